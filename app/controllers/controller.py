@@ -97,6 +97,7 @@ class Controller(QObject):
         self.context = ContextController(parts, self.conversations)
         self.conversations.on_shown = self._on_shown
         self.answers.prepare = self.context.prepare
+        self.conversations.on_settings = self._follow_chat_settings
         self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
         self.branches = BranchController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
@@ -106,6 +107,7 @@ class Controller(QObject):
         self.races.on_changed = self._show_engine
         self.races.find_drafts = self._find_drafts
         self.races.find_targets = self._find_targets
+        self.answers.tools.on_changed = self._show_engine
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
@@ -241,6 +243,11 @@ class Controller(QObject):
         self.server.show_waiting()
         self._background.look()
 
+    def _follow_chat_settings(self) -> None:
+        """Other settings hold for the open chat."""
+        self.context.follow_settings()
+        self.answers.tools.show_sign()
+
     def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
             if of_models and self.answers.state is not None:
@@ -330,6 +337,7 @@ class Controller(QObject):
             if isinstance(event, EngineReady):
                 self.conversations.models_changed(event.target)
                 self.context.model_changed(event.target)
+                self.answers.tools.show_sign()
                 self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
                 if self.hub is not None:
                     is_away = bool(event.target.engine_url)  # then none of the library is in use

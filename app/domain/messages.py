@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.attachments import Attachment
-from app.domain.tool_calls import StoredCall
+from app.domain.tools.calls import StoredCall
 from engine.records import RunStats, TokenSpan
 
 

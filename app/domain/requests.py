@@ -12,7 +12,7 @@ from app.domain.settings.table import COMPLETES
 from app.domain.settings.values import Settings
 from app.domain.template_variables import read_variables
 from app.domain.thinking import without_thinking
-from app.domain.tool_calls import StoredCall, result_for_model
+from app.domain.tools.calls import StoredCall, result_for_model
 from engine.records import (
     JOINT,
     ChatRequest,

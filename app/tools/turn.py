@@ -7,13 +7,13 @@ it knows no engine, no provider, no thread and no Qt.
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from app.domain.tools.calls import harmless
 from app.tools.answer_parts import AnswerParts, Thought
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.output import Called
@@ -30,11 +30,6 @@ MAX_UNREADABLE = 2  # one after the other: then it is text
 RESULT_CHARS = 256 * 1024
 UNREADABLE = "unreadable"  # the name of a call that has none
 _SHOWN_NAMES = 40
-# What some templates put around a result as plain text, inside a turn of the user. A result must not seem to end there:
-# its control tokens are text already (`engine.prompt.typed_text`).
-_WRAPPERS = re.compile(
-    r"<\s*(/?\s*(?:tool_(?:response|result|output)s?|function_(?:response|result)s?)\s*>)", re.IGNORECASE
-)
 _ID_CHARS = 9  # what templates of Mistral demand
 
 
@@ -292,7 +287,7 @@ class Turn:
 
     def _say(self, result: ToolResult, name: str) -> None:
         left_out = f"\n[{result.cut:,} more characters were left out]" if result.cut else ""
-        text = _WRAPPERS.sub(r"< \1", result.text) + left_out
+        text = harmless(result.text) + left_out
         self.messages += (Message("tool", text, tool_call_id=result.call_id, name=name),)
 
     def _end_step(self) -> None:

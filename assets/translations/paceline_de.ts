@@ -6087,6 +6087,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Modell konnte nicht geladen werden</translation>
     </message>
     <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <translation>{path} kann nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
         <source>The devices of this computer could not be listed.</source>
         <translation>Die Geräte dieses Computers konnten nicht aufgelistet werden.</translation>
     </message>
@@ -9916,6 +9920,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
+        <source>Lets the model call tools. What could change or reveal something runs only after you allow it.</source>
+        <translation>Lässt das Modell Werkzeuge aufrufen. Was etwas ändern oder verraten könnte, läuft erst, wenn Sie es erlauben.</translation>
+    </message>
+    <message>
+        <source>Built-in tools</source>
+        <translation>Eingebaute Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Of current_time, calculate, read_attachment and search_chats, those that are offered.</source>
+        <translation>Von current_time, calculate, read_attachment und search_chats die, die angeboten werden.</translation>
+    </message>
+    <message>
         <source>Allowed without asking</source>
         <translation>Ohne Rückfrage erlaubt</translation>
     </message>
@@ -11159,6 +11175,235 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Forget the token</source>
         <translation>Token vergessen</translation>
+    </message>
+</context>
+<context>
+    <name>ToolCard</name>
+    <message>
+        <source>Waiting for the call before it</source>
+        <translation>Wartet auf den Aufruf davor</translation>
+    </message>
+    <message>
+        <source>Waiting for you</source>
+        <translation>Wartet auf Sie</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>Läuft</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>Fertig</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Refused</source>
+        <translation>Abgelehnt</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>Gestoppt</translation>
+    </message>
+    <message>
+        <source>Was not finished</source>
+        <translation>Wurde nicht beendet</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>Einmal erlauben</translation>
+    </message>
+    <message>
+        <source>Allow in this chat</source>
+        <translation>In diesem Chat erlauben</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <translation>Immer erlauben</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>Ergebnis kopieren</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>{count} more characters were left out.</source>
+        <translation>{count} weitere Zeichen wurden weggelassen.</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <translation>Weniger zeigen</translation>
+    </message>
+    <message>
+        <source>Show details</source>
+        <translation>Einzelheiten zeigen</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>Alles zeigen</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <translation>Argumente</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>Running for {seconds} s</source>
+        <translation>Läuft seit {seconds} s</translation>
+    </message>
+    <message>
+        <source>Done in {time}</source>
+        <translation>Fertig in {time}</translation>
+    </message>
+    <message>
+        <source>Call of {tool} of {server}. {status}.</source>
+        <translation>Aufruf von {tool} von {server}. {status}.</translation>
+    </message>
+    <message>
+        <source>Refuse…</source>
+        <translation>Ablehnen…</translation>
+    </message>
+    <message>
+        <source>Why not, for the model (optional)</source>
+        <translation>Warum nicht, für das Modell (freiwillig)</translation>
+    </message>
+    <message>
+        <source>Reason for the refusal</source>
+        <translation>Grund der Ablehnung</translation>
+    </message>
+    <message>
+        <source>Refuse</source>
+        <translation>Ablehnen</translation>
+    </message>
+    <message>
+        <source>Run it again</source>
+        <translation>Noch einmal ausführen</translation>
+    </message>
+    <message>
+        <source>This call was not finished, and may have had an effect. Run it again?</source>
+        <translation>Dieser Aufruf wurde nicht beendet und hatte vielleicht eine Wirkung. Noch einmal ausführen?</translation>
+    </message>
+    <message>
+        <source>Arguments and result</source>
+        <translation>Argumente und Ergebnis</translation>
+    </message>
+</context>
+<context>
+    <name>ToolController</name>
+    <message>
+        <source>Stopped after {count} answers with calls of tools. Send a message to let it go on.</source>
+        <translation>Nach {count} Antworten mit Aufrufen von Werkzeugen angehalten. Senden Sie eine Nachricht, damit es weitergeht.</translation>
+    </message>
+    <message>
+        <source>This model is given no tools: {reason}.</source>
+        <translation>Dieses Modell bekommt keine Werkzeuge: {reason}.</translation>
+    </message>
+    <message>
+        <source>Tools are on in this chat. Change it in the chat settings.</source>
+        <translation>Werkzeuge sind in diesem Chat an. Ändern Sie das in den Chateinstellungen.</translation>
+    </message>
+    <message>
+        <source>Tools are on, but this model is given none: {reason}.</source>
+        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
+    </message>
+    <message>
+        <source>The chat has gone on since this call. Ask the model to call the tool again.</source>
+        <translation>Der Chat ist seit diesem Aufruf weitergegangen. Bitten Sie das Modell, das Werkzeug noch einmal aufzurufen.</translation>
+    </message>
+    <message>
+        <source>This tool is not there any more. Switch its server or the tool on in the settings.</source>
+        <translation>Dieses Werkzeug gibt es nicht mehr. Schalten Sie seinen Server oder das Werkzeug in den Einstellungen ein.</translation>
+    </message>
+    <message>
+        <source>its chat template takes none</source>
+        <translation>seine Chatvorlage nimmt keine</translation>
+    </message>
+</context>
+<context>
+    <name>ToolServers</name>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>Starting</source>
+        <translation>Startet</translation>
+    </message>
+    <message>
+        <source>Ready</source>
+        <translation>Bereit</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Servers (MCP)</source>
+        <translation>Server (MCP)</translation>
+    </message>
+    <message>
+        <source>No server yet. Add a program or an address below, or import those of another app.</source>
+        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder übernehmen Sie die einer anderen App.</translation>
+    </message>
+    <message>
+        <source>Command or URL, such as uvx mcp-server-time</source>
+        <translation>Befehl oder URL, etwa uvx mcp-server-time</translation>
+    </message>
+    <message>
+        <source>Command or URL of a server</source>
+        <translation>Befehl oder URL eines Servers</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Import mcp.json…</source>
+        <translation>mcp.json übernehmen…</translation>
+    </message>
+    <message>
+        <source>Import the servers of another app</source>
+        <translation>Server einer anderen App übernehmen</translation>
+    </message>
+    <message>
+        <source>Restart {name}</source>
+        <translation>{name} neu starten</translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>Tools and log</source>
+        <translation>Werkzeuge und Protokoll</translation>
+    </message>
+    <message>
+        <source>Tools and log of {name}</source>
+        <translation>Werkzeuge und Protokoll von {name}</translation>
+    </message>
+    <message>
+        <source>tools: {count}</source>
+        <translation>Werkzeuge: {count}</translation>
+    </message>
+    <message>
+        <source>(nothing)</source>
+        <translation>(nichts)</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Protokoll</translation>
     </message>
 </context>
 <context>

@@ -124,6 +124,8 @@ class Composer(QWidget):
         self.fit_label.setProperty("kind", "warning")
         self.fit_label.setWordWrap(True)
         self.fit_label.hide()
+        self.tools_sign = QLabel()
+        self.tools_sign.hide()
         self.attach_button.setToolTip(
             translate("Composer", "Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)")
         )
@@ -144,6 +146,7 @@ class Composer(QWidget):
         row.addWidget(self.attach_button)
         row.addWidget(self.modes)
         row.addWidget(self.thinking)
+        row.addWidget(self.tools_sign)
         row.addStretch(1)
         row.addWidget(self.stop_button)
         row.addWidget(self.send_button)
@@ -218,6 +221,15 @@ class Composer(QWidget):
         if url:
             words = STAYS if stays_here(url) else LEAVES
             self.destination.setText(translate("Composer", words).format(host=host_in(url)))
+
+    def show_tools(self, words: str, *, works: bool = True) -> None:
+        """Say that this chat has tools, or that the model is given none of them; without ``words`` it has none."""
+        tokens = self._theme.tokens
+        icon = self._theme.icon("puzzle", tokens.text_muted if works else tokens.caution, 16)
+        self.tools_sign.setPixmap(icon.pixmap(16, 16))
+        self.tools_sign.setToolTip(hover(words))
+        self.tools_sign.setAccessibleName(words)
+        self.tools_sign.setVisible(bool(words))
 
     def set_streaming(self, streaming: bool) -> None:
         """An answer is being shown, or not any more."""
@@ -355,6 +367,8 @@ class Composer(QWidget):
         taken = self.attach_button.sizeHint().width() + self.modes.sizeHint().width() + end + BESIDE_PX
         if not self.thinking.isHidden():
             taken += self.thinking.sizeHint().width()
+        if not self.tools_sign.isHidden():
+            taken += self.tools_sign.sizeHint().width()
         self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:

@@ -282,6 +282,8 @@ QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked, QToolButto
 QToolButton#thoughtHeader:hover, QToolButton#foldHeader:hover { background: $hover; }
 QToolButton#thoughtHeader:focus, QToolButton#foldHeader:focus { padding: 2px 7px 2px 3px; }
 #userCard { background: $tint; border-radius: 8px; }
+#toolCard { border: 1px solid $border; border-radius: 8px; }
+#toolCard QPushButton[kind="link"] { margin-left: -5px; }
 #codeBlock { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #codeBlock QToolButton:checked { background: $pressed; }
 #codeBlock[focusWithin="true"] { border-color: $focus; }

@@ -10,6 +10,7 @@ from engine.records import Source
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.context_summary import SummaryLines
@@ -37,6 +38,7 @@ class MessageArea(QScrollArea):
         delete_requested(int), delete_one_requested(int): a message goes, and all after it; a message alone.
         branch_requested(int): a chat of its own is to go on from a message.
         race_requested(int): the question of a message is to be raced.
+        call_decided(int, str, str), call_repeated(int): as `ToolCard` has them.
         link_activated(str): a link was activated; nothing has been opened.
     """
 
@@ -54,6 +56,8 @@ class MessageArea(QScrollArea):
     delete_one_requested = Signal(int)
     race_requested = Signal(int)
     branch_requested = Signal(int)
+    call_decided = Signal(int, str, str)
+    call_repeated = Signal(int)
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -119,6 +123,11 @@ class MessageArea(QScrollArea):
             question.edit_typed.connect(self._on_edit_typed)
             question.attachment_opened.connect(self.attachment_opened)
             question.attachments_left_out.connect(self.attachments_left_out)
+        elif view.role == "tool":
+            card = tool = ToolCard(self._theme, view)
+            tool.decided.connect(self.call_decided)
+            tool.repeat_requested.connect(self.call_repeated)
+            tool.resized.connect(self.lay_out)
         else:
             card = answer = AnswerCard(self._theme, view, width)
             answer.regenerate_requested.connect(self.regenerate_requested)

@@ -18,6 +18,7 @@ from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.reasoning_block import ReasoningBlock
+from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 
 Excerpt = tuple[tuple[str, bool], ...]
@@ -46,6 +47,9 @@ class FoundWords:
 
     def open(self, card: MessageCard) -> bool:
         """Unfold the reasoning where the words stand in it; False while it is still being laid out."""
+        if isinstance(card, ToolCard):
+            card.set_open(True)
+            return True
         if not isinstance(card, AnswerCard) or card.reasoning is None or not self._place(card)[0]:
             return True
         card.reasoning.set_open(True)
@@ -116,6 +120,8 @@ def _views(part: QWidget) -> list[View]:
     """The views of text in a card or a body, from top to bottom."""
     if isinstance(part, UserCard):
         return [part.body]
+    if isinstance(part, ToolCard):
+        return [] if part.details is None else [part.details]
     if isinstance(part, AnswerCard):
         reasoning = [] if part.reasoning is None else _views(part.reasoning)
         return [*reasoning, *_views(part.body)]

@@ -41,7 +41,7 @@ class TranscriptKeys(QObject):
             card.versions.step(by)
 
     def _answer(self) -> AnswerCard | None:
-        card = self._card(lambda view: view.role != "user")
+        card = self._card(lambda view: view.role == "assistant")
         return card if isinstance(card, AnswerCard) else None
 
     def _regenerate(self) -> None:

@@ -20,6 +20,7 @@ from ui.transcript.area import MessageArea
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.page_growth import grow
+from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.column import MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
 from ui.transcript.recycling.offscreen_heights import OffscreenHeights
@@ -216,6 +217,17 @@ class Transcript(MessageArea):
             self._tab_order.schedule(0)
             self._schedule_build()  # it waited for the answer
 
+    def update_call(self, view: MessageView) -> None:
+        """Show another state of a call of a tool, or its result, where its card is there."""
+        self._waiting = [view if one.id == view.id else one for one in self._waiting]
+        for index, entry in enumerate(self._column.entries):
+            if entry.message_id == view.id:
+                card = self._recycler.restore(index)
+                if isinstance(card, ToolCard):
+                    self._grows_above = False
+                    card.show_call(view)
+                    self.lay_out()
+
     @property
     def is_streaming(self) -> bool:
         """Whether an answer is being made."""
@@ -223,7 +235,7 @@ class Transcript(MessageArea):
 
     def last_answer(self) -> AnswerCard | None:
         """The last answer, if there is one."""
-        card = self.last_card(lambda view: view.role != "user")
+        card = self.last_card(lambda view: view.role == "assistant")
         return card if isinstance(card, AnswerCard) else None
 
     def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
@@ -301,10 +313,12 @@ class Transcript(MessageArea):
 
     def texts(self) -> list[tuple[int, str, bool]]:
         """The messages from top to bottom, built or not: id, text as it is by now, and whether it is an answer."""
-        entries: list[tuple[int, str, bool]] = [(view.id, view.text, view.role != "user") for view in self._waiting]
+        entries: list[tuple[int, str, bool]] = [
+            (view.id, view.text, view.role == "assistant") for view in self._waiting
+        ]
         for entry in self._column.entries:
             text = entry.whole_text if isinstance(entry, AnswerCard) else entry.view.text
-            entries.append((entry.message_id, text, entry.view.role != "user"))
+            entries.append((entry.message_id, text, entry.view.role == "assistant"))
         return entries
 
     def first_in_sight(self) -> int | None:

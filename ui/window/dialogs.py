@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QSystemTrayIcon
+from PySide6.QtWidgets import QSystemTrayIcon, QWidget
 
 from app.domain.settings.fields import SettingField, SettingValue
-from app.domain.settings.table import SERVER
+from app.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
 from ui.widgets.dialogs import link_dialog
 
@@ -65,7 +65,12 @@ class WindowDialogs(QObject):
         window = self._window
         pages = (window.chat_settings.prompts_page(),)
         access = window.local_server.access() if any(field.section == SERVER for field in self._fields) else None
-        dialog = SettingsDialog(self._fields, self.values, window, pages, {SERVER: access} if access else {})
+        below: dict[str, QWidget] = {SERVER: access} if access else {}
+        if any(field.section == TOOLS for field in self._fields):
+            from ui.settings.tool_servers import ToolServers  # noqa: PLC0415
+
+            below[TOOLS] = ToolServers(window.theme, window.tool_servers)
+        dialog = SettingsDialog(self._fields, self.values, window, pages, below)
         if access is not None:
             access.follow(dialog.rows)
         dialog.set_unavailable(window.engine_view.unavailable)

@@ -25,6 +25,7 @@ from app.domain.settings.fields import SettingField, SettingValue
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
 from ui.conversations.sidebar import Sidebar
+from ui.settings.tool_server_requests import ToolServerRequests
 from ui.statistics.panel import StatsPanel
 from ui.text.answer_figures import footer
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
@@ -141,6 +142,7 @@ class MainWindow(QMainWindow):
         self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.local_server = LocalServer(self)
+        self.tool_servers = ToolServerRequests(self)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.tools import ToolController, ToolTurn
+from app.controllers.chat.visible_text import VisibleText
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState
@@ -20,6 +22,7 @@ from app.domain.thinking import ThinkingTime
 from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
 from app.storage.pair_speeds import PairSpeeds
+from app.tools.turn import functions_of
 from engine.records import (
     ChatRequest,
     EngineFailed,
@@ -44,6 +47,7 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
+_CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 ONE_AT_A_TIME = mark(
     "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
 )
@@ -93,6 +97,7 @@ class _StreamingAnswer:
     temperature: float = 0.0
     full: str = ""  # what to say where the context is full at its end
     target: str = ""  # whose answer it is, also where it brings no word
+    visible: VisibleText | None = None  # where it may call tools
 
 
 class AnswerController:
@@ -108,6 +113,9 @@ class AnswerController:
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._streaming: _StreamingAnswer | None = None
         self._num_requests = 0
+        self.tools = ToolController(parts, conversations, models)
+        self.tools.next_answer = self._ask_again
+        self.tools.is_free = lambda: self._streaming is None and not self.blocked()
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
         self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
@@ -117,6 +125,8 @@ class AnswerController:
     @property
     def state(self) -> EngineState | None:
         """What the engine does for the answer in the making; None where there is none."""
+        if self._streaming is None and self.tools.turn is not None:
+            return EngineState.ANSWERING  # a tool runs, or a person is asked
         return self._streaming.state if self._streaming else None
 
     @property
@@ -127,12 +137,15 @@ class AnswerController:
     @property
     def answering_in(self) -> int | None:
         """The conversation of the answer in the making; None where there is none, or where its chat is deleted."""
-        streaming = self._streaming
-        return None if streaming is None or streaming.abandoned else streaming.conversation_id
+        streaming, turn = self._streaming, self.tools.turn
+        if streaming is None:
+            return turn.conversation_id if turn is not None else None
+        return None if streaming.abandoned else streaming.conversation_id
 
     def is_answering_in(self, conversation_id: int | None) -> bool:
         """Whether an answer is in the making in this conversation."""
-        return self._streaming is not None and self._streaming.conversation_id == conversation_id
+        making = self._streaming or self.tools.turn
+        return making is not None and making.conversation_id == conversation_id
 
     def submit(self, text: str) -> None:
         """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""
@@ -196,12 +209,16 @@ class AnswerController:
         """Stop the answer in the making; what is there stays."""
         if self._streaming is not None:
             self._worker.stop()
+        else:
+            self.tools.stop()
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
         if self._streaming is not None and self._streaming.conversation_id == conversation_id:
             self._streaming.abandoned = True
             self._worker.stop()
+        elif self.is_answering_in(conversation_id):
+            self.tools.stop()
 
     def close(self) -> None:
         """Store the answer in the making as interrupted: the app is closing."""
@@ -210,6 +227,7 @@ class AnswerController:
             ending = self._counted(streaming, Ending(MessageState.INTERRUPTED, streaming.stats))
             self._store.finish_answer(streaming.answer_id, ending)
         self._streaming = None
+        self.tools.close()
 
     def on_event(self, event: AnswerEvent) -> None:
         """Take what the engine says about an answer."""
@@ -232,7 +250,7 @@ class AnswerController:
 
     def _begin(self, store_it: Callable[[], Turn]) -> Turn | None:
         """Store what an answer needs; None where another is in the making or nothing could be stored."""
-        if self._streaming is not None:
+        if self._streaming is not None or self.tools.turn is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
         if self.blocked():
@@ -240,7 +258,21 @@ class AnswerController:
             return None
         return self._attempt(store_it)
 
-    def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode) -> None:
+    def _ask_again(self, tool_turn: ToolTurn, after: int) -> None:
+        """Let the model go on below the results of its calls."""
+        conversation_id = tool_turn.conversation_id
+        turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
+        if turn is None:
+            self.tools.stop()
+            return
+        if conversation_id == self._conversations.current_id:
+            self._window.begin_answer(turn.answer)
+        streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id)
+        self._ask(streaming, turn, tool_turn.mode, tool_turn)
+        self.tools.on_changed()
+
+    def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode, tools: ToolTurn | None = None) -> None:
+        tools = tools or self.tools.begin(turn.conversation_id, mode)
         self._streaming = streaming
         streaming.mode = mode
         self._note_models(streaming)
@@ -251,6 +283,9 @@ class AnswerController:
         if turn.answer.text:
             begun = Message("assistant", turn.answer.text)
             request = replace(request, messages=(*request.messages, begun))
+        if tools is not None:
+            streaming.visible = VisibleText(tools.definitions, turn.answer.text)
+            request = replace(request, tools=functions_of(tools.definitions))
         request = self.prepare(request, turn)
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
@@ -269,23 +304,53 @@ class AnswerController:
             tag = event.opened_tag
             if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
+        if streaming.visible is not None:
+            text, spans = streaming.visible.feed(text, spans)
+        self._show_text(streaming, text, spans)
+
+    def _show_text(self, streaming: _StreamingAnswer, text: str, spans: tuple[TokenSpan, ...]) -> None:
+        if not text:
+            return
         streaming.thinking.feed(text)
         self._store.append(streaming.answer_id, text, spans, streaming.thinking.thinking_ms)
         if self._is_shown(streaming):
             self._window.append_text(text, spans)
 
     def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
+        if isinstance(event, Finished) and self._end_with_calls(streaming, event):
+            return
         self._streaming = None
+        self.tools.drop()
         if streaming.abandoned:
             self._store.discard_answer(streaming.answer_id)
         elif isinstance(event, EngineFailed):
             self._fail(streaming, event)
         elif streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
-            cut = event.reason in (FinishReason.LENGTH, FinishReason.CONTEXT)
+            cut = event.reason in _CUT
             self._end(streaming, Ending(state, event.stats, _notice(event, streaming.full), cut=cut))
         else:
             self._restore(streaming)
+
+    def _end_with_calls(self, streaming: _StreamingAnswer, event: Finished) -> bool:
+        """Store the calls of an answer, and end it; False where it has none, and all of it is its text."""
+        visible, turn = streaming.visible, self.tools.turn
+        if visible is None or turn is None or streaming.abandoned or event.reason is FinishReason.CANCELLED:
+            return False
+        said, calls = self.tools.calls_of(turn, visible.raw, is_cut=event.reason in _CUT)
+        rest = (visible.rest_of(said), ()) if calls else visible.rest()
+        self._show_text(streaming, *_with_spans(*rest))
+        if not calls:
+            return False
+        answer_id, conversation_id = streaming.answer_id, streaming.conversation_id
+        views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
+        if views is None:
+            return False
+        self._streaming = None
+        cut = event.reason in _CUT
+        self._end(streaming, Ending(MessageState.COMPLETE, event.stats, _notice(event, streaming.full), cut=cut))
+        self.tools.go_on(turn, views)
+        return True
 
     def _end(self, streaming: _StreamingAnswer, ending: Ending) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
@@ -356,6 +421,11 @@ class AnswerController:
     def _next_id(self) -> int:
         self._num_requests += 1
         return self._num_requests
+
+
+def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
+    """Text of which it is not known which tokens it is, as the target's."""
+    return text, spans or ((TokenSpan(len(text), Source.TARGET),) if text else ())
 
 
 def _when_full(request: ChatRequest) -> str:

@@ -72,7 +72,6 @@ class ContextController:
         lines.undo_requested.connect(self.undo)
         lines.skip_requested.connect(self._worker.skip_summary)
         conversations.on_shown = self.show
-        conversations.on_settings = self._follow_settings
 
     def _make_meter(self) -> ContextMeter:
         meter = ContextMeter(self._window.theme)
@@ -96,7 +95,8 @@ class ContextController:
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
-    def _follow_settings(self) -> None:
+    def follow_settings(self) -> None:
+        """Other settings hold for the open chat."""
         held = self._conversations.settings
         self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt:

@@ -33,6 +33,8 @@ LAYERED_KEYS = (
     "template_variables",
     "prompt_format",
     "overflow",
+    "tools",
+    "allowed_tools",
 )
 LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)
 AUTOMATIC = "automatic"  # in TOML, which has no null

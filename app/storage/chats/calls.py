@@ -9,7 +9,7 @@ from datetime import datetime
 
 from app.domain.errors import StorageError
 from app.domain.messages import MessageView
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import SETTLED, StoredCall
 from app.storage.chats import index, messages
 from app.storage.chats.codec import call_to_text
 from app.storage.chats.writer import DatabaseAccess
@@ -61,8 +61,7 @@ class StoredCalls:
 def settle_open(db: sqlite3.Connection) -> int:
     """Say of calls that nobody waits for any more what is known of them; return how many.
 
-    What ran may have had an effect, so it is `UNKNOWN`; what had not begun is `STOPPED`.
+    What ran may have had an effect, so that is `CallStatus.UNKNOWN`; what had not begun is stopped.
     """
-    ends = ((CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.WAITING, CallStatus.STOPPED))
     sql = "UPDATE messages SET call_status = ? WHERE call_status = ?"
-    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in ends)
+    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in SETTLED.items())

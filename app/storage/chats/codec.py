@@ -18,7 +18,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import CallStatus, StoredCall
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import from_json, to_json

@@ -22,7 +22,8 @@ _COPY_MESSAGE = """
         target, draft, thinking_ms, call, call_status)
     SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
         created_at, stats, spans, notice, cut, target, draft, thinking_ms, call,
-        CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' ELSE call_status END
+        CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' WHEN 'asked' THEN 'stopped'
+        ELSE call_status END
     FROM messages WHERE id = ?
 """
 

@@ -203,7 +203,7 @@ _VERSION_7: Migration = (
 _VERSION_8: Migration = (
     "ALTER TABLE messages ADD COLUMN call TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE messages ADD COLUMN call_status TEXT NOT NULL DEFAULT ''",
-    "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'running')",
+    "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'asked', 'running')",
 )
 # Pictures, once for each content: they go with the last attachment that is one.
 _VERSION_9: Migration = (

@@ -13,7 +13,7 @@ from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.errors import ChatsImportError
 from app.domain.framing import framed
 from app.domain.thinking import split_thinking
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import CallStatus, StoredCall
 from app.storage.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
 from app.storage.exchange.own_format import (
     MAX_ATTACHMENTS,

@@ -17,7 +17,7 @@ from app.domain.attachment_errors import FileUnreadableError
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import CallStatus, StoredCall, settled
 from app.storage.chats.codec import (
     call_from_text,
     call_to_text,
@@ -199,16 +199,14 @@ def call_from_data(data: object) -> StoredCall | None:
     call = call_from_text(json.dumps(data), str(data.get("status") or CallStatus.UNKNOWN))
     if call is None:
         return None
-    ends = {CallStatus.WAITING: CallStatus.STOPPED, CallStatus.RUNNING: CallStatus.UNKNOWN}
     return dataclasses.replace(
-        call,
+        settled(call),
         call_id=clean_title(call.call_id),
         name=clean_title(call.name),
         server=clean_title(call.server),
         arguments=clean_text(call.arguments),
         title=clean_title(call.title),
         cut=min(call.cut, _MAX_COUNT),
-        status=ends.get(call.status, call.status),
     )
 
 

@@ -12,7 +12,7 @@ from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
 from app.domain.titles import MAX_TITLE_CHARS, one_line
-from app.domain.tool_calls import StoredCall
+from app.domain.tools.calls import StoredCall
 from app.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan
 from engine.sentences import said

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from app.domain.messages import MessageState
 from app.domain.titles import title_from
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import settled
 from app.storage.chats import attachments, conversations, index, summaries
 from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.codec import (
@@ -48,14 +48,7 @@ def read_chat(
         "LEFT JOIN folders ON folders.id = folder_id WHERE conversations.id = ?",
         (conversation_id,),
     ).fetchone()
-    sql = (
-        "SELECT id, parent_id, "  # noqa: S608 (our words)
-        + MESSAGE_ROLE
-        + ", text, state, created_at, stats, spans, notice, cut, target, draft, "
-        "thinking_ms, call, call_status, shown_child FROM messages "
-        "WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id"
-    )
-    found = db.execute(sql, (conversation_id,)).fetchall()
+    found = db.execute(_READ, (conversation_id,)).fetchall()
     return PortableChat(
         known.title,
         tuple(
@@ -111,16 +104,11 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
         str(target),
         str(draft),
         thinking_ms=thinking_ms,  # type: ignore[arg-type]
-        call=_settled(call_from_text(call, status)),  # type: ignore[arg-type]
+        call=call_from_text(call, status),  # type: ignore[arg-type]
     )
     message = replace(message, **now.as_fields()) if now else message
+    message = replace(message, call=settled(message.call)) if message.call else message
     return replace(message, state=MessageState.INTERRUPTED) if message.state is MessageState.STREAMING else message
-
-
-def _settled(call: StoredCall | None) -> StoredCall | None:
-    """The call as it would be after a restart: nobody waits for it in another place."""
-    ends = {CallStatus.WAITING: CallStatus.STOPPED, CallStatus.RUNNING: CallStatus.UNKNOWN}
-    return call and replace(call, status=ends.get(call.status, call.status))
 
 
 def insert_chat(db: sqlite3.Connection, chat: PortableChat, now: datetime) -> int | None:

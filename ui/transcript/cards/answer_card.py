@@ -206,7 +206,7 @@ class AnswerCard(MessageCard):
 
     def can_show(self, view: MessageView) -> bool:
         """Where it has ended, and there is no other version."""
-        return view.role != "user" and view.state is not MessageState.STREAMING and len(view.versions) < 2
+        return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
     def reset(self) -> bool:
         """Where there was neither another version nor anything to continue."""

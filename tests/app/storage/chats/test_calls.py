@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from app.domain.messages import MessageState, MessageView
 from app.domain.requests import prompt_messages
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import CallStatus, StoredCall
 from app.storage.chats.answers import Ending
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
@@ -20,6 +24,7 @@ from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import Message, Mode, ToolCall
 
+ROOT = Path(__file__).resolve().parents[4]
 CLOCK = StoredCall("a1", "current_time", "Built in", '{"time_zone": "Europe/Berlin"}', title="Date and time")
 SUM = StoredCall("b2", "calculate", "Built in", '{"expression": "1+1"}')
 DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7)
@@ -54,7 +59,7 @@ def test_calls_are_messages_below_their_answer(store: ChatStore, place: StoreLoc
 
 @pytest.mark.parametrize(
     ("status", "settled"),
-    [(CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.WAITING, CallStatus.STOPPED), (CallStatus.DONE,) * 2],
+    [(CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.ASKED, CallStatus.STOPPED), (CallStatus.DONE,) * 2],
 )
 def test_a_call_that_nobody_waits_for_any_more_says_so(
     store: ChatStore, place: StoreLocation, status: CallStatus, settled: CallStatus
@@ -146,4 +151,55 @@ def test_a_file_of_the_layout_before_comes_along(place: StoreLocation) -> None:
     (called,) = store.calls.begin(1, 1, [(SUM, "")])
     assert store.messages(1)[-1] == called
     assert len(list(place.backups.glob("chats-before_layout_8-*.db"))) == 1
+    store.close()
+
+
+KILLED = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+from app.domain.tools.calls import CallStatus
+from app.storage.chats.opening import StoreLocation
+from app.storage.chats.store import ChatStore
+from tests.app.storage.chats.test_calls import SUM, Mode, asked
+
+folder, point = Path(sys.argv[1]), sys.argv[2]
+store = ChatStore(StoreLocation(folder / "chats.db", folder / "backups"), [].append)
+assert store.open() is None
+if point == "before":
+    turn = store.begin_turn(None, "1+1?", Mode.OFF, None)
+    store.calls.begin(turn.conversation_id, turn.answer.id, [(SUM, "")])  # the answer has not ended in the file
+else:
+    chat, (call,) = asked(store, calls=(SUM,))
+    if point != "asked":
+        store.calls.change(call, replace(SUM, status=CallStatus.RUNNING))
+    if point == "done":
+        store.calls.change(call, replace(SUM, status=CallStatus.DONE), "2")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
+@pytest.mark.parametrize(
+    ("point", "status"),
+    [
+        ("before", CallStatus.STOPPED),
+        ("asked", CallStatus.STOPPED),
+        ("running", CallStatus.UNKNOWN),
+        ("done", CallStatus.DONE),
+    ],
+)
+def test_a_kill_loses_no_call_and_repeats_none(tmp_path: Path, point: str, status: CallStatus) -> None:
+    child = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), point], cwd=ROOT, check=False)
+    assert child.returncode == -signal.SIGKILL
+    store = ChatStore(StoreLocation(tmp_path / "chats.db", tmp_path / "backups"), [].append)
+    assert store.open() is None
+    *_, answer, called = store.messages(1)
+    assert (answer.role, called.call and called.call.status, called.text) == (
+        "assistant",
+        status,
+        "2" if point == "done" else "",
+    )
+    assert called.call is not None
+    assert (called.call.name, called.call.arguments) == (SUM.name, SUM.arguments)
     store.close()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
 class CallStatus(StrEnum):
     """What became of a call."""
 
-    WAITING = "waiting"  # for a person to allow it, or for the call before it
+    WAITING = "waiting"  # for the call before it
+    ASKED = "asked"  # a person is asked whether it may run
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -18,10 +20,17 @@ class CallStatus(StrEnum):
     UNKNOWN = "unknown"  # the app went away while it ran: it may have had an effect
 
 
-OPEN = frozenset({CallStatus.WAITING, CallStatus.RUNNING})
+OPEN = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
 REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
+# Calls that nobody waits for any more: what is known of them.
+SETTLED = {
+    CallStatus.WAITING: CallStatus.STOPPED,
+    CallStatus.ASKED: CallStatus.STOPPED,
+    CallStatus.RUNNING: CallStatus.UNKNOWN,
+}
 _WITHOUT_RESULT = {
     CallStatus.WAITING: "The user stopped this call.",
+    CallStatus.ASKED: "The user stopped this call.",
     CallStatus.RUNNING: "The call was interrupted. Whether it had an effect is not known.",
     CallStatus.STOPPED: "The user stopped this call.",
     CallStatus.UNKNOWN: "The call was interrupted. Whether it had an effect is not known.",
@@ -46,7 +55,24 @@ class StoredCall:
     took_ms: int | None = None
 
 
+def settled(call: StoredCall) -> StoredCall:
+    """The call as it is where nobody waits for it."""
+    return replace(call, status=SETTLED.get(call.status, call.status))
+
+
+# What some templates put around a result as plain text, inside a turn of the user. A result must not seem to end there:
+# its control tokens are text already (`engine.prompt.typed_text`).
+_WRAPPERS = re.compile(
+    r"<\s*(/?\s*(?:tool_(?:response|result|output)s?|function_(?:response|result)s?)\s*>)", re.IGNORECASE
+)
+
+
+def harmless(text: str) -> str:
+    """A result's text without what would end it in some templates."""
+    return _WRAPPERS.sub(r"< \1", text)
+
+
 def result_for_model(call: StoredCall, text: str) -> str:
     """What the model reads of a call: its result, or that there is none."""
-    words = text or _WITHOUT_RESULT.get(call.status, "")
+    words = harmless(text) or _WITHOUT_RESULT.get(call.status, "")
     return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words

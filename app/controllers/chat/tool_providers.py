@@ -1,0 +1,171 @@
+"""The providers of tools of the window: what is built in, and the servers of its `mcp.json`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from app.controllers.parts import Parts
+from app.domain.attachments import Attachment
+from app.domain.conversations import ConversationRow
+from app.domain.tools.servers import ToolServerView
+from app.tools.built_in import NAMES, BuiltInTools, ChatHit, Sources
+from app.tools.errors import ToolFileError
+from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.tools.mcp.entries import ServerEntry, read_entries, read_entries_file, with_imported, write_entries_file
+from app.tools.mcp.provider import McpTools
+from app.tools.providers import Providers
+from engine.sentences import said
+from ui.settings.tool_server_requests import ToolServerRequests
+from ui.text.problem_words import in_language
+
+
+class ToolProviders:
+    """Opens nothing before a chat has tools. ``more`` are providers beside those of the app."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._store, self._window = parts.store, parts.window
+        self._file = parts.paths.tool_servers_file
+        self._conversation_id: int | None = None
+        self._built_in: BuiltInTools | None = None
+        self._servers: McpTools | None = None
+        self.more: tuple[ToolProvider, ...] = ()
+        self._follow(parts.window.tool_servers)
+
+    def open(self, enabled: str, conversation_id: int) -> None:
+        """Have these built-in tools, for this chat, and the servers started."""
+        self._conversation_id = conversation_id
+        names = [name.strip() for name in enabled.split(",")]
+        if self._built_in is None:
+            self._built_in = BuiltInTools(names, Sources(self._files, self._search))
+        self._built_in.enabled = frozenset(names)
+        self._opened()
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """All tools that are there now."""
+        return self._all.definitions()
+
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        """Start a call."""
+        return self._all.call(call, done)
+
+    def close(self) -> None:
+        """End all."""
+        self._all.close()
+
+    @property
+    def _all(self) -> Providers:
+        return Providers(*(one for one in (self._built_in, self._servers, *self.more) if one is not None))
+
+    def _open_servers(self) -> McpTools:
+        entries: tuple[ServerEntry, ...] = ()
+        try:
+            entries = read_entries_file(self._file) if self._file.exists() else ()
+        except ToolFileError as error:
+            self._window.show_problem(error.problem)
+        servers = McpTools(entries, reserved=NAMES)
+        for entry in entries:
+            if entry.enabled:  # only those that somebody switched on
+                servers.start(entry.name)
+        return servers
+
+    # ---- the settings -----------------------------------------------------------------------------------------------
+
+    def _follow(self, requests: ToolServerRequests) -> None:
+        requests.read = self.views
+        requests.switched.connect(self._switch)
+        requests.restart_requested.connect(lambda name: self._opened().restart(name))
+        requests.remove_requested.connect(
+            lambda name: self._keep(one for one in self._opened().entries if one.name != name)
+        )
+        requests.add_requested.connect(self._add)
+        requests.import_requested.connect(self._import)
+
+    def views(self) -> tuple[ToolServerView, ...]:
+        """The servers as the settings show them."""
+        servers = self._opened()
+        if not servers.entries:
+            return ()
+        tools = servers.definitions()
+        on = {one.name for one in servers.entries if one.enabled}
+        return tuple(
+            ToolServerView(
+                state.name,
+                state.place,
+                state.name in on,
+                state.phase.value,
+                in_language(state.problem or state.notice),
+                tuple(f"{one.name}: {one.description}" for one in tools if one.server == state.name),
+                state.log,
+            )
+            for state in servers.states()
+        )
+
+    def _switch(self, name: str, is_on: bool) -> None:
+        servers = self._opened()
+        if self._keep(replace(one, enabled=is_on) if one.name == name else one for one in servers.entries) and is_on:
+            servers.start(name)
+
+    def _add(self, line: str) -> None:
+        """Add a command or an address, switched off: starting a program is a decision of its own."""
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            words = line.split()
+        is_address = line.startswith(("http://", "https://"))
+        named = [word for word in words if not word.startswith("-")] or words
+        name = (urlsplit(line).hostname or line) if is_address else Path(named[-1]).name
+        config = {"url": line} if is_address else {"command": words[0], "args": words[1:]}
+        self._take(lambda: read_entries(json.dumps({"mcpServers": {name: config}})))
+
+    def _import(self, path: str) -> None:
+        self._take(lambda: read_entries_file(Path(path)))
+
+    def _take(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
+        try:
+            self._keep(with_imported(self._opened().entries, read()))
+        except ToolFileError as error:
+            self._window.show_problem(error.problem)
+
+    def _keep(self, entries: Iterable[ServerEntry]) -> bool:
+        """Write the servers down, and have them; False where they could not be written."""
+        kept = tuple(entries)
+        try:
+            write_entries_file(self._file, kept)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._window.show_problem(
+                ToolFileError(said("{path} cannot be written: {reason}.", path=self._file, reason=reason)).problem
+            )
+            return False
+        self._opened().set_entries(kept)
+        return True
+
+    def _opened(self) -> McpTools:
+        if self._servers is None:
+            self._servers = self._open_servers()
+        return self._servers
+
+    # ---- on the thread of the built-in tools ------------------------------------------------------------------------
+
+    def _files(self) -> Sequence[Attachment]:
+        conversation_id = self._conversation_id
+        views = () if conversation_id is None else self._store.history(conversation_id)
+        return [attachment for view in views for attachment in view.attachments]
+
+    def _search(self, words: str, most: int) -> Sequence[ChatHit]:
+        hits = self._store.library.search(words).result() or ()
+        rows = {row.id: row for row in self._store.conversations()}
+        return [
+            ChatHit(hit.title, _date(rows.get(hit.conversation_id)), "".join(text for text, _ in hit.parts))
+            for hit in hits
+            if hit.conversation_id != self._conversation_id
+        ][:most]
+
+
+def _date(row: ConversationRow | None) -> str:
+    return row.updated_at.date().isoformat() if row is not None else ""

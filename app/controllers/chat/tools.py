@@ -1,0 +1,301 @@
+"""A turn with tools in the window: calls are stored, allowed, run, and their results sent to the model again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.tool_providers import ToolProviders
+from app.controllers.chat.visible_text import VisibleText
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts
+from app.domain.allowed_tools import allowed_line, read_allowed_tools
+from app.domain.messages import MessageView
+from app.domain.settings.layers import Layer
+from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.policy import Answer as Said
+from app.tools.policy import Decision, ToolPolicy
+from app.tools.turn import MAX_CALLS, MAX_STEPS, RESULT_CHARS, Ask, Call, Ending, Finished, Generate, Turn, bounded
+from engine.records import Mode, ToolFormat
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+
+LIMIT = mark("ToolController", "Stopped after {count} answers with calls of tools. Send a message to let it go on.")
+NO_TOOLS = mark("ToolController", "This model is given no tools: {reason}.")
+ON = mark("ToolController", "Tools are on in this chat. Change it in the chat settings.")
+REFUSED = mark("ToolController", "Tools are on, but this model is given none: {reason}.")
+WENT_ON = mark("ToolController", "The chat has gone on since this call. Ask the model to call the tool again.")
+GONE = mark("ToolController", "This tool is not there any more. Switch its server or the tool on in the settings.")
+LEAST_CHARS = 1_000  # of a result, however small the context is
+
+
+@dataclass(slots=True)
+class ToolTurn:
+    """A turn in the making. ``calls`` are those of its last answer, in order; ``cancel`` ends the one that runs."""
+
+    conversation_id: int
+    mode: Mode
+    loop: Turn
+    definitions: tuple[ToolDefinition, ...]
+    calls: list[MessageView] = field(default_factory=list)
+    cancel: Callable[[], None] | None = None
+    begun_s: float = 0.0
+    visible: VisibleText | None = None
+
+    def place_of(self, call_id: str) -> int | None:
+        """Where a call is among those of the last answer."""
+        ids = [view.call.call_id if view.call else "" for view in self.calls]
+        return ids.index(call_id) if call_id in ids else None
+
+
+class ToolController(QObject):
+    """``turn`` is the one in the making, whether the model or a tool is at work.
+
+    ``next_answer`` asks the model again below a message; ``on_changed`` is told when what happens is another.
+    """
+
+    _came = Signal(object, object)  # a turn and a result, from any thread
+
+    def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
+        super().__init__()
+        self._window, self._store, self._keeper = parts.window, parts.store, parts.keeper
+        self._attempt, self._succeeds = parts.attempt, parts.succeeds
+        self._conversations, self._models = conversations, models
+        self.providers = ToolProviders(parts)
+        self.turn: ToolTurn | None = None
+        self.next_answer: Callable[[ToolTurn, int], None] = lambda _turn, _after: None
+        self.on_changed: Callable[[], None] = lambda: None
+        self.is_free: Callable[[], bool] = lambda: True
+        self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
+        page = self._window.transcript
+        page.call_decided.connect(self.decide)
+        page.call_repeated.connect(self.repeat)
+
+    # ---- what is offered --------------------------------------------------------------------------------------------
+
+    def begin(self, conversation_id: int, mode: Mode) -> ToolTurn | None:
+        """Begin a turn of the open chat; None where it has no tools."""
+        self.turn = None
+        settings = self._conversations.settings
+        if not settings.values["tools"]:
+            return None
+        ready = self._models.ready
+        reason = self._refusal()
+        if ready is None or reason:
+            if reason:
+                self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
+            return None
+        self.providers.open(self._keeper.current.text("built_in_tools"), conversation_id)
+        definitions = self.providers.definitions()
+        if not definitions:
+            return None
+        always, chat = (
+            frozenset(read_allowed_tools(values.text("allowed_tools"))) for values in (self._keeper.current, settings)
+        )
+        room = max(LEAST_CHARS, min(RESULT_CHARS, ready.target.n_ctx))
+        loop = Turn((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
+        self.turn = ToolTurn(conversation_id, mode, loop, definitions)
+        return self.turn
+
+    def show_sign(self) -> None:
+        """Say at the composer that the open chat has tools, or that its model is given none."""
+        is_on, reason = bool(self._conversations.settings.values["tools"]), self._refusal()
+        words = translate("ToolController", REFUSED if reason else ON).format(reason=reason) if is_on else ""
+        self._window.composer.show_tools(words, works=not reason)
+
+    def _refusal(self) -> str:
+        """Why the loaded model is given no tools; empty where it takes them, or none is loaded."""
+        ready = self._models.ready
+        if ready is None or ready.target.tool_format is not ToolFormat.NONE:
+            return ""
+        reason = ready.target.tool_refusal
+        return in_language(reason) if reason else translate("ToolController", "its chat template takes none")
+
+    # ---- an answer --------------------------------------------------------------------------------------------------
+
+    def calls_of(self, turn: ToolTurn, raw: str, *, is_cut: bool) -> tuple[str, list[tuple[StoredCall, str]]]:
+        """Read an answer that has ended: what it says, and its calls, each with a result where there is one already."""
+        num_known = len(turn.loop.messages)
+        answer = turn.loop.answered(raw, is_cut=is_cut)
+        if answer is None or not (answer.calls or answer.unreadable):
+            return "", []
+        if answer.unreadable:
+            written = turn.loop.messages[num_known].tool_calls[0]
+            call = StoredCall(written.call_id, written.name, "", written.arguments, CallStatus.FAILED)
+            return answer.said, [(call, answer.problem)]
+        known = {one.name: one for one in turn.definitions}
+        calls = [_stored(call, known[call.name]) for call in answer.calls]
+        too_many = f"Only {MAX_CALLS} calls are made at once."
+        over = [(replace(call, status=CallStatus.FAILED), too_many) for call in calls[MAX_CALLS:]]
+        return answer.said, [*((call, "") for call in calls[:MAX_CALLS]), *over]
+
+    def go_on(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
+        """The calls of an answer are stored, and it has ended: show them, and do what is to be done first."""
+        turn.calls = list(calls)
+        if self._is_shown(turn):
+            for view in calls:
+                self._window.add_message(view)
+            self._window.composer.set_streaming(True)  # so that Stop is there
+        self._proceed(turn)
+
+    def drop(self) -> None:
+        """The turn has ended by itself, or its answer was stopped."""
+        self.turn = None
+
+    # ---- what a person does -----------------------------------------------------------------------------------------
+
+    def decide(self, message_id: int, answer: str, reason: str) -> None:
+        """Take what a person said when asked about a call: a value of `Said`, with a reason where it is refused."""
+        turn = self.turn
+        todo = turn.loop.todo if turn is not None else None
+        if turn is None or not isinstance(todo, Ask):
+            return
+        place = turn.place_of(todo.call.id)
+        if place is None or turn.calls[place].id != message_id:
+            return
+        decision = Decision(Said(answer), reason)
+        refused = turn.loop.decided(decision)
+        self._keep_permission(turn, decision)
+        if refused is not None:
+            self._change(turn, place, CallStatus.REFUSED, refused.text)
+        self._proceed(turn)
+
+    def _keep_permission(self, turn: ToolTurn, decision: Decision) -> None:
+        if decision.answer is Said.ALWAYS:
+            self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
+            self._window.set_settings(self._keeper.current.values)
+        elif decision.answer is Said.CHAT and self._is_shown(turn):
+            self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
+
+    def repeat(self, message_id: int) -> None:
+        """Run a call again that was stopped, or may not have been finished; then the turn goes on."""
+        conversation_id = self._conversations.current_id
+        if conversation_id is None or self.turn is not None or not self.is_free():
+            return
+        views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
+        calls = _calls_at_end(views)
+        place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
+        call = calls[place].call if place is not None else None
+        if place is None or call is None:
+            self._window.show_notice(translate("ToolController", WENT_ON))
+            return
+        turn = self.begin(conversation_id, self._conversations.mode) if call.status in REPEATABLE else None
+        if turn is None:
+            return
+        if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
+            self.turn = None
+            self._window.show_notice(translate("ToolController", GONE))
+            return
+        turn.calls = calls
+        self._window.composer.set_streaming(True)
+        self._run(turn, place, ToolCall(call.call_id, call.name, _arguments(call)))
+
+    def stop(self) -> None:
+        """Stop the call that runs or waits; those after it are not made."""
+        turn = self.turn
+        if turn is None:
+            return
+        self.turn = None
+        turn.loop.stop()
+        if turn.cancel is not None:
+            turn.cancel()
+        for place, view in enumerate(turn.calls):
+            if view.call is not None and view.call.status in OPEN:
+                self._change(turn, place, CallStatus.STOPPED, "")
+        self._ended(turn)
+
+    def close(self) -> None:
+        """The app is closing: end what runs, and the servers."""
+        self.stop()
+        self.providers.close()
+
+    # ---- what is to be done next ------------------------------------------------------------------------------------
+
+    def _proceed(self, turn: ToolTurn) -> None:
+        todo = turn.loop.todo
+        if isinstance(todo, Finished):
+            self.turn = None
+            if todo.ending is Ending.LIMIT:
+                self._window.show_notice(translate("ToolController", LIMIT).format(count=MAX_STEPS))
+            self._ended(turn)
+        elif isinstance(todo, Generate):
+            self.next_answer(turn, turn.calls[-1].id)
+        else:
+            place = turn.place_of(todo.call.id)
+            if place is None:
+                self.stop()
+            elif isinstance(todo, Call):
+                self._run(turn, place, todo.call)
+            else:
+                self._change(turn, place, CallStatus.ASKED, "")
+                self.on_changed()
+
+    def _run(self, turn: ToolTurn, place: int, call: ToolCall) -> None:
+        """Run a call; that it runs is in the file before."""
+        if not self._change(turn, place, CallStatus.RUNNING, ""):
+            self.stop()
+            return
+        turn.begun_s = time.monotonic()
+        turn.cancel = self.providers.call(call, lambda result: self._came.emit(turn, result))
+        self.on_changed()
+
+    def _on_result(self, turn: ToolTurn, result: ToolResult) -> None:
+        place = turn.place_of(result.call_id)
+        if turn is not self.turn or place is None:
+            return
+        turn.cancel = None
+        took_ms = round(1000 * (time.monotonic() - turn.begun_s))
+        # One that is run again is of no answer of this turn.
+        kept = turn.loop.returned(result) or bounded(result, RESULT_CHARS)
+        status = CallStatus.FAILED if kept.is_error else CallStatus.DONE
+        self._change(turn, place, status, kept.text, cut=kept.cut, took_ms=took_ms)
+        self._proceed(turn)
+
+    def _change(
+        self, turn: ToolTurn, place: int, status: CallStatus, text: str, *, cut: int = 0, took_ms: int | None = None
+    ) -> bool:
+        """Store and show what became of a call; False where it could not be stored."""
+        view = turn.calls[place]
+        if view.call is None:
+            return False
+        call = replace(view.call, status=status, cut=cut, took_ms=took_ms)
+        view = turn.calls[place] = replace(view, call=call, text=text)
+        stored = self._succeeds(lambda: self._store.calls.change(view.id, call, text))
+        if self._is_shown(turn):
+            self._window.transcript.update_call(view)
+        return stored
+
+    def _ended(self, turn: ToolTurn) -> None:
+        if self._is_shown(turn):
+            self._window.composer.set_streaming(False)
+        self.on_changed()
+
+    def _is_shown(self, turn: ToolTurn) -> bool:
+        return turn.conversation_id == self._conversations.current_id
+
+
+def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
+    """The calls that nothing follows yet."""
+    place = len(views)
+    while place and views[place - 1].call is not None:
+        place -= 1
+    return list(views[place:])
+
+
+def _arguments(call: StoredCall) -> dict[str, object]:
+    try:
+        found = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _stored(call: ToolCall, tool: ToolDefinition) -> StoredCall:
+    written = json.dumps(call.arguments, ensure_ascii=False)
+    return StoredCall(call.id, call.name, tool.server, written, title=tool.title)

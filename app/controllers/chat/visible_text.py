@@ -1,0 +1,71 @@
+"""What of an answer with calls of tools is shown and stored as text while it is written: all up to its first call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from app.domain.thinking import split_thinking
+from app.tools.interface import ToolDefinition
+from app.tools.output import Called
+from app.tools.turn import parts_of
+from engine.records import TextChunk, TokenSpan
+
+Piece = tuple[str, tuple[TokenSpan, ...]]
+
+
+class VisibleText:
+    """Holds back what may be a call. ``raw`` is the whole answer, with a beginning that is shown already."""
+
+    def __init__(self, definitions: Iterable[ToolDefinition], begun: str = "") -> None:
+        self._parts = parts_of(definitions)
+        self.raw = begun
+        self._num_shown = len(begun)
+        self._num_said = 0
+        self._has_called = False
+        self._spans: list[TokenSpan] = []  # of what is held back
+        self._count(self._parts.feed(TextChunk(0, begun, ())) if begun else ())
+
+    def feed(self, text: str, spans: Iterable[TokenSpan]) -> Piece:
+        """Take a piece; return what is certain to be none of a call."""
+        self.raw += text
+        self._spans += spans
+        self._count(self._parts.feed(TextChunk(0, text, ())))
+        return self._up_to(self._end())
+
+    def rest(self) -> Piece:
+        """The answer has ended, and calls nothing: what was held back."""
+        return self._up_to(len(self.raw))
+
+    def rest_of(self, said: str) -> str:
+        """The answer has ended with calls: what it ``said`` beside them that was not shown."""
+        return said[self._num_said :]
+
+    def _count(self, parts: Iterable[object]) -> None:
+        """Count what is said before the first call."""
+        for part in parts:
+            self._has_called = self._has_called or isinstance(part, Called)
+            if isinstance(part, str) and not self._has_called:
+                self._num_said += len(part)
+
+    def _end(self) -> int:
+        split = split_thinking(self.raw)
+        is_thinking = split.opened and not split.closed
+        return len(self.raw) if is_thinking else split.answer_start + self._num_said
+
+    def _up_to(self, end: int) -> Piece:
+        begin, self._num_shown = self._num_shown, max(self._num_shown, end)
+        text = self.raw[begin : self._num_shown]
+        return text, tuple(self._take(len(text))) if self._spans else ()
+
+    def _take(self, num_chars: int) -> list[TokenSpan]:
+        """Take the provenance of so many characters; a token at their end is cut in two."""
+        taken: list[TokenSpan] = []
+        while self._spans and (num_chars or not self._spans[0].num_chars):
+            span = self._spans.pop(0)
+            if span.num_chars > num_chars:
+                self._spans.insert(0, replace(span, num_chars=span.num_chars - num_chars))
+                span = replace(span, num_chars=num_chars)
+            num_chars -= span.num_chars
+            taken.append(span)
+        return taken

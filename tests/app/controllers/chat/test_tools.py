@@ -1,0 +1,280 @@
+"""Turns with tools in the whole app: a scripted model calls tools of a scripted provider."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageState
+from app.domain.tools.calls import CallStatus
+from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.turn import MAX_STEPS
+from engine.records import EngineReady, FinishReason, Message, ToolFormat
+from tests.app.fakes import AppHarness, info, keep_settings, open_app
+from ui.transcript.cards.tool_card import ToolCard
+
+
+class ScriptedTools:
+    """A provider whose calls wait until the test answers them."""
+
+    def __init__(self) -> None:
+        self.calls: list[ToolCall] = []
+        self.done: list[Callable[[ToolResult], None]] = []
+        self.cancelled: list[str] = []
+        self.is_closed = False
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+        return tuple(ToolDefinition(name, f"{name}s.", schema, "files", name.title()) for name in ("read", "write"))
+
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        self.calls.append(call)
+        self.done.append(done)
+        return lambda: self.cancelled.append(call.id)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def give(self, text: str, *, is_error: bool = False, cut: int = 0) -> None:
+        self.done[-1](ToolResult(self.calls[-1].id, text, is_error, cut))
+
+
+def opened(qtbot: QtBot, **settings: str | bool) -> tuple[AppHarness, ScriptedTools]:
+    keep_settings({"tools": True, "built_in_tools": "", "allowed_tools": "files/read, files/write", **settings})
+    harness = open_app()
+    tools = ScriptedTools()
+    harness.controller.answers.tools.providers.more = (tools,)
+    harness.engine.is_loaded = True
+    harness.engine.tell(EngineReady(replace(info("models/target.gguf"), tool_format=ToolFormat.HERMES)))
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None)
+    return harness, tools
+
+
+@pytest.fixture
+def app(qtbot: QtBot) -> Iterator[tuple[AppHarness, ScriptedTools]]:
+    """The app with tools that are allowed."""
+    harness, tools = opened(qtbot)
+    yield harness, tools
+    harness.close()
+    assert tools.is_closed
+
+
+@pytest.fixture
+def asking(qtbot: QtBot) -> Iterator[tuple[AppHarness, ScriptedTools]]:
+    """The app with tools that are not."""
+    harness, tools = opened(qtbot, allowed_tools="")
+    yield harness, tools
+    harness.close()
+
+
+def written(*calls: tuple[str, str]) -> str:
+    each = (json.dumps({"name": name, "arguments": {"path": path}}) for name, path in calls)
+    return "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in each)
+
+
+def answer(app: AppHarness, qtbot: QtBot, text: str, reason: FinishReason = FinishReason.END) -> None:
+    """The model answers, in pieces."""
+    num = len(app.window.finished)
+    for start in range(0, len(text), 7):
+        app.engine.say(text[start : start + 7])
+    app.engine.finish(reason)
+    qtbot.waitUntil(lambda: len(app.window.finished) > num)
+
+
+def statuses(app: AppHarness) -> list[CallStatus]:
+    return [view.call.status for view in app.messages() if view.call is not None]
+
+
+def cards(app: AppHarness) -> list[ToolCard]:
+    return [card for card in app.window.transcript.cards if isinstance(card, ToolCard)]
+
+
+def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read a.txt")
+    assert [tool["function"]["name"] for tool in harness.engine.requests[-1].tools] == ["read", "write"]
+    answer(harness, qtbot, "Let me see. " + written(("read", "a.txt")))
+    assert harness.window.text.strip() == "Let me see."  # no JSON of a call was ever shown
+    assert harness.window.engine.state is EngineState.ANSWERING
+    assert [(call.name, call.arguments) for call in tools.calls] == [("read", {"path": "a.txt"})]
+    assert statuses(harness) == [CallStatus.RUNNING]
+    (card,) = cards(harness)
+    assert (card.author.text(), card.server.text(), card.arguments.text()) == ("Read", "files · read", "path: a.txt")
+    tools.give("<b>one</b>\ntwo", cut=3)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    assert card.status.text().startswith("Done in")
+    assert card.preview.text() == "<b>one</b>\ntwo"
+    assert "3" in card.note.text()
+    call_id = tools.calls[0].id
+    *_, said, result = harness.engine.requests[-1].messages
+    assert (said.role, said.content.strip(), said.tool_calls[0].call_id) == ("assistant", "Let me see.", call_id)
+    text = "<b>one</b>\ntwo\n[3 more characters were left out]"
+    assert result == Message("tool", text, tool_call_id=call_id, name="read")
+    answer(harness, qtbot, "It says one.")
+    assert [view.role for view in harness.messages()] == ["user", "assistant", "tool", "assistant"]
+    assert harness.messages()[-1].text == "It says one."
+    assert harness.window.engine.state is EngineState.READY
+    for view in harness.messages():
+        assert sum(span.num_chars for span in view.spans) in (0, len(view.text))
+
+
+def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Both")
+    answer(harness, qtbot, written(("read", "a"), ("write", "b")))
+    assert statuses(harness) == [CallStatus.RUNNING, CallStatus.WAITING]
+    tools.give("A")
+    qtbot.waitUntil(lambda: len(tools.calls) == 2)
+    tools.give("no space", is_error=True)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    assert statuses(harness) == [CallStatus.DONE, CallStatus.FAILED]
+    roles = [message.role for message in harness.engine.requests[-1].messages]
+    assert roles == ["user", "assistant", "tool", "tool"]
+
+
+def test_a_person_is_asked_and_may_refuse(asking: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = asking
+    harness.window.message_submitted.emit("Write it")
+    answer(harness, qtbot, written(("write", "a"), ("read", "b")))
+    assert statuses(harness) == [CallStatus.ASKED, CallStatus.WAITING]
+    assert tools.calls == []
+    first, second = cards(harness)
+    assert list(first.buttons) == ["once", "chat", "always", "refused"]
+    assert not any(button.isDefault() or button.autoDefault() or button.hasFocus() for button in first.buttons.values())
+    first.buttons["refused"].click()
+    assert first.reason is not None
+    first.reason.setText("not there")
+    first.reason.returnPressed.emit()
+    assert statuses(harness) == [CallStatus.REFUSED, CallStatus.ASKED]
+    assert "not there" in harness.messages()[2].text
+    second.buttons["once"].click()
+    assert [call.name for call in tools.calls] == ["read"]
+    tools.give("B")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    answer(harness, qtbot, written(("read", "again")))
+    assert statuses(harness)[-1] is CallStatus.ASKED  # once was once
+
+
+@pytest.mark.parametrize("answered", ["chat", "always"])
+def test_a_permission_is_kept(asking: tuple[AppHarness, ScriptedTools], qtbot: QtBot, answered: str) -> None:
+    harness, tools = asking
+    harness.window.message_submitted.emit("Read")
+    answer(harness, qtbot, written(("read", "a")))
+    cards(harness)[0].buttons[answered].click()
+    tools.give("A")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    answer(harness, qtbot, "Done.")
+    harness.window.message_submitted.emit("And again")
+    answer(harness, qtbot, written(("read", "b")))
+    assert [call.arguments["path"] for call in tools.calls] == ["a", "b"]
+    assert ("files/read" in str(harness.window.values["allowed_tools"])) is (answered == "always")
+    tools.give("B")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 4)
+    answer(harness, qtbot, "Done.")
+    harness.window.new_chat_requested.emit()
+    harness.window.message_submitted.emit("In another chat")
+    answer(harness, qtbot, written(("read", "c")))
+    assert statuses(harness) == [CallStatus.RUNNING if answered == "always" else CallStatus.ASKED]
+
+
+def test_stop_cancels_what_runs_and_loses_nothing(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Both")
+    answer(harness, qtbot, "I try. " + written(("read", "a"), ("write", "b")))
+    harness.window.stop_requested.emit()
+    assert tools.cancelled == [tools.calls[0].id]
+    assert statuses(harness) == [CallStatus.STOPPED, CallStatus.STOPPED]
+    assert harness.window.engine.state is EngineState.READY
+    tools.give("too late")
+    qtbot.wait(20)
+    assert statuses(harness) == [CallStatus.STOPPED, CallStatus.STOPPED]
+    harness.window.message_submitted.emit("And now?")
+    said, *results, question = harness.engine.requests[-1].messages[1:]
+    assert [call.name for call in said.tool_calls] == ["read", "write"]
+    assert [result.content for result in results] == ["The user stopped this call."] * 2
+    assert question.content == "And now?"
+
+
+def test_stop_while_the_model_writes_a_call(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read")
+    answer(harness, qtbot, "Let me. " + written(("read", "a")), FinishReason.CANCELLED)
+    assert tools.calls == []
+    assert [view.role for view in harness.messages()] == ["user", "assistant"]
+    assert harness.messages()[-1].state is MessageState.STOPPED
+    assert harness.window.engine.state is EngineState.READY
+
+
+def test_a_turn_ends_after_so_many_answers_with_calls(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("For ever")
+    for step in range(1, MAX_STEPS + 1):
+        answer(harness, qtbot, written(("read", str(step))))
+        qtbot.waitUntil(lambda step=step: len(tools.calls) == step)
+        tools.give("more")
+        qtbot.waitUntil(lambda: statuses(harness)[-1] is CallStatus.DONE)
+    assert len(harness.engine.requests) == MAX_STEPS
+    assert str(MAX_STEPS) in harness.window.notices[-1]
+    assert harness.window.engine.state is EngineState.READY
+
+
+def test_a_call_that_cannot_be_read_is_told_to_the_model(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read")
+    answer(harness, qtbot, '<tool_call>\n{"name": "delete", "arguments": {}}\n</tool_call>')
+    assert statuses(harness) == [CallStatus.FAILED]
+    assert "There is no tool named 'delete'" in harness.engine.requests[-1].messages[-1].content
+    assert tools.calls == []
+
+
+def test_an_answer_is_given_again_below_the_same_results(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read")
+    answer(harness, qtbot, written(("read", "a")))
+    tools.give("A")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    answer(harness, qtbot, "First.")
+    harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+    assert [message.role for message in harness.engine.requests[-1].messages] == ["user", "assistant", "tool"]
+    answer(harness, qtbot, "Second.")
+    assert [view.text for view in harness.messages()][-2:] == ["A", "Second."]
+    assert len(harness.messages()[-1].versions) == 2
+
+
+def test_a_model_without_a_form_of_calls_is_told_of_no_tools(qtbot: QtBot) -> None:
+    keep_settings({"tools": True})
+    harness = open_app()
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None)
+    harness.window.message_submitted.emit("Hello")
+    assert harness.engine.requests[-1].tools == ()
+    assert "This model is given no tools" in harness.window.notices[-1]
+    harness.close()
+
+
+def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
+    app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
+) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Write")
+    answer(harness, qtbot, written(("write", "a"), ("read", "b")))
+    stored = harness.messages()[-2]
+    assert stored.call is not None
+    harness.window.stop_requested.emit()
+    harness.store.calls.change(stored.id, replace(stored.call, status=CallStatus.UNKNOWN))  # as after a kill
+    harness.controller.conversations.show()
+    card, _ = cards(harness)
+    assert "was not finished" in card.note.text()
+    assert len(tools.calls) == 1
+    assert card.repeat_button is not None
+    card.repeat_button.click()
+    assert [call.arguments["path"] for call in tools.calls] == ["a", "a"]
+    tools.give("written")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    results = [message.content for message in harness.engine.requests[-1].messages[-2:]]
+    assert results == ["written", "The user stopped this call."]

@@ -1,0 +1,29 @@
+"""What is asked of the servers of tools, from wherever in the window: here before a dialog is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from app.domain.tools.servers import ToolServerView
+
+
+class ToolServerRequests(QObject):
+    """What the settings ask of the servers; changes hold at once. ``read`` gives them as they are.
+
+    Signals:
+        switched(str, bool), restart_requested(str), remove_requested(str): by the name of a server.
+        add_requested(str): a command or an address.
+        import_requested(str): the path of another program's file.
+    """
+
+    switched = Signal(str, bool)
+    restart_requested = Signal(str)
+    remove_requested = Signal(str)
+    add_requested = Signal(str)
+    import_requested = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.read: Callable[[], Sequence[ToolServerView]] = tuple

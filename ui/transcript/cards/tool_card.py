@@ -1,0 +1,348 @@
+"""A call of a tool on the page: what is called with what, what became of it, and its result, folded.
+
+What tools say is shown as plain text only: nothing of it is Markdown, HTML or a link of the app.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.messages import MessageView
+from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from ui.text.formatting import count, duration
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.user_card import shown_text
+
+PREVIEW_LINES, PREVIEW_CHARS = 4, 400
+ARGUMENT_CHARS = 120
+MOST_ARGUMENTS = 6
+DETAILS_LINES = 14
+ICON_PX = 14
+TICK_MS = 1000
+
+_WORDS = {
+    CallStatus.WAITING: mark("ToolCard", "Waiting for the call before it"),
+    CallStatus.ASKED: mark("ToolCard", "Waiting for you"),
+    CallStatus.RUNNING: mark("ToolCard", "Running"),
+    CallStatus.DONE: mark("ToolCard", "Done"),
+    CallStatus.FAILED: mark("ToolCard", "Failed"),
+    CallStatus.REFUSED: mark("ToolCard", "Refused"),
+    CallStatus.STOPPED: mark("ToolCard", "Stopped"),
+    CallStatus.UNKNOWN: mark("ToolCard", "Was not finished"),
+}
+_ICONS = {
+    CallStatus.WAITING: "pause",
+    CallStatus.ASKED: "circle-question-mark",
+    CallStatus.RUNNING: "play",
+    CallStatus.DONE: "circle-check",
+    CallStatus.FAILED: "circle-x",
+    CallStatus.REFUSED: "circle-x",
+    CallStatus.STOPPED: "square",
+    CallStatus.UNKNOWN: "triangle-alert",
+}
+# What a person may say, as `app.tools.policy.Answer` has it.
+DECISIONS = (
+    ("once", mark("ToolCard", "Allow once")),
+    ("chat", mark("ToolCard", "Allow in this chat")),
+    ("always", mark("ToolCard", "Always allow")),
+)
+
+
+class ToolCard(MessageCard):
+    """Follows its call by `show_call`.
+
+    Signals:
+        decided(int, str, str): the call may run: "once", "chat" or "always"; or "refused", with a reason or none.
+        repeat_requested(int): a call without a result is to run again.
+        resized: it is higher or lower.
+    """
+
+    decided = Signal(int, str, str)
+    repeat_requested = Signal(int)
+    resized = Signal()
+
+    def __init__(self, theme: Theme, view: MessageView, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(theme, view, "")
+        self.setObjectName("toolCard")
+        self._clock, self._since_s = clock, clock()
+        self._tick = QTimer(self, interval=TICK_MS)
+        self._tick.timeout.connect(self._update_status)
+        self.sign, self.status = QLabel(), _plain("caption")
+        self.server = _plain("caption")
+        self.arguments, self.preview = _plain("muted"), _plain("")
+        self.preview.setFont(theme.code_font())
+        self.note = _plain("caption")
+        self.details: QPlainTextEdit | None = None
+        self.toggle = QPushButton()
+        self.toggle.setProperty("kind", "link")
+        self.toggle.setCheckable(True)
+        self.toggle.toggled.connect(self._on_toggled)
+        self.copy_button = self.add_action("copy", translate("ToolCard", "Copy result"))
+        self.copy_button.clicked.connect(self.copy_text)
+        self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("ToolCard", "Copied")))
+        self.buttons: dict[str, QPushButton] = {}
+        self._asking: QWidget | None = None
+        self.reason: QLineEdit | None = None
+        self.repeat_button: QPushButton | None = None
+        self._arrange()
+        self.theme.changed.connect(self._update_status)
+        self.show_call(view)
+
+    def _arrange(self) -> None:
+        self._top = top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self.sign)
+        self.author.setProperty("kind", "strong")
+        top.addWidget(self.author, 1)
+        top.addWidget(self.copy_button)
+        top.addWidget(self.status)
+        if self.versions is not None:
+            top.addWidget(self.versions)
+        self._column = layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 8, 14, 10)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        for widget in (self.server, self.arguments, self.preview, self.note):
+            layout.addWidget(widget)
+        layout.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
+
+    @property
+    def call(self) -> StoredCall:
+        """The call as it is shown."""
+        return self._view.call or StoredCall("", "", "", "")
+
+    def show_call(self, view: MessageView) -> None:
+        """Another state of the call, or its result."""
+        was, self._view = self._view.call, replace(view, versions=view.versions or self._view.versions)
+        self.message_id = view.id
+        call = self.call
+        if call.status is CallStatus.RUNNING and (was is None or was.status is not CallStatus.RUNNING):
+            self._since_s = self._clock()
+        self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
+        self.author.setText(call.title or call.name)
+        self.server.setText(f"{call.server} · {call.name}" if call.server else call.name)
+        lines = readable_arguments(call.arguments)
+        self.arguments.setText(lines)
+        self.arguments.setVisible(bool(lines))
+        self._show_result(view.text)
+        self._update_status()
+        self._show_asking(call.status is CallStatus.ASKED)
+        self._show_repeat(call.status in REPEATABLE)
+        self.copy_button.setEnabled(bool(view.text))
+
+    def _show_result(self, text: str) -> None:
+        preview, is_whole = preview_of(text)
+        self.preview.setText(preview)
+        self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
+        cut = self.call.cut
+        words = translate("ToolCard", "{count} more characters were left out.").format(count=count(cut)) if cut else ""
+        self.note.setText(words)
+        self.note.setVisible(bool(words))
+        self._is_whole = is_whole
+        self._name_toggle()
+        if self.details is not None:
+            self.details.setPlainText(self._whole())
+
+    def _name_toggle(self) -> None:
+        if self.toggle.isChecked():
+            words = translate("ToolCard", "Show less")
+        elif self._is_whole:
+            words = translate("ToolCard", "Show details")
+        else:
+            words = translate("ToolCard", "Show all")
+        self.toggle.setText(words)
+        self.toggle.setAccessibleName(f"{words}: {self.call.title or self.call.name}")
+
+    def _whole(self) -> str:
+        """Arguments as JSON, and the whole result."""
+        arguments = translate("ToolCard", "Arguments")
+        result = translate("ToolCard", "Result")
+        parts = [f"{arguments}\n{pretty_json(self.call.arguments)}"]
+        if self._view.text:
+            parts.append(f"{result}\n{shown_text(self._view.text)}")
+        return "\n\n".join(parts)
+
+    def _update_status(self) -> None:
+        status = self.call.status
+        words = translate("ToolCard", _WORDS[status])
+        if status is CallStatus.RUNNING and (seconds := int(self._clock() - self._since_s)):
+            words = translate("ToolCard", "Running for {seconds} s").format(seconds=count(seconds))
+        elif status is CallStatus.DONE and self.call.took_ms is not None:
+            words = translate("ToolCard", "Done in {time}").format(time=duration(self.call.took_ms / 1000))
+        self.status.setText(words)
+        tokens = self.theme.tokens
+        colors = {CallStatus.DONE: tokens.good, CallStatus.FAILED: tokens.danger, CallStatus.ASKED: tokens.caution}
+        color = colors.get(status, tokens.caution if status is CallStatus.UNKNOWN else "")
+        self.sign.setPixmap(self.theme.icon(_ICONS[status], color, ICON_PX).pixmap(QSize(ICON_PX, ICON_PX)))
+        name = translate("ToolCard", "Call of {tool} of {server}. {status}.")
+        call = self.call
+        self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
+
+    # ---- what a person is asked -------------------------------------------------------------------------------------
+
+    def _show_asking(self, asks: bool) -> None:
+        if asks and self._asking is None:
+            self._asking = self._make_asking()
+            self._column.insertWidget(self._column.indexOf(self.toggle), self._asking)
+            self._asking.show()
+        elif not asks and self._asking is not None:
+            self._column.removeWidget(self._asking)
+            self._asking.hide()
+            self._asking.deleteLater()
+            self._asking, self.reason, self.buttons = None, None, {}
+
+    def _make_asking(self) -> QWidget:
+        """The buttons; none of them has the focus, or is pressed by Enter."""
+        asking = QWidget()
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for answer, words in DECISIONS:
+            self.buttons[answer] = button = QPushButton(translate("ToolCard", words))
+            button.clicked.connect(lambda _checked=False, said=answer: self.decided.emit(self.message_id, said, ""))
+            row.addWidget(button)
+        self.buttons["refused"] = refuse = QPushButton(translate("ToolCard", "Refuse…"))
+        refuse.clicked.connect(self._ask_reason)
+        row.addWidget(refuse)
+        row.addStretch(1)
+        self._asking_column = column = QVBoxLayout(asking)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(row)
+        return asking
+
+    def _ask_reason(self) -> None:
+        if self.reason is None:
+            self.reason = QLineEdit()
+            self.reason.setPlaceholderText(translate("ToolCard", "Why not, for the model (optional)"))
+            self.reason.setAccessibleName(translate("ToolCard", "Reason for the refusal"))
+            self.reason.returnPressed.connect(self._refuse)
+            send = QPushButton(translate("ToolCard", "Refuse"))
+            send.clicked.connect(self._refuse)
+            row = QHBoxLayout()
+            row.addWidget(self.reason, 1)
+            row.addWidget(send)
+            self._asking_column.addLayout(row)
+            self.resized.emit()
+        self.reason.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _refuse(self) -> None:
+        self.decided.emit(self.message_id, "refused", self.reason.text() if self.reason is not None else "")
+
+    def _show_repeat(self, offered: bool) -> None:
+        if offered and self.repeat_button is None:
+            words = translate("ToolCard", "Run it again")
+            self.repeat_button = QPushButton(words)
+            self.repeat_button.clicked.connect(lambda: self.repeat_requested.emit(self.message_id))
+            self._column.insertWidget(
+                self._column.indexOf(self.toggle), self.repeat_button, 0, Qt.AlignmentFlag.AlignLeft
+            )
+        if self.repeat_button is not None:
+            self.repeat_button.setVisible(offered)
+        if self.call.status is CallStatus.UNKNOWN:
+            self.note.setText(
+                translate("ToolCard", "This call was not finished, and may have had an effect. Run it again?")
+            )
+            self.note.show()
+
+    # ---- folding ----------------------------------------------------------------------------------------------------
+
+    def set_open(self, is_open: bool) -> None:
+        """Show arguments and result whole, or fold them."""
+        self.toggle.setChecked(is_open)
+
+    def _on_toggled(self, is_open: bool) -> None:
+        if is_open and self.details is None:
+            self.details = QPlainTextEdit(self._whole())
+            self.details.setReadOnly(True)
+            self.details.setProperty("kind", "field")
+            self.details.setFont(self.theme.code_font())
+            self.details.setAccessibleName(translate("ToolCard", "Arguments and result"))
+            self.details.setTabChangesFocus(True)
+            self._column.insertWidget(self._column.indexOf(self.toggle), self.details)
+        if self.details is not None:
+            lines = min(self.details.blockCount(), DETAILS_LINES) + 1
+            self.details.setFixedHeight(lines * self.details.fontMetrics().lineSpacing() + 12)
+            self.details.setVisible(is_open)
+        self.preview.setVisible(bool(self.preview.text()) and not is_open)
+        self._name_toggle()
+        self.resized.emit()
+
+    # ---- as a card --------------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The result."""
+        return self._view.text
+
+    def add_more_actions(self) -> None:
+        """The menu."""
+        self.add_menu_button(self.copy_button, self._top)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Also while it is not done."""
+        return self.call.status in OPEN or super().is_in_use
+
+    def save_state(self) -> CardState | None:
+        """With whether it is open."""
+        state = super().save_state()
+        return state and replace(state, unfolded=self.toggle.isChecked())
+
+    def restore_state(self, state: CardState) -> None:
+        """Open it again."""
+        if state.unfolded:
+            self.set_open(True)
+
+
+def _plain(kind: str) -> QLabel:
+    """A label whose text is never markup."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    if kind in ("caption",):
+        label.setWordWrap(False)
+    label.setProperty("kind", kind)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def readable_arguments(arguments: str) -> str:
+    """Each argument as a line, shortened; nothing where they are no object."""
+    try:
+        found = json.loads(arguments)
+    except ValueError:
+        return arguments[:ARGUMENT_CHARS]
+    if not isinstance(found, dict):
+        return arguments[:ARGUMENT_CHARS]
+    lines = [f"{key}: {_one_line(value)}" for key, value in list(found.items())[:MOST_ARGUMENTS]]
+    return "\n".join([*lines, *(["…"] if len(found) > MOST_ARGUMENTS else [])])
+
+
+def _one_line(value: object) -> str:
+    text = " ".join((value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).split())
+    return text if len(text) <= ARGUMENT_CHARS else f"{text[:ARGUMENT_CHARS]}…"
+
+
+def pretty_json(arguments: str) -> str:
+    """Arguments as JSON with indents; as they are written where they cannot be read."""
+    try:
+        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
+    except ValueError:
+        return arguments
+
+
+def preview_of(text: str) -> tuple[str, bool]:
+    """The first lines of a result, and whether they are all of it."""
+    lines = text.splitlines()
+    preview = "\n".join(lines[:PREVIEW_LINES])
+    is_whole = len(lines) <= PREVIEW_LINES and len(preview) <= PREVIEW_CHARS
+    return (preview if is_whole else preview[:PREVIEW_CHARS].rstrip() + " …"), is_whole
