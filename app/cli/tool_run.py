@@ -143,6 +143,7 @@ class _Run:
         self.calls: list[dict[str, object]] = []
         self.last: AnswerFinished | None = None
         self.text = ""
+        self._asked = ""  # the id of the call that was asked about last, and so is shown already
 
     def go(self, policy: ToolPolicy, model: ModelInfo) -> int:
         """Do what is to be done until the turn has ended; the exit code."""
@@ -162,6 +163,8 @@ class _Run:
         if self.as_json and self.last is not None:
             shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.ending.value}
             print(json.dumps(shown, ensure_ascii=False))
+        if todo.ending is Ending.ANSWERED and not self.text.strip():
+            notify("The model ended without a word. A system prompt helps, such as: answer the user with the results.")
         if todo.ending is Ending.LIMIT:
             notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
         if todo.ending is Ending.CUT:
@@ -208,6 +211,7 @@ class _Run:
     def _decide(self, turn: Turn, todo: Ask) -> None:
         """Ask at the terminal; where nobody can be asked, the call is refused."""
         _faint(call_line(todo.call, todo.tool))
+        self._asked = todo.call.id
         if sys.stdin.isatty() and sys.stderr.isatty():
             decision = ask_at_terminal(todo.tool)
         else:
@@ -220,7 +224,8 @@ class _Run:
 
     def _call(self, turn: Turn, todo: Call) -> None:
         """Make a call, and show what it gives."""
-        _faint(call_line(todo.call, todo.tool))
+        if todo.call.id != self._asked:
+            _faint(call_line(todo.call, todo.tool))
         result = turn.returned(make_call(self.provider, todo.call))
         if result is not None:
             self._keep(todo.call, result)

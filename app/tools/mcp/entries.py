@@ -48,7 +48,7 @@ class ServerEntry:
 
     @property
     def place(self) -> str:
-        """Where it is, in a line for people: its command, or the host of its address. No secret is in it."""
+        """Where it is, in a line for people: its command, or the host of its address."""
         return one_line(" ".join((self.command, *self.args)) if self.command else (urlsplit(self.url).netloc), 200)
 
 
@@ -127,6 +127,16 @@ def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> 
             kept[name] = replace(other, name=name, enabled=False)
             known.add(_what(other))
     return tuple(kept.values())
+
+
+def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
+    """The files of other programs that are there, with the programs' names; ``config`` is the user's folder of such."""
+    places = (
+        ("Claude Desktop", config / "Claude" / "claude_desktop_config.json"),
+        ("LM Studio", home / ".lmstudio" / "mcp.json"),
+        ("Cursor", home / ".cursor" / "mcp.json"),
+    )
+    return tuple((name, path) for name, path in places if path.is_file())
 
 
 def _what(entry: ServerEntry) -> tuple[object, ...]:

@@ -171,6 +171,11 @@ def test_the_turn_ends_at_its_limit(run: Run, capsys: Capture) -> None:
     assert f"the turn was ended after {MAX_STEPS} answers with calls" in capsys.readouterr().err
 
 
+def test_an_answer_without_a_word_is_told(run: Run, capsys: Capture) -> None:
+    assert run("--tools", called("calculate", expression="1"), "")[0] == 0
+    assert "The model ended without a word." in capsys.readouterr().err
+
+
 def test_a_cut_call_is_told(run: Run, capsys: Capture) -> None:
     run("--tools", '<tool_call>\n{"name": "calculate", "argu', reason=FinishReason.LENGTH)
     assert "cut within a call: allow more with --max-tokens or --ctx" in capsys.readouterr().err

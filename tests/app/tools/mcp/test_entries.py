@@ -14,6 +14,7 @@ from app.tools.mcp.entries import (
     MAX_FILE_BYTES,
     MAX_SERVERS,
     ServerEntry,
+    files_of_others,
     read_entries,
     read_entries_file,
     with_imported,
@@ -136,3 +137,12 @@ def test_imported_servers_are_off_and_come_once() -> None:
         ("weather", False),
     ]
     assert with_imported(both, read_entries(CLAUDE)) == both
+
+
+def test_files_of_other_programs_are_found(tmp_path: Path) -> None:
+    home, config = tmp_path, tmp_path / ".config"
+    assert files_of_others(home, config) == ()
+    for place in (config / "Claude" / "claude_desktop_config.json", home / ".lmstudio" / "mcp.json"):
+        place.parent.mkdir(parents=True)
+        place.write_text(CLAUDE)
+    assert [name for name, _ in files_of_others(home, config)] == ["Claude Desktop", "LM Studio"]

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -90,11 +91,11 @@ def test_a_good_server_is_told_of_and_called(start: Start) -> None:
 
 
 def test_nothing_is_started_before_it_is_asked_for() -> None:
-    before = psutil.Process().children(recursive=True)
+    before = set(psutil.Process().children(recursive=True))
     tools = McpTools([entry("good")])
     assert tools.definitions() == ()
     assert state(tools).phase is Phase.OFF
-    assert psutil.Process().children(recursive=True) == before
+    assert set(psutil.Process().children(recursive=True)) <= before  # some of other tests may be about to end
     assert "Restart" not in call(tools).text
     tools.close()
 
@@ -114,15 +115,14 @@ def test_a_message_without_an_end_ends_the_server(start: Start) -> None:
 
 
 def test_endless_notifications_cost_the_server_its_own_call(start: Start) -> None:
-    tools = start(entry("notifications"), entry("good", "y"), limits=IMPATIENT)
+    tools = start(entry("notifications"), entry("good", "y"), limits=replace(IMPATIENT, call_s=5.0))
     results: list[ToolResult] = []
     tools.call(ToolCall("1", "echo", {}), results.append)
     cpu = time.process_time()
     other = call(tools, "y_echo", a=1)
     assert not other.is_error
     wait_for(lambda: bool(results))
-    assert results[0].text == "“x” did not answer: it took longer than 1 seconds."
-    time.sleep(1.0)
+    assert results[0].text == "“x” did not answer: it took longer than 5 seconds."
     assert time.process_time() - cpu < 10.0  # it goes on writing, and is read slowly
     assert len(state(tools).log) <= LOG_LINES
 
