@@ -20,7 +20,7 @@ from app.server.access import AccessControl, AllowedHosts
 from app.server.anthropic.events import MessageBuilder, body_of
 from app.server.anthropic.request import parse_messages_request
 from app.server.errors import UNEXPECTED, ApiError
-from app.server.fields import passing_over
+from app.server.fields import passing_over, warnings_so_far
 from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
@@ -28,17 +28,21 @@ from app.server.request_body import CLIENT_GONE, read_object
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Scheduler
+from app.server.scheduler import JobEvent, Scheduler, Told
+from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
 from engine.errors import GrammarError
-from engine.records import EngineReady, Finished, ModelInfo, TextChunk, TokensCounted
+from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
 MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
+TOKENIZE, DETOKENIZE, TEMPLATE = "/v1/tokenize", "/v1/detokenize", "/v1/apply-template"
 MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
-ENDPOINTS = frozenset({CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, MODELS, HEALTH, METRICS})
-_ANSWERED = (CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS)  # in the order of their methods
+_ANSWERED = (  # in the order of their methods
+    CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, TOKENIZE, DETOKENIZE, TEMPLATE,
+)  # fmt: skip
+ENDPOINTS = frozenset({*_ANSWERED, MODELS, HEALTH, METRICS})
 Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
@@ -78,6 +82,7 @@ def make_application(
         ]
         answers = (
             endpoints.chat, endpoints.completions, endpoints.responses, endpoints.messages, endpoints.count_tokens,
+            endpoints.tokenize, endpoints.detokenize, endpoints.apply_template,
         )  # fmt: skip
         routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
@@ -165,27 +170,54 @@ class Endpoints:
 
     async def count_tokens(self, request: Request) -> Response:
         """How many tokens a conversation has, as Anthropic's API asks it."""
-        asked, _, model = await self._read(request, _read_message)
+        return await self._tell(request, read_count)
+
+    async def tokenize(self, request: Request) -> Response:
+        """The tokens of a text."""
+        return await self._tell(request, read_tokenize)
+
+    async def detokenize(self, request: Request) -> Response:
+        """The text of tokens."""
+        return await self._tell(request, read_detokenize)
+
+    async def apply_template(self, request: Request) -> Response:
+        """The prompt of a conversation, as text."""
+        return await self._tell(request, read_template)
+
+    async def _tell(self, request: Request, read: Question) -> Response:
+        """Ask the session something in its turn, and answer with what it says."""
+        body = await read_object(request)
+        model = await self._named(body.get("model"))
+        with self._reading():
+            ask = read(body, model)
+            self._report(warnings_so_far())
         events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path, counts=True)
+        job = self._scheduler.submit(None, post, model.ready.target.path, ask)
         try:
-            counted = await _unless_gone(request, events.get())
+            told = await _unless_gone(request, events.get())
         finally:
             self._scheduler.cancel(job)
-        if isinstance(counted, ApiError):
-            raise counted
-        assert isinstance(counted, TokensCounted)  # noqa: S101  (nothing else is told of a count)
-        return JSONResponse({"input_tokens": sum(counted.counts or ())})
+        if isinstance(told, ApiError):
+            raise told
+        assert isinstance(told, Told)  # noqa: S101  (nothing else comes)
+        return JSONResponse(told.value)
+
+    def _reading(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._is_strict else passing_over()
+
+    def _report(self, warnings: Iterable[str]) -> None:
+        """Have the log say once what was passed over."""
+        for warning in warnings:
+            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
+                self._reported.add(warning)
+                log.info("a request: %s", warning)
 
     async def _read(self, request: Request, read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
         body = await read_object(request)
         model = await self._named(body.get("model"))
-        with contextlib.nullcontext() if self._is_strict else passing_over():
+        with self._reading():
             asked, builder = read(body, model)
-        for warning in asked.warnings:
-            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
-                self._reported.add(warning)
-                log.info("a request: %s", warning)
+        self._report(asked.warnings)
         return asked, builder, model
 
     async def _answer(self, request: Request, read: Read) -> Response:
@@ -302,7 +334,7 @@ async def _next(events: Events) -> TextChunk | Finished:
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
-    assert not isinstance(event, EngineReady | TokensCounted)  # noqa: S101  (of a load, or a count, alone)
+    assert not isinstance(event, EngineReady | Told)  # noqa: S101  (of a load, or a question, alone)
     return event
 
 

@@ -272,6 +272,21 @@ def _prompt(value: object) -> str:
     return text
 
 
+def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]:
+    """Read a list of token ids.
+
+    Raises:
+        ApiError: 400: one is no number of a token of this model.
+    """
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise wrong_type(param, "token ids", value)
+        if not 0 <= value < n_vocab:
+            message = f"`{param}` names a token that is not there; this model's are 0 to {n_vocab - 1}."
+            raise ApiError(400, message, param=param, code="invalid_value")
+    return tuple(cast("list[int]", values))
+
+
 def _sampling(fields: Fields, default: SamplingParams) -> SamplingParams:
     sampling = default
     of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")

@@ -7,15 +7,15 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.domain.local_server import Activity
 from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError, PromptTooLongError
 from engine.pacing.pass_trace import OnTrace
-from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk, TokensCounted
+from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk
 from engine.session.answer import LEAST_ROOM
 from engine.session.worker import FunctionJob
 
@@ -24,7 +24,16 @@ log = logging.getLogger(__name__)
 MAX_WAITING = 32
 MAX_RETRY_S = 60
 BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
-JobEvent = TextChunk | Finished | EngineReady | TokensCounted | ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the session said, where it was only asked something."""
+
+    value: object
+
+
+JobEvent = TextChunk | Finished | EngineReady | Told | ApiError
 
 
 class Interrupt(Protocol):
@@ -44,6 +53,19 @@ class States(Protocol):
         """Lose those of requests."""
 
 
+class Prompts(Protocol):
+    """What makes prompts; `engine.prompt.chat_prompt`."""
+
+    def text_of(self, request: ChatRequest) -> str:
+        """The prompt of a chat as text."""
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Ids of a text."""
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        """The bytes of each token."""
+
+
 class InferenceSession(Protocol):
     """What is needed of `engine.session.session.Session`. Only the engine's thread calls it."""
 
@@ -52,6 +74,10 @@ class InferenceSession(Protocol):
     @property
     def states(self) -> States:
         """The kept caches."""
+
+    @property
+    def prompts(self) -> Prompts:
+        """What makes prompts."""
 
     @property
     def interrupt(self) -> Interrupt:
@@ -71,6 +97,7 @@ class InferenceSession(Protocol):
         """Answer; `Finished` comes last, unless an `EngineError` is raised."""
 
 
+Ask = Callable[[InferenceSession], object]
 Ensure = Callable[[InferenceSession, str, Callable[[], bool]], None]
 
 
@@ -85,17 +112,17 @@ class Job:
     """A request in the queue or at work. Its events come on the engine's thread, `Finished` or an error last.
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
-    request the model is to be loaded only: `EngineReady` comes then; one that ``counts`` has the tokens of its prompt
-    counted, and gets `TokensCounted`.
+    request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
+    asked: `Told` comes.
     """
 
     def __init__(
-        self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str, *, counts: bool
+        self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str, ask: Ask | None
     ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
-        self.counts = counts
+        self.ask = ask
         self.cancelled = threading.Event()
 
 
@@ -136,15 +163,14 @@ class Scheduler:
         request: ChatRequest | None,
         on_event: Callable[[JobEvent], None],
         target: str = "",
-        *,
-        counts: bool = False,
+        ask: Ask | None = None,
     ) -> Job:
-        """Queue a request; None has the model of ``target`` loaded. With ``counts`` its prompt is only counted.
+        """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, counts=counts)
+        job = Job(request, on_event, target, ask)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -259,13 +285,13 @@ class Scheduler:
         loaded = ready.target
         if job.target not in ("", loaded.path):
             raise model_changed_error()
+        if job.ask is not None:
+            job.on_event(Told(job.ask(session)))
+            return None
         if job.request is None:
             job.on_event(ready)
             return None
         num_tokens, n_ctx = len(session.prompt_ids(job.request)), loaded.n_ctx
-        if job.counts:
-            job.on_event(TokensCounted(0, (num_tokens,)))
-            return None
         if num_tokens > n_ctx - LEAST_ROOM:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")

@@ -154,6 +154,43 @@ class PromptBuilder:
             PromptError: there are no messages, or one has an unknown role.
             TemplateError: the template is broken, carries a message in no form, or took too long.
         """
+        text, mark = self._rendered(messages, tools, variables, ends_reasoning=ends_reasoning)
+        return self._with_bos(self._typed.tokenize(text, mark))
+
+    def text_of(self, request: ChatRequest) -> str:
+        """The prompt of a chat as text. Unlike `of_request`, it no longer tells control tokens from words like them.
+
+        Raises:
+            PromptError: there are no messages, or one has an unknown role.
+            TemplateError: the template is broken, refuses the messages, or took too long.
+        """
+        variables, ends_reasoning = self._variables_of(request), bool(request.grammar)
+        text, mark = self._rendered(request.messages, request.tools, variables, ends_reasoning=ends_reasoning)
+        return text.replace(mark, "")
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Ids of a text as it is; ``special`` parses control tokens, ``add_bos`` puts BOS first where the GGUF has it.
+
+        Raises:
+            PromptError: the tokenizer failed.
+        """
+        ids = self._tokenizer.tokenize(text, special=special)
+        bos_id = self._tokenizer.bos_id
+        return [bos_id, *ids] if add_bos and self._tokenizer.add_bos and bos_id is not None else ids
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        """The bytes that each token stands for, control tokens by their names."""
+        return [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids]
+
+    def _rendered(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, object]],
+        variables: Variables,
+        *,
+        ends_reasoning: bool,
+    ) -> tuple[str, str]:
+        """The text of `build`, and the mark that keeps its words from becoming control tokens."""
         self._check(messages)
         self._find_form()
         begun = ""
@@ -170,8 +207,7 @@ class PromptBuilder:
         conversation = Conversation(tuple(messages), tuple(tools))
         text = self._forms.rendered(conversation, render, tuple(sorted(variables.items())))
         text = _with_reasoning_ended(text, begun, ends_reasoning=ends_reasoning)
-        text += self._typed.protect(begun, mark)
-        return self._with_bos(self._typed.tokenize(text, mark))
+        return text + self._typed.protect(begun, mark), mark
 
     def of_request(self, request: ChatRequest) -> list[int]:
         """Ids that a request is answered from.
@@ -195,8 +231,11 @@ class PromptBuilder:
         """
         if request.completes:
             return self.complete(messages)
-        variables = {**self._thinking(request.thinking), **dict(request.template_variables)}
+        variables = self._variables_of(request)
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
+
+    def _variables_of(self, request: ChatRequest) -> Variables:
+        return {**self._thinking(request.thinking), **dict(request.template_variables)}
 
     def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
         """The tag of reasoning inside which an answer to the prompt ``ids`` begins, spaces included; often empty."""
@@ -206,8 +245,7 @@ class PromptBuilder:
         for opening, closing in REASONING_TAGS:
             if begun.lstrip().startswith(opening) and closing not in begun:
                 return opening
-        parts = [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids[-_TAG_TOKENS:]]
-        return _opened(b"".join(parts).decode("utf-8", "replace"))
+        return _opened(b"".join(self.bytes_of(ids[-_TAG_TOKENS:])).decode("utf-8", "replace"))
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the messages' words as one text that goes on: without a template, and no control token among them.

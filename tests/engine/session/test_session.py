@@ -361,3 +361,12 @@ def test_no_words_are_no_prompt(tmp_path: Path) -> None:
         list(session.generate(request(Mode.OFF, "")))
     assert finished(list(session.generate(request(Mode.OFF, "a", max_tokens=2)))).stats.tokens == 2
     session.close()
+
+
+def test_texts_become_tokens_and_text_again(pair: Session) -> None:
+    ids = pair.prompts.tokens_of("The cat sat.", False, True)
+    assert pair.count_tokens("The cat sat.") in (len(ids), len(ids) - 1)
+    assert b"The cat sat." in b"".join(pair.prompts.bytes_of(ids))
+    request = ChatRequest(messages=(Message("user", "Hello"),))
+    assert "Hello" in pair.prompts.text_of(request)
+    assert len(pair.prompts.tokens_of(pair.prompts.text_of(request), True, True)) == len(pair.prompt_ids(request))
