@@ -225,7 +225,7 @@ class Endpoints:
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path)
+        job = self._scheduler.submit(asked.request, post, model.ready.target.path, more=asked.more)
         is_handed_on = False
         try:
             response = await _unless_gone(request, _respond(asked, builder, events))
@@ -301,28 +301,33 @@ def _check_grammar(text: str) -> None:
 async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
     """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
     if asked.stream:
-        return AnswerStream(_chunks(builder, await _next(events), events))
-    chunks: list[TextChunk] = []
-    while isinstance(event := await _next(events), TextChunk):
-        chunks.append(event)
-    return JSONResponse(builder.whole(chunks, event))
+        return AnswerStream(_chunks(builder, await _next(events), events, len(asked.more)))
+    answers = list[dict[str, object]]()
+    for _ in range(len(asked.more) + 1):
+        chunks: list[TextChunk] = []
+        while isinstance(event := await _next(events), TextChunk):
+            chunks.append(event)
+        answers.append(builder.whole(chunks, event))
+    return JSONResponse(builder.together(answers) if isinstance(builder, ResponseBuilder) else answers[0])
 
 
-async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events) -> AsyncIterator[bytes]:
-    for chunk in builder.first_chunks():
-        yield chunk
+async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events, num_more: int) -> AsyncIterator[bytes]:
+    """The chunks of an answer that has begun, and of so many more."""
     event = first
     try:
-        while isinstance(event, TextChunk):
-            for chunk in builder.text_chunks(event):
+        for is_next in range(num_more + 1):
+            event = await _next(events) if is_next else event
+            for chunk in builder.first_chunks():
                 yield chunk
-            event = await _next(events)
+            while isinstance(event, TextChunk):
+                for chunk in builder.text_chunks(event):
+                    yield chunk
+                event = await _next(events)
+            for chunk in builder.last_chunks(event):
+                yield chunk
     except ApiError as error:  # the status is sent already
         for chunk in builder.failed_chunks(error):
             yield chunk
-        return
-    for chunk in builder.last_chunks(event):
-        yield chunk
 
 
 async def _next(events: Events) -> TextChunk | Finished:

@@ -113,16 +113,22 @@ class Job:
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
     request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
-    asked: `Told` comes.
+    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own.
     """
 
     def __init__(
-        self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str, ask: Ask | None
+        self,
+        request: ChatRequest | None,
+        on_event: Callable[[JobEvent], None],
+        target: str,
+        ask: Ask | None,
+        more: Sequence[ChatRequest],
     ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
         self.ask = ask
+        self.more = deque(more)
         self.cancelled = threading.Event()
 
 
@@ -164,22 +170,28 @@ class Scheduler:
         on_event: Callable[[JobEvent], None],
         target: str = "",
         ask: Ask | None = None,
+        more: Sequence[ChatRequest] = (),
     ) -> Job:
         """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
+
+        The requests of ``more`` come next: each has its events, and `Finished`, behind those of the one before.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, ask)
+        job = Job(request, on_event, target, ask, more)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
             if len(self._waiting) >= self._max_waiting:
                 raise self._full()
             self._waiting.append(job)
+        self._ask_for_turn()
+        return job
+
+    def _ask_for_turn(self) -> None:
         self._engine.run_job(FunctionJob(self._take_turn, self._fail_next), in_background=True)
         self.on_change()
-        return job
 
     def cancel(self, job: Job) -> None:
         """Drop a request that waits, end an answer within a pass; nothing where it ended."""
@@ -227,18 +239,33 @@ class Scheduler:
             self._interrupt = session.interrupt
             session.interrupt.clear()
         self.on_change()
-        started = time.perf_counter()
+        started, is_whole = time.perf_counter(), False
         try:
-            self._answer(session, job, between_steps)
+            is_whole = self._answer(session, job, between_steps)
         finally:
             with self._lock:
                 self._running = self._interrupt = None
                 self._num_answered += 1
                 self._latest_s = time.perf_counter() - started
             self.on_change()
+        if is_whole and job.more:
+            self._go_on(job)
 
-    def _answer(self, session: InferenceSession, job: Job, between_steps: Callable[[], None]) -> None:
-        session.on_trace = self.on_pass
+    def _go_on(self, job: Job) -> None:
+        """Queue the next request of a job, ahead of all that wait."""
+        with self._lock:
+            is_closing = self._is_closing
+            if not is_closing and not job.cancelled.is_set():
+                job.request = job.more.popleft()
+                self._waiting.appendleft(job)
+        if is_closing:
+            job.on_event(closing_error())
+        else:
+            self._ask_for_turn()
+
+    def _answer(self, session: InferenceSession, job: Job, between_steps: Callable[[], None]) -> bool:
+        """Make an answer; False where it did not come to its end, or there was none to make."""
+        session.on_trace, is_whole = self.on_pass, False
         try:
             request = self._checked(session, job)
             if request is not None:
@@ -249,6 +276,7 @@ class Scheduler:
                 if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
                     job.on_event(closing_error() if self._is_closing else stopped_error())
                 elif isinstance(event, TextChunk | Finished):
+                    is_whole = isinstance(event, Finished)
                     job.on_event(event)
                 between_steps()
         except EngineError as error:
@@ -261,6 +289,7 @@ class Scheduler:
             job.on_event(ApiError(500, UNEXPECTED))
         finally:
             session.on_trace = None
+        return is_whole
 
     def _fail_next(self) -> None:
         """Refuse a request whose turn cannot come: the engine could not be started."""
@@ -301,4 +330,5 @@ class Scheduler:
 def _guest(request: ChatRequest) -> int:
     """A number for the conversation of a request, by its beginning: its cache is kept while others are answered."""
     first = [message.content for message in request.messages[:2]]
-    return -1 - (hash((request.raw_prompt or "")[:BEGINNING_CHARS] + "\0".join(first)) & 0x7FFFFFFF)
+    begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first
+    return -1 - (hash(begun) & 0x7FFFFFFF)

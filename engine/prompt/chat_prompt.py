@@ -218,6 +218,8 @@ class PromptBuilder:
         """
         if request.raw_prompt is None:
             return self.of_messages(request, request.messages)
+        if request.raw_ids:
+            return list(request.raw_ids)
         if request.suffix is not None:
             return self.between(request.raw_prompt, request.suffix)
         return self.raw(request.raw_prompt)
