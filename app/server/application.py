@@ -17,12 +17,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
-from app.server.anthropic.events import MessageBuilder, body_of
+from app.server.anthropic.events import MessageBuilder
 from app.server.anthropic.request import parse_messages_request
+from app.server.error_forms import body_of
 from app.server.errors import UNEXPECTED, ApiError
 from app.server.fields import passing_over, warnings_so_far
 from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
+from app.server.ollama.events import LineBuilder, loaded
+from app.server.ollama.models import API_VERSION, running, shown, tags
+from app.server.ollama.request import is_load, name_of, parse_ollama_request
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, read_object
 from app.server.response_events import ItemBuilder
@@ -42,14 +46,15 @@ MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
 _ANSWERED = (  # in the order of their methods
     CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, TOKENIZE, DETOKENIZE, TEMPLATE,
 )  # fmt: skip
-ENDPOINTS = frozenset({*_ANSWERED, MODELS, HEALTH, METRICS})
+OLLAMA = tuple(f"/api/{name}" for name in ("version", "tags", "ps", "show", "chat", "generate"))
+ENDPOINTS = frozenset({*_ANSWERED, *OLLAMA, MODELS, HEALTH, METRICS})
 Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
-Builder = ResponseBuilder | ItemBuilder | MessageBuilder
+Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
@@ -85,6 +90,12 @@ def make_application(
             endpoints.tokenize, endpoints.detokenize, endpoints.apply_template,
         )  # fmt: skip
         routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
+    of_ollama = (
+        endpoints.api_version, endpoints.api_tags, endpoints.api_ps,
+        endpoints.api_show, endpoints.api_chat, endpoints.api_generate,
+    )  # fmt: skip
+    for number, (path, answer) in enumerate(zip(OLLAMA, of_ollama, strict=True)):
+        routes.append(Route(path, answer, methods=["GET" if number < 3 else "POST"]))
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -184,6 +195,42 @@ class Endpoints:
         """The prompt of a conversation, as text."""
         return await self._tell(request, read_template)
 
+    async def api_version(self, _request: Request) -> Response:
+        """The version of Ollama whose API this is."""
+        return JSONResponse({"version": API_VERSION})
+
+    async def api_tags(self, _request: Request) -> Response:
+        """The models, as Ollama's API has them."""
+        names = [str(one["id"]) for one in await self._listed()]
+        return JSONResponse(tags(self._current(), names))
+
+    async def api_ps(self, _request: Request) -> Response:
+        """The model in memory."""
+        return JSONResponse(running(self._current()))
+
+    async def api_show(self, request: Request) -> Response:
+        """What is known of a model; it is loaded for that where nothing is."""
+        name = name_of(await read_object(request))
+        model = await self._named(name)
+        if name not in (None, model.name):
+            raise no_such_model(model.name)
+        return JSONResponse(shown(model))
+
+    async def api_chat(self, request: Request) -> Response:
+        """The answer to a conversation, as Ollama's API has it."""
+        return await self._answer_ollama(request, _read_ollama_chat, chat=True)
+
+    async def api_generate(self, request: Request) -> Response:
+        """The answer to a prompt, as Ollama's API has it."""
+        return await self._answer_ollama(request, _read_ollama_text, chat=False)
+
+    async def _answer_ollama(self, request: Request, read: Read, *, chat: bool) -> Response:
+        body = await read_object(request)
+        if is_load(body, chat=chat):
+            model = await self._named(name_of(body))
+            return JSONResponse(loaded(model.name, chat=chat))
+        return await self._answer(request, read, {**body, "model": name_of(body)})
+
     async def _tell(self, request: Request, read: Question) -> Response:
         """Ask the session something in its turn, and answer with what it says."""
         body = await read_object(request)
@@ -212,16 +259,16 @@ class Endpoints:
                 self._reported.add(warning)
                 log.info("a request: %s", warning)
 
-    async def _read(self, request: Request, read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
-        body = await read_object(request)
+    async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
         model = await self._named(body.get("model"))
         with self._reading():
             asked, builder = read(body, model)
         self._report(asked.warnings)
         return asked, builder, model
 
-    async def _answer(self, request: Request, read: Read) -> Response:
-        asked, builder, model = await self._read(request, read)
+    async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
+        """Answer a request; ``body`` is its object where it was read before."""
+        asked, builder, model = await self._read(await read_object(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         events, post = _events_across_threads()
@@ -290,6 +337,16 @@ def _read_message(body: dict[str, object], model: ServedModel) -> tuple[Completi
     return asked, MessageBuilder(model.name, asked)
 
 
+def _read_ollama_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_ollama_request(body, model, chat=True)
+    return asked, LineBuilder(model.name, asked, chat=True)
+
+
+def _read_ollama_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_ollama_request(body, model, chat=False)
+    return asked, LineBuilder(model.name, asked, chat=False)
+
+
 def _check_grammar(text: str) -> None:
     try:
         check_grammar(text)
@@ -301,7 +358,10 @@ def _check_grammar(text: str) -> None:
 async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
     """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
     if asked.stream:
-        return AnswerStream(_chunks(builder, await _next(events), events, len(asked.more)))
+        stream = AnswerStream(_chunks(builder, await _next(events), events, len(asked.more)))
+        if isinstance(builder, LineBuilder):
+            stream.headers["Content-Type"] = "application/x-ndjson"
+        return stream
     answers = list[dict[str, object]]()
     for _ in range(len(asked.more) + 1):
         chunks: list[TextChunk] = []
