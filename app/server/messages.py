@@ -9,6 +9,7 @@ from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, warn, wrong_type
 from engine.records import Message, ToolCall
 
+MAX_MESSAGES = 10_000  # to make a prompt of so many takes a second
 MAX_CALLS = 128  # of one message
 # What clients send along that says nothing to a model: where a hosted one may cache, what one thought before.
 _WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning")
@@ -32,6 +33,9 @@ def read_messages(value: object, system: str) -> tuple[Message, ...]:
         raise wrong_type("messages", "an array", value)
     if not value:
         raise ApiError(400, "`messages` is empty.", param="messages")
+    if len(value) > MAX_MESSAGES:
+        message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
+        raise ApiError(400, message, param="messages", code="invalid_value")
     messages = tuple(_message(one, f"messages[{i}]") for i, one in enumerate(_in_new_form(value)))
     messages = _with_names_of_tools(messages)
     if system and all(message.role != "system" for message in messages):

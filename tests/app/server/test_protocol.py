@@ -446,3 +446,12 @@ def test_a_final_message_goes_on_where_it_is_the_assistants() -> None:
     fields = {"continue_final_message": True, "add_generation_prompt": False}
     assert chat(messages=messages, **fields) == chat(messages=messages)
     assert refused(add_generation_prompt=False).param == "add_generation_prompt"
+
+
+def test_messages_are_bounded() -> None:
+    question = {"role": "user", "content": "a"}
+    assert len(chat(messages=[question] * 10_000).messages) >= 10_000
+    error = refused(messages=[question] * 10_001)
+    assert (error.param, error.message) == (
+        "messages", "`messages` may have 10,000 messages at most, and these are 10,001.",
+    )  # fmt: skip
