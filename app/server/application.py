@@ -56,6 +56,7 @@ log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
 Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
+_EMBEDDINGS = ("/embeddings", "/embedding", "/api/embed", "/api/embeddings")  # not here
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
 
@@ -476,7 +477,7 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
 
 
 def _no_such_path(path: str) -> str:
-    if path.removeprefix("/v1") == "/embeddings":
+    if path.removeprefix("/v1") in _EMBEDDINGS:
         return "This server makes no embeddings; it has chat and text completions, and responses."
     if path.startswith(f"{RESPONSES}/"):
         return "No answers are kept here: there is nothing to look up, to cancel or to delete."
