@@ -205,7 +205,11 @@ def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
     Raises:
         ApiError: there is no message to continue.
     """
-    goes_on, begins = fields.flag("continue_final_message"), fields.flag("add_generation_prompt", default=True)
+    goes_on = fields.flag("continue_final_message")
+    begins = fields.flag("add_generation_prompt", default=not goes_on)
+    if goes_on and begins:
+        message = "`continue_final_message` goes on and `add_generation_prompt` begins an answer; set one of them."
+        raise ApiError(400, message, param="add_generation_prompt", code="invalid_value")
     if goes_on and messages[-1].role != "assistant":
         message = "`continue_final_message` wants a last message of the assistant."
         raise ApiError(400, message, param="continue_final_message", code="invalid_value")

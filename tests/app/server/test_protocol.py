@@ -446,6 +446,8 @@ def test_a_final_message_goes_on_where_it_is_the_assistants() -> None:
     fields = {"continue_final_message": True, "add_generation_prompt": False}
     assert chat(messages=messages, **fields) == chat(messages=messages)
     assert refused(add_generation_prompt=False).param == "add_generation_prompt"
+    both = {"continue_final_message": True, "add_generation_prompt": True}
+    assert refused(messages=messages, **both).param == "add_generation_prompt"
 
 
 def test_messages_are_bounded() -> None:
