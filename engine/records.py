@@ -155,6 +155,7 @@ class ChatRequest:
     max_tokens: int | None = None  # None: until the model ends or the context is full
     stop: tuple[str, ...] = ()
     raw_prompt: str | None = None
+    raw_ids: tuple[int, ...] = ()  # the tokens of ``raw_prompt`` themselves, in place of its text
     ignore_eos: bool = False
     overflow: Overflow = Overflow.STOP
     tie_safe: bool = False  # near ties as plain decoding decides them, at a cost: at temperature 0, or seeded

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.server.anthropic.events import body_of
+from app.server.error_forms import body_of
 from app.server.errors import ApiError
 
 OPEN_PATHS = {"/health"}  # they need no key

@@ -17,36 +17,46 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
-from app.server.anthropic.events import MessageBuilder, body_of
+from app.server.anthropic.events import MessageBuilder
 from app.server.anthropic.request import parse_messages_request
+from app.server.error_forms import body_of
 from app.server.errors import UNEXPECTED, ApiError
-from app.server.fields import passing_over
+from app.server.fields import passing_over, warnings_so_far
 from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
+from app.server.ollama.events import LineBuilder, loaded
+from app.server.ollama.models import API_VERSION, running, shown, tags
+from app.server.ollama.request import is_load, name_of, parse_ollama_request
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Scheduler
+from app.server.scheduler import JobEvent, Scheduler, Told
+from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
 from engine.errors import GrammarError
-from engine.records import EngineReady, Finished, ModelInfo, TextChunk, TokensCounted
+from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
 MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
+TOKENIZE, DETOKENIZE, TEMPLATE = "/v1/tokenize", "/v1/detokenize", "/v1/apply-template"
 MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
-ENDPOINTS = frozenset({CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, MODELS, HEALTH, METRICS})
-_ANSWERED = (CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS)  # in the order of their methods
+_ANSWERED = (  # in the order of their methods
+    CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, TOKENIZE, DETOKENIZE, TEMPLATE,
+)  # fmt: skip
+OLLAMA = tuple(f"/api/{name}" for name in ("version", "tags", "ps", "show", "chat", "generate"))
+ENDPOINTS = frozenset({*_ANSWERED, *OLLAMA, MODELS, HEALTH, METRICS})
 Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
-Builder = ResponseBuilder | ItemBuilder | MessageBuilder
+Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
+_EMBEDDINGS = ("/embeddings", "/embedding", "/api/embed", "/api/embeddings")  # not here
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
 
@@ -78,8 +88,15 @@ def make_application(
         ]
         answers = (
             endpoints.chat, endpoints.completions, endpoints.responses, endpoints.messages, endpoints.count_tokens,
+            endpoints.tokenize, endpoints.detokenize, endpoints.apply_template,
         )  # fmt: skip
         routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
+    of_ollama = (
+        endpoints.api_version, endpoints.api_tags, endpoints.api_ps,
+        endpoints.api_show, endpoints.api_chat, endpoints.api_generate,
+    )  # fmt: skip
+    for number, (path, answer) in enumerate(zip(OLLAMA, of_ollama, strict=True)):
+        routes.append(Route(path, answer, methods=["GET" if number < 3 else "POST"]))
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -165,38 +182,104 @@ class Endpoints:
 
     async def count_tokens(self, request: Request) -> Response:
         """How many tokens a conversation has, as Anthropic's API asks it."""
-        asked, _, model = await self._read(request, _read_message)
+        return await self._tell(request, read_count)
+
+    async def tokenize(self, request: Request) -> Response:
+        """The tokens of a text."""
+        return await self._tell(request, read_tokenize)
+
+    async def detokenize(self, request: Request) -> Response:
+        """The text of tokens."""
+        return await self._tell(request, read_detokenize)
+
+    async def apply_template(self, request: Request) -> Response:
+        """The prompt of a conversation, as text."""
+        return await self._tell(request, read_template)
+
+    async def api_version(self, _request: Request) -> Response:
+        """The version of Ollama whose API this is."""
+        return JSONResponse({"version": API_VERSION})
+
+    async def api_tags(self, _request: Request) -> Response:
+        """The models, as Ollama's API has them."""
+        names = [str(one["id"]) for one in await self._listed()]
+        return JSONResponse(tags(self._current(), names))
+
+    async def api_ps(self, _request: Request) -> Response:
+        """The model in memory."""
+        return JSONResponse(running(self._current()))
+
+    async def api_show(self, request: Request) -> Response:
+        """What is known of a model; it is loaded for that where nothing is."""
+        name = name_of(await read_object(request))
+        model = await self._named(name)
+        if name not in (None, model.name):
+            raise no_such_model(model.name)
+        return JSONResponse(shown(model))
+
+    async def api_chat(self, request: Request) -> Response:
+        """The answer to a conversation, as Ollama's API has it."""
+        return await self._answer_ollama(request, _read_ollama_chat, chat=True)
+
+    async def api_generate(self, request: Request) -> Response:
+        """The answer to a prompt, as Ollama's API has it."""
+        return await self._answer_ollama(request, _read_ollama_text, chat=False)
+
+    async def _answer_ollama(self, request: Request, read: Read, *, chat: bool) -> Response:
+        body = await self._body(request)
+        if is_load(body, chat=chat):
+            model = await self._named(name_of(body))
+            return JSONResponse(loaded(model.name, chat=chat))
+        return await self._answer(request, read, {**body, "model": name_of(body)})
+
+    async def _tell(self, request: Request, read: Question) -> Response:
+        """Ask the session something in its turn, and answer with what it says."""
+        body = await read_object(request)
+        model = await self._named(body.get("model"))
+        with self._reading():
+            ask = read(body, model)
+            self._report(warnings_so_far())
         events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path, counts=True)
+        job = self._scheduler.submit(None, post, model.ready.target.path, ask)
         try:
-            counted = await _unless_gone(request, events.get())
+            told = await _unless_gone(request, events.get())
         finally:
             self._scheduler.cancel(job)
-        if isinstance(counted, ApiError):
-            raise counted
-        assert isinstance(counted, TokensCounted)  # noqa: S101  (nothing else is told of a count)
-        return JSONResponse({"input_tokens": sum(counted.counts or ())})
+        if isinstance(told, ApiError):
+            raise told
+        assert isinstance(told, Told)  # noqa: S101  (nothing else comes)
+        return JSONResponse(told.value)
 
-    async def _read(self, request: Request, read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
-        body = await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().seen else MAX_BODY_BYTES)
+    def _reading(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._is_strict else passing_over()
+
+    def _report(self, warnings: Iterable[str]) -> None:
+        """Have the log say once what was passed over."""
+        for warning in warnings:
+            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
+                self._reported.add(warning)
+                log.info("a request: %s", warning)
+
+    async def _body(self, request: Request) -> dict[str, object]:
+        return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().seen else MAX_BODY_BYTES)
+
+    async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
         model = await self._named(body.get("model"))
-        with contextlib.nullcontext() if self._is_strict else passing_over():
+        with self._reading():
             if model.seen is None:
                 asked, builder = read(body, model)
             else:  # decoding takes a while
                 asked, builder = await asyncio.to_thread(read, body, model)
-        for warning in asked.warnings:
-            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
-                self._reported.add(warning)
-                log.info("a request: %s", warning)
+        self._report(asked.warnings)
         return asked, builder, model
 
-    async def _answer(self, request: Request, read: Read) -> Response:
-        asked, builder, model = await self._read(request, read)
+    async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
+        """Answer a request; ``body`` is its object where it was read before."""
+        asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path)
+        job = self._scheduler.submit(asked.request, post, model.ready.target.path, more=asked.more)
         is_handed_on = False
         try:
             response = await _unless_gone(request, _respond(asked, builder, events))
@@ -261,6 +344,16 @@ def _read_message(body: dict[str, object], model: ServedModel) -> tuple[Completi
     return asked, MessageBuilder(model.name, asked)
 
 
+def _read_ollama_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_ollama_request(body, model, chat=True)
+    return asked, LineBuilder(model.name, asked, chat=True)
+
+
+def _read_ollama_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_ollama_request(body, model, chat=False)
+    return asked, LineBuilder(model.name, asked, chat=False)
+
+
 def _check_grammar(text: str) -> None:
     try:
         check_grammar(text)
@@ -272,28 +365,36 @@ def _check_grammar(text: str) -> None:
 async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
     """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
     if asked.stream:
-        return AnswerStream(_chunks(builder, await _next(events), events))
-    chunks: list[TextChunk] = []
-    while isinstance(event := await _next(events), TextChunk):
-        chunks.append(event)
-    return JSONResponse(builder.whole(chunks, event))
+        stream = AnswerStream(_chunks(builder, await _next(events), events, len(asked.more)))
+        if isinstance(builder, LineBuilder):
+            stream.headers["Content-Type"] = "application/x-ndjson"
+        return stream
+    answers = list[dict[str, object]]()
+    for _ in range(len(asked.more) + 1):
+        chunks: list[TextChunk] = []
+        while isinstance(event := await _next(events), TextChunk):
+            chunks.append(event)
+        answers.append(builder.whole(chunks, event))
+    return JSONResponse(builder.together(answers) if isinstance(builder, ResponseBuilder) else answers[0])
 
 
-async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events) -> AsyncIterator[bytes]:
-    for chunk in builder.first_chunks():
-        yield chunk
+async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events, num_more: int) -> AsyncIterator[bytes]:
+    """The chunks of an answer that has begun, and of so many more."""
     event = first
     try:
-        while isinstance(event, TextChunk):
-            for chunk in builder.text_chunks(event):
+        for is_next in range(num_more + 1):
+            event = await _next(events) if is_next else event
+            for chunk in builder.first_chunks():
                 yield chunk
-            event = await _next(events)
+            while isinstance(event, TextChunk):
+                for chunk in builder.text_chunks(event):
+                    yield chunk
+                event = await _next(events)
+            for chunk in builder.last_chunks(event):
+                yield chunk
     except ApiError as error:  # the status is sent already
         for chunk in builder.failed_chunks(error):
             yield chunk
-        return
-    for chunk in builder.last_chunks(event):
-        yield chunk
 
 
 async def _next(events: Events) -> TextChunk | Finished:
@@ -305,7 +406,7 @@ async def _next(events: Events) -> TextChunk | Finished:
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
-    assert not isinstance(event, EngineReady | TokensCounted)  # noqa: S101  (of a load, or a count, alone)
+    assert not isinstance(event, EngineReady | Told)  # noqa: S101  (of a load, or a question, alone)
     return event
 
 
@@ -382,7 +483,7 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
 
 
 def _no_such_path(path: str) -> str:
-    if path.removeprefix("/v1") == "/embeddings":
+    if path.removeprefix("/v1") in _EMBEDDINGS:
         return "This server makes no embeddings; it has chat and text completions, and responses."
     if path.startswith(f"{RESPONSES}/"):
         return "No answers are kept here: there is nothing to look up, to cancel or to delete."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, is_passing_over, unsupported, warn, wrong_type
@@ -23,6 +23,7 @@ class ToolUse:
     tools: tuple[Tool, ...] = ()
     names: frozenset[str] = frozenset()
     grammar: str = ""
+    is_old: bool = False  # they were given as `functions`
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,31 @@ def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
     """
     given, choice = fields.take("tools"), fields.take("tool_choice")
     many = fields.take("parallel_tool_calls")
+    functions, called = fields.take("functions"), fields.take("function_call")
+    if functions:
+        if given:
+            message = "`functions` are the old form of `tools`; give one of them."
+            raise ApiError(400, message, param="functions", code="invalid_value")
+        return _read_functions(functions, called, model)
+    return _tool_use(given, choice, many, model)
+
+
+def _read_functions(functions: object, called: object, model: ModelInfo) -> ToolUse:
+    """Tools as OpenAI's API had them first: without a type, and one call in an answer."""
+    if not isinstance(functions, list):
+        raise wrong_type("functions", "an array", functions)
+    choice = {"type": "function", "function": called} if isinstance(called, dict) else called
+    try:
+        use = _tool_use([{"type": "function", "function": one} for one in functions], choice, many=False, model=model)
+    except ApiError as error:
+        message, param = error.message, error.param or ""
+        for name, old in (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]")):
+            message, param = message.replace(name, old), param.replace(name, old)
+        raise ApiError(error.status, message, param=param, code=error.code) from error
+    return replace(use, is_old=True)
+
+
+def _tool_use(given: object, choice: object, many: object, model: ModelInfo) -> ToolUse:
     if many is not None and not isinstance(many, bool):
         raise wrong_type("parallel_tool_calls", "a boolean", many)
     strict = set[str]()

@@ -95,12 +95,12 @@ class Fields:
         value = self.take(name)
         return None if value is None else check_text(self._prefix + name, value)
 
-    def flag(self, name: str) -> bool:
-        """A boolean; False where it was not given."""
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """A boolean; ``default`` where it was not given."""
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
             raise wrong_type(self._prefix + name, "a boolean", value)
-        return bool(value)
+        return default if value is None else value
 
     def whole(self, name: str) -> int | None:
         """An integer; 12.0 is one, too."""

@@ -21,6 +21,7 @@ from engine.records import (
     THINKING_ON,
     ChatRequest,
     EngineReady,
+    Message,
     Mode,
     SamplingParams,
     TemplateValue,
@@ -31,6 +32,7 @@ MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
+MAX_CHOICES = 128  # answers of one request, each in a turn of its own
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
 _INTEGERS = ("top_k", "seed")
 # They name the user or the request, or are about caches and figures: they would change no answer.
@@ -49,10 +51,6 @@ _LEAST_TOP_P = 1e-9
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # of OpenAI's models
 # What other values of these ask for is not there.
 _NEUTRAL: dict[str, tuple[object, ...]] = {
-    "n": (1,),
-    "best_of": (1,),
-    "functions": ([],),
-    "function_call": ("none", "auto"),
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
@@ -103,8 +101,10 @@ class ServedModel:
 class CompletionRequest:
     """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
 
-    ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer, ``warnings`` what was
-    passed over. A grammar that was typed by the client (``is_grammar_typed``) is to be checked before it is used.
+    ``tool_names`` are the tools that may be called, ``echoes`` what stands before each answer (nothing where there are
+    none), ``warnings`` what was passed over. A grammar that was typed by the client (``is_grammar_typed``) is to be
+    checked before it is used. The answers to ``more`` follow; of all of them, each ``num_per_prompt`` have one prompt.
+    With ``calls_functions`` calls are told in the old form of OpenAI's API, which has one in an answer.
     """
 
     request: ChatRequest
@@ -112,9 +112,12 @@ class CompletionRequest:
     stream: bool = False
     include_usage: bool = False
     tool_names: frozenset[str] = frozenset()
-    echo: str = ""
+    echoes: tuple[str, ...] = ()
     is_grammar_typed: bool = False
     warnings: tuple[str, ...] = ()
+    more: tuple[ChatRequest, ...] = ()
+    num_per_prompt: int = 1
+    calls_functions: bool = False
 
     @property
     def tool_schemas(self) -> Schemas:
@@ -143,10 +146,12 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
     )
-    form, use, echo = read_form(fields), ToolUse(), False
+    request = _with_speculation(request, fields, model)
+    form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
         use = read_tools(fields, model.ready.target)
         messages = read_messages(fields.take("messages"), model.system, model.seen)
+        _check_continuation(fields, messages)
         request = replace(
             request,
             messages=messages,
@@ -155,21 +160,92 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
             **_thinking(fields, model),
             top_logprobs=_logprobs_of_chat(fields),
         )
+        prompts = [request]
     else:
-        prompt, suffix, echo = _prompt(fields.take("prompt")), fields.text("suffix") or None, fields.flag("echo")
-        request = replace(request, raw_prompt=prompt, suffix=suffix, top_logprobs=_logprobs_of_text(fields))
-        if suffix is not None and not model.ready.target.fills_gaps:
-            message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
-            raise unsupported("suffix", message)
-    request = _constrained(request, form, use)
-    request = _with_speculation(request, fields, model)
+        prompts, echoes = _texts(request, fields, model)
+    prompts = [_constrained(one, form, use) for one in prompts]
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
+    number = _num_choices(fields, len(prompts))
     fields.refuse(_NEUTRAL)
     fields.pass_over(_HOLDS_ANYWAY)
     fields.end()
-    text = (request.raw_prompt or "") if echo else ""
-    return CompletionRequest(request, chat, stream, include_usage, use.names, text, form.is_typed, warnings_so_far())
+    first, *more = [_numbered(one, place) for one in prompts for place in range(number)]
+    return CompletionRequest(
+        first,
+        chat,
+        stream,
+        include_usage,
+        use.names,
+        tuple(echo for echo in echoes for _ in range(number)),
+        form.is_typed,
+        warnings_so_far(),
+        tuple(more),
+        number,
+        use.is_old,
+    )
+
+
+def _texts(request: ChatRequest, fields: Fields, model: ServedModel) -> tuple[list[ChatRequest], tuple[str, ...]]:
+    """What a text completion asks: a request for each of its prompts, and what is to be repeated of each."""
+    prompts, suffix, echo = _prompts(fields.take("prompt"), model), fields.text("suffix") or None, fields.flag("echo")
+    has_ids = any(isinstance(prompt, tuple) for prompt in prompts)
+    if has_ids and (echo or suffix is not None):
+        name = "echo" if echo else "suffix"
+        raise unsupported(name, f"`{name}` is for prompts that are texts, not for token ids.")
+    if suffix is not None and not model.ready.target.fills_gaps:
+        message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
+        raise unsupported("suffix", message)
+    request = replace(request, suffix=suffix, top_logprobs=_logprobs_of_text(fields))
+    requests = [
+        replace(request, raw_prompt=prompt)
+        if isinstance(prompt, str)
+        else replace(request, raw_prompt="", raw_ids=prompt)
+        for prompt in prompts
+    ]
+    return requests, tuple(request.raw_prompt or "" for request in requests) if echo else ()
+
+
+def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
+    """Take `continue_final_message` and `add_generation_prompt` of vLLM: they may say what holds anyway.
+
+    Raises:
+        ApiError: there is no message to continue.
+    """
+    goes_on = fields.flag("continue_final_message")
+    begins = fields.flag("add_generation_prompt", default=not goes_on)
+    if goes_on and begins:
+        message = "`continue_final_message` goes on and `add_generation_prompt` begins an answer; set one of them."
+        raise ApiError(400, message, param="add_generation_prompt", code="invalid_value")
+    if goes_on and messages[-1].role != "assistant":
+        message = "`continue_final_message` wants a last message of the assistant."
+        raise ApiError(400, message, param="continue_final_message", code="invalid_value")
+    if not begins and not goes_on and not warn("`add_generation_prompt` was passed over: an answer is always begun."):
+        raise unsupported("add_generation_prompt")
+
+
+def _num_choices(fields: Fields, num_prompts: int) -> int:
+    """How many answers each prompt gets."""
+    number, of_best = fields.whole("n"), fields.whole("best_of")
+    number = 1 if number is None else number
+    if not 1 <= number <= MAX_CHOICES:
+        raise ApiError(400, f"`n` must be a number from 1 to {MAX_CHOICES}.", param="n", code="invalid_value")
+    if number * num_prompts > MAX_CHOICES:
+        message = (
+            f"A request may ask for {MAX_CHOICES} answers at most, and this one asks for {number * num_prompts:,}."
+        )
+        raise ApiError(400, message, param="n" if num_prompts == 1 else "prompt", code="invalid_value")
+    if of_best not in (None, number):
+        raise unsupported("best_of", "`best_of` must be as `n`: all answers are given.")
+    return number
+
+
+def _numbered(request: ChatRequest, place: int) -> ChatRequest:
+    """The request for one of several answers to a prompt: with a seed, each has one of its own."""
+    seed = request.sampling.seed
+    if not place or seed is None:
+        return request
+    return replace(request, sampling=replace(request.sampling, seed=(seed + place) % 2**63))
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
@@ -266,17 +342,42 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
         raise ApiError(400, str(error), param="logit_bias", code="invalid_value") from error
 
 
-def _prompt(value: object) -> str:
+def _prompts(value: object, model: ServedModel) -> list[str | tuple[int, ...]]:
+    """The prompts of a text completion: one text, the ids of one, or a list of such."""
     if value is None:
         raise ApiError(400, "`prompt` is missing.", param="prompt", code="missing_required_parameter")
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-        value = value[0]
-    if isinstance(value, list):
-        raise unsupported("prompt", "`prompt` must be one string: several prompts, and token ids, are not supported.")
-    text = check_text("prompt", value)
-    if not text:
-        raise ApiError(400, "`prompt` is empty.", param="prompt")
-    return text
+    is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
+    given = value if isinstance(value, list) and is_many else [value]
+    if len(given) > MAX_CHOICES:
+        message = f"`prompt` may have {MAX_CHOICES} prompts at most."
+        raise ApiError(400, message, param="prompt", code="invalid_value")
+    prompts = list[str | tuple[int, ...]]()
+    for place, one in enumerate(given):
+        param = f"prompt[{place}]" if is_many else "prompt"
+        if not one and isinstance(one, str | list):
+            raise ApiError(400, f"`{param}` is empty.", param=param)
+        if isinstance(one, list):
+            prompts.append(token_ids(one, param, model.n_vocab))
+        elif isinstance(one, str):
+            prompts.append(one)
+        else:
+            raise wrong_type(param, "a string, token ids, or an array of such", one)
+    return prompts
+
+
+def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]:
+    """Read a list of token ids.
+
+    Raises:
+        ApiError: 400: one is no number of a token of this model.
+    """
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise wrong_type(param, "token ids", value)
+        if not 0 <= value < n_vocab:
+            message = f"`{param}` names a token that is not there; this model's are 0 to {n_vocab - 1}."
+            raise ApiError(400, message, param=param, code="invalid_value")
+    return tuple(cast("list[int]", values))
 
 
 def _sampling(fields: Fields, default: SamplingParams) -> SamplingParams:
@@ -308,8 +409,8 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
     names = ("max_completion_tokens", "max_tokens") if chat else ("max_tokens",)
     given = [(name, value) for name in names if (value := fields.whole(name)) is not None]
     for name, value in given:
-        if value < 1 and value != _UNSET:
-            raise ApiError(400, f"`{name}` must be 1 or more.", param=name, code="invalid_value")
+        if value < 0 and value != _UNSET:
+            raise ApiError(400, f"`{name}` must be 0 or more.", param=name, code="invalid_value")
     if len({value for _, value in given}) > 1:
         message = "`max_tokens` and `max_completion_tokens` differ; give one of them."
         raise ApiError(400, message, param="max_tokens", code="invalid_value")

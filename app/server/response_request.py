@@ -29,7 +29,16 @@ _RENAMED = (  # of fields of a chat, in errors
     (".function.", "."),
 )
 _ROLES = ("user", "assistant", "system", "developer")
-_OF_CHATS = {"response_format", "reasoning_effort", "logprobs", "max_completion_tokens"}
+_OF_CHATS = {
+    "response_format",
+    "reasoning_effort",
+    "logprobs",
+    "max_completion_tokens",
+    "n",
+    "best_of",
+    "functions",
+    "function_call",
+}
 _SYSTEM = ("system", "developer")
 _TEXTS = ("input_text", "output_text", "text")
 _LOGPROBS = "message.output_text.logprobs"

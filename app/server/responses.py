@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable
+from typing import Any
 
 import app
 from app.domain.speed.verdict import answer_verdict
@@ -87,9 +88,10 @@ def speculation(stats: RunStats) -> dict[str, object]:
 
 
 class ResponseBuilder:
-    """Makes the objects of one answer, which share an id: of a chat, or of a text that goes on.
+    """Makes the objects of a request's answers, which share an id: of a chat, or of a text that goes on.
 
-    Where a stream is to end with its ``usage``, all chunks before have the field, too, with null.
+    Answers come one after the other, each a choice of the response. Where a stream is to end with its ``usage``, all
+    chunks before have the field, too, with null.
     """
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
@@ -98,13 +100,27 @@ class ResponseBuilder:
         self._warnings = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
-        self._echo = asked.echo
+        self._asked = asked
+        self._usages: list[dict[str, object]] = []  # of the answers that have ended
+        self._begin()
+        self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
+        self._created = int(time.time())
+
+    def _begin(self) -> None:
+        """Begin the next answer."""
+        asked = self._asked
+        self._index = len(self._usages)
+        self._echo = asked.echoes[self._index] if self._index < len(asked.echoes) else ""
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
         self._num_calls = 0
         self._num_chars = 0  # of a text so far
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
-        self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
-        self._created = int(time.time())
+
+    def _end(self, finished: Finished) -> bool:
+        """An answer has ended; True where none follows."""
+        self._usages.append(usage(finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens))
+        self._begin()
+        return len(self._usages) > len(self._asked.more)
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
         """The answer in one object."""
@@ -114,10 +130,20 @@ class ResponseBuilder:
             said: dict[str, object] = {"text": self._echo + "".join(chunk.text for chunk in chunks)}
         else:
             parts = [part for chunk in chunks for part in self._parts.feed(chunk)]
-            said = {"message": _message([*parts, *self._parts.flush()])}
-        choice = {"index": 0, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
-        figures = self._figures(finished.stats) | {"usage": self._usage(finished)}
+            parts += self._parts.flush()
+            said = {"message": _message(parts, has_one_call=self._asked.calls_functions)}
+        choice = {"index": self._index, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
+        self._end(finished)
+        figures = self._figures(finished.stats) | {"usage": self._usages[-1]}
         return {**self._head(is_chunk=False), "choices": [choice], **figures, **self._warnings}
+
+    def together(self, answers: list[dict[str, Any]]) -> dict[str, object]:
+        """Several whole answers in one object: the figures of each are in its choice."""
+        if len(answers) == 1:
+            return answers[0]
+        own = ("timings", "speculation")
+        choices = [{**one["choices"][0], **{name: one[name] for name in own}} for one in answers]
+        return {**self._head(is_chunk=False), "choices": choices, "usage": self._usage(), **self._warnings}
 
     def first_chunks(self) -> list[bytes]:
         """What comes before the text: in a chat who speaks, else what is to be repeated."""
@@ -136,20 +162,23 @@ class ResponseBuilder:
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
         figures = {**self._figures(finished.stats), **self._warnings}
         chunks.append(self._chunk(ending, self._reason(finished), figures))
+        if not self._end(finished):
+            return chunks
         if self._include_usage:
-            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage(finished)}))
+            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage()}))
         return [*chunks, DONE]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         """What ends a stream that was begun and cannot be finished."""
         return [sse(error.body)]
 
-    def _usage(self, finished: Finished) -> dict[str, object]:
-        return usage(finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens)
+    def _usage(self) -> dict[str, object]:
+        """That of all answers; a prompt counts once."""
+        return _sum_of_usages(self._usages, self._asked.num_per_prompt)
 
     def _reason(self, finished: Finished) -> str:
         if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
-            return "tool_calls"
+            return "function_call" if self._asked.calls_functions else "tool_calls"
         return _FINISH_REASONS[finished.reason]
 
     def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
@@ -163,15 +192,17 @@ class ResponseBuilder:
                 continue
             if not isinstance(part, CallText):
                 self._num_calls += 1
-                chunks.append(self._call(_as_call(Called(part.call_id, part.name, ""))))
+                chunks += self._call(_as_call(Called(part.call_id, part.name, "")))
             if not isinstance(part, CallBegun):
                 more = part.text if isinstance(part, CallText) else part.arguments
-                chunks.append(self._call({"function": {"arguments": more}}))
+                chunks += self._call({"function": {"arguments": more}})
         return chunks
 
-    def _call(self, said: dict[str, object]) -> bytes:
-        """A piece of the call that was begun last."""
-        return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})
+    def _call(self, said: dict[str, object]) -> list[bytes]:
+        """A piece of the call that was begun last; the old form has none but the first."""
+        if self._asked.calls_functions:
+            return [self._chunk({"delta": {"function_call": said["function"]}})] if self._num_calls == 1 else []
+        return [self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})]
 
     def _text(self, text: str) -> bytes:
         return self._delta({"delta": {"content": text}} if self._chat else {"text": text})
@@ -196,7 +227,7 @@ class ResponseBuilder:
         logprobs: list[TokenLogprob] | None = None,
     ) -> bytes:
         reported = self._reported_logprobs(logprobs) if logprobs else None
-        choice = {"index": 0, **said, "logprobs": reported, "finish_reason": reason}
+        choice = {"index": self._index, **said, "logprobs": reported, "finish_reason": reason}
         asked = {"usage": None} if self._include_usage else {}
         return sse({**self._head(is_chunk=True), "choices": [choice], **(figures or {}), **asked})
 
@@ -215,14 +246,32 @@ class ResponseBuilder:
         return {"timings": timings(stats), "speculation": speculation(stats)}
 
 
-def _message(parts: Iterable[Part]) -> dict[str, object]:
+def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict[str, object]:
+    """The tokens of several answers; each ``num_per_prompt`` of them have one prompt, which was read once."""
+    prompts: list[dict[str, Any]] = usages[::num_per_prompt]
+    answers: list[dict[str, Any]] = usages
+    details = "completion_tokens_details"
+    read, made = (sum(one["prompt_tokens"] for one in prompts), sum(one["completion_tokens"] for one in answers))
+    return {
+        "prompt_tokens": read,
+        "completion_tokens": made,
+        "total_tokens": read + made,
+        "prompt_tokens_details": {
+            "cached_tokens": sum(one["prompt_tokens_details"]["cached_tokens"] for one in prompts)
+        },
+        details: {name: sum(one[details][name] for one in answers) for name in answers[0][details]},
+    }
+
+
+def _message(parts: Iterable[Part], *, has_one_call: bool) -> dict[str, object]:
     parts = list(parts)
     content = "".join(part for part in parts if isinstance(part, str))
     message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
     if thought := "".join(part.text for part in parts if isinstance(part, Thought)):
         message["reasoning_content"] = thought
     if calls := [_as_call(part) for part in parts if isinstance(part, Called)]:
-        message |= {"content": content or None, "tool_calls": calls}
+        old = {"function_call": calls[0]["function"]}
+        message |= {"content": content or None, **(old if has_one_call else {"tool_calls": calls})}
     return message
 
 

@@ -7,15 +7,15 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.domain.local_server import Activity
 from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError, PromptTooLongError
 from engine.pacing.pass_trace import OnTrace
-from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk, TokensCounted
+from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk
 from engine.session.answer import LEAST_ROOM
 from engine.session.worker import FunctionJob
 
@@ -24,7 +24,16 @@ log = logging.getLogger(__name__)
 MAX_WAITING = 32
 MAX_RETRY_S = 60
 BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
-JobEvent = TextChunk | Finished | EngineReady | TokensCounted | ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the session said, where it was only asked something."""
+
+    value: object
+
+
+JobEvent = TextChunk | Finished | EngineReady | Told | ApiError
 
 
 class Interrupt(Protocol):
@@ -44,6 +53,19 @@ class States(Protocol):
         """Lose those of requests."""
 
 
+class Prompts(Protocol):
+    """What makes prompts; `engine.prompt.chat_prompt`."""
+
+    def text_of(self, request: ChatRequest) -> str:
+        """The prompt of a chat as text."""
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Ids of a text."""
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        """The bytes of each token."""
+
+
 class InferenceSession(Protocol):
     """What is needed of `engine.session.session.Session`. Only the engine's thread calls it."""
 
@@ -52,6 +74,10 @@ class InferenceSession(Protocol):
     @property
     def states(self) -> States:
         """The kept caches."""
+
+    @property
+    def prompts(self) -> Prompts:
+        """What makes prompts."""
 
     @property
     def interrupt(self) -> Interrupt:
@@ -71,6 +97,7 @@ class InferenceSession(Protocol):
         """Answer; `Finished` comes last, unless an `EngineError` is raised."""
 
 
+Ask = Callable[[InferenceSession], object]
 Ensure = Callable[[InferenceSession, str, Callable[[], bool]], None]
 
 
@@ -85,17 +112,23 @@ class Job:
     """A request in the queue or at work. Its events come on the engine's thread, `Finished` or an error last.
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
-    request the model is to be loaded only: `EngineReady` comes then; one that ``counts`` has the tokens of its prompt
-    counted, and gets `TokensCounted`.
+    request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
+    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own.
     """
 
     def __init__(
-        self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str, *, counts: bool
+        self,
+        request: ChatRequest | None,
+        on_event: Callable[[JobEvent], None],
+        target: str,
+        ask: Ask | None,
+        more: Sequence[ChatRequest],
     ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
-        self.counts = counts
+        self.ask = ask
+        self.more = deque(more)
         self.cancelled = threading.Event()
 
 
@@ -136,24 +169,29 @@ class Scheduler:
         request: ChatRequest | None,
         on_event: Callable[[JobEvent], None],
         target: str = "",
-        *,
-        counts: bool = False,
+        ask: Ask | None = None,
+        more: Sequence[ChatRequest] = (),
     ) -> Job:
-        """Queue a request; None has the model of ``target`` loaded. With ``counts`` its prompt is only counted.
+        """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
+
+        The requests of ``more`` come next: each has its events, and `Finished`, behind those of the one before.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, counts=counts)
+        job = Job(request, on_event, target, ask, more)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
             if len(self._waiting) >= self._max_waiting:
                 raise self._full()
             self._waiting.append(job)
+        self._ask_for_turn()
+        return job
+
+    def _ask_for_turn(self) -> None:
         self._engine.run_job(FunctionJob(self._take_turn, self._fail_next), in_background=True)
         self.on_change()
-        return job
 
     def cancel(self, job: Job) -> None:
         """Drop a request that waits, end an answer within a pass; nothing where it ended."""
@@ -201,18 +239,33 @@ class Scheduler:
             self._interrupt = session.interrupt
             session.interrupt.clear()
         self.on_change()
-        started = time.perf_counter()
+        started, is_whole = time.perf_counter(), False
         try:
-            self._answer(session, job, between_steps)
+            is_whole = self._answer(session, job, between_steps)
         finally:
             with self._lock:
                 self._running = self._interrupt = None
                 self._num_answered += 1
                 self._latest_s = time.perf_counter() - started
             self.on_change()
+        if is_whole and job.more:
+            self._go_on(job)
 
-    def _answer(self, session: InferenceSession, job: Job, between_steps: Callable[[], None]) -> None:
-        session.on_trace = self.on_pass
+    def _go_on(self, job: Job) -> None:
+        """Queue the next request of a job, ahead of all that wait."""
+        with self._lock:
+            is_closing = self._is_closing
+            if not is_closing and not job.cancelled.is_set():
+                job.request = job.more.popleft()
+                self._waiting.appendleft(job)
+        if is_closing:
+            job.on_event(closing_error())
+        else:
+            self._ask_for_turn()
+
+    def _answer(self, session: InferenceSession, job: Job, between_steps: Callable[[], None]) -> bool:
+        """Make an answer; False where it did not come to its end, or there was none to make."""
+        session.on_trace, is_whole = self.on_pass, False
         try:
             request = self._checked(session, job)
             if request is not None:
@@ -223,6 +276,7 @@ class Scheduler:
                 if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
                     job.on_event(closing_error() if self._is_closing else stopped_error())
                 elif isinstance(event, TextChunk | Finished):
+                    is_whole = isinstance(event, Finished)
                     job.on_event(event)
                 between_steps()
         except EngineError as error:
@@ -235,6 +289,7 @@ class Scheduler:
             job.on_event(ApiError(500, UNEXPECTED))
         finally:
             session.on_trace = None
+        return is_whole
 
     def _fail_next(self) -> None:
         """Refuse a request whose turn cannot come: the engine could not be started."""
@@ -259,13 +314,13 @@ class Scheduler:
         loaded = ready.target
         if job.target not in ("", loaded.path):
             raise model_changed_error()
+        if job.ask is not None:
+            job.on_event(Told(job.ask(session)))
+            return None
         if job.request is None:
             job.on_event(ready)
             return None
         num_tokens, n_ctx = len(session.prompt_ids(job.request)), loaded.n_ctx
-        if job.counts:
-            job.on_event(TokensCounted(0, (num_tokens,)))
-            return None
         if num_tokens > n_ctx - LEAST_ROOM:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
@@ -275,4 +330,5 @@ class Scheduler:
 def _guest(request: ChatRequest) -> int:
     """A number for the conversation of a request, by its beginning: its cache is kept while others are answered."""
     first = [message.content for message in request.messages[:2]]
-    return -1 - (hash((request.raw_prompt or "")[:BEGINNING_CHARS] + "\0".join(first)) & 0x7FFFFFFF)
+    begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first
+    return -1 - (hash(begun) & 0x7FFFFFFF)

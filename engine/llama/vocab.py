@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.errors import PromptError
 from engine.llama import library
 from engine.llama.long_runs import MAX_RUN, without_long_runs
+from engine.llama.special_cuts import PIECE_CHARS, SpecialCuts
 from engine.reasoning_tags import markers_among
 from engine.tools.formats import tool_markers_among
 
@@ -188,11 +189,28 @@ class Vocab:
 
         ``add_bos`` puts the BOS token first where the vocabulary wants one.
         """
-        if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
-            ids = [each for piece in without_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
-        else:
-            ids = self._ids(text, special)
+        pieces = self._cuts.pieces(text) if special and len(text) > PIECE_CHARS else (text,)
+        ids = [each for piece in pieces for each in self._ids_of_piece(piece, special)]
         return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
+
+    @cached_property
+    def _cuts(self) -> SpecialCuts:
+        """Where long texts may be cut: before tokens that are parsed first and take no blanks before them."""
+        lib = self._lib
+        parsed = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
+        attributes = {i: lib.llama_vocab_get_attr(self._handle, i) for i in range(self._n_vocab)}
+        texts = {i: self.token_text(i) for i, found in attributes.items() if found & parsed}
+        bare = (
+            text
+            for i, text in texts.items()
+            if not attributes[i] & (lib.LLAMA_TOKEN_ATTR_LSTRIP | lib.LLAMA_TOKEN_ATTR_UNKNOWN)
+        )
+        return SpecialCuts(bare, texts.values())
+
+    def _ids_of_piece(self, text: str, special: bool) -> list[int]:
+        if len(text) > MAX_RUN and self.type_name == _TYPE_NAMES[_BPE]:
+            return [each for piece in without_long_runs(text, self.control_texts) for each in self._ids(piece, special)]
+        return self._ids(text, special)
 
     def piece(self, token_id: int) -> bytes:
         """The bytes that a token stands for; control tokens give none, but for those that mark reasoning or calls."""

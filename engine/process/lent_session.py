@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -49,6 +49,7 @@ class LentSession:
         self.on_trace: OnTrace | None = None
         self.interrupt = LentInterrupt(turn, send)
         self.states = LentStates(self._call)
+        self.prompts = LentPrompts(self._call)
 
     def take(self, report: SessionReply | TurnEvent | TurnTraced) -> None:
         """Take what the session says, on any thread."""
@@ -134,6 +135,25 @@ class LentStates:
     def forget_guests(self) -> None:
         """See `engine.cache.states.StateCache.forget_guests`."""
         self._call("states.forget_guests")
+
+
+class LentPrompts:
+    """What makes prompts, as far as a guest may ask; see `engine.prompt.chat_prompt.PromptBuilder`."""
+
+    def __init__(self, call: Callable[..., object]) -> None:
+        self._call = call
+
+    def text_of(self, request: ChatRequest) -> str:
+        """The prompt of a chat as text."""
+        return cast("str", self._call("prompts.text_of", request))
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Ids of a text."""
+        return cast("list[int]", self._call("prompts.tokens_of", text, special, add_bos))
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        """The bytes of each token."""
+        return cast("list[bytes]", self._call("prompts.bytes_of", ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,45 @@ class PromptBuilder:
             PromptError: there are no messages, or one has an unknown role.
             TemplateError: the template is broken, carries a message in no form, or took too long.
         """
+        text, mark, pictures = self._rendered(messages, tools, variables, ends_reasoning=ends_reasoning)
+        ids = pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, goes_on=behind))
+        return self._with_bos(ids)
+
+    def text_of(self, request: ChatRequest) -> str:
+        """The prompt of a chat as text. Unlike `of_request`, it no longer tells control tokens from words like them.
+
+        Raises:
+            PromptError: there are no messages, or one has an unknown role.
+            TemplateError: the template is broken, refuses the messages, or took too long.
+        """
+        variables, ends_reasoning = self._variables_of(request), bool(request.grammar)
+        messages = tuple(replace(message, pictures=()) for message in request.messages)
+        text, mark, _ = self._rendered(messages, request.tools, variables, ends_reasoning=ends_reasoning)
+        return text.replace(mark, "")
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Ids of a text as it is; ``special`` parses control tokens, ``add_bos`` puts BOS first where the GGUF has it.
+
+        Raises:
+            PromptError: the tokenizer failed.
+        """
+        ids = self._tokenizer.tokenize(text, special=special)
+        bos_id = self._tokenizer.bos_id
+        return [bos_id, *ids] if add_bos and self._tokenizer.add_bos and bos_id is not None else ids
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        """The bytes that each token stands for, control tokens by their names."""
+        return [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids]
+
+    def _rendered(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, object]],
+        variables: Variables,
+        *,
+        ends_reasoning: bool,
+    ) -> tuple[str, str, PictureMarks]:
+        """The text of `build`, the mark that keeps its words from becoming control tokens, and the pictures in it."""
         self._check(messages)
         self._find_form()
         pictures = PictureMarks(messages, self.ids_of_picture, (self._source,))
@@ -174,9 +213,7 @@ class PromptBuilder:
         conversation = Conversation(tuple(messages), tuple(tools))
         text = self._forms.rendered(conversation, render, tuple(sorted(variables.items())))
         text = _with_reasoning_ended(text, begun, ends_reasoning=ends_reasoning)
-        text += self._typed.protect(begun, mark)
-        ids = pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, goes_on=behind))
-        return self._with_bos(ids)
+        return text + self._typed.protect(begun, mark), mark, pictures
 
     def of_request(self, request: ChatRequest) -> list[int]:
         """Ids that a request is answered from.
@@ -187,6 +224,8 @@ class PromptBuilder:
         """
         if request.raw_prompt is None:
             return self.of_messages(request, request.messages)
+        if request.raw_ids:
+            return list(request.raw_ids)
         if request.suffix is not None:
             return self.between(request.raw_prompt, request.suffix)
         return self.raw(request.raw_prompt)
@@ -200,8 +239,11 @@ class PromptBuilder:
         """
         if request.completes:
             return self.complete(messages)
-        variables = {**self._thinking(request.thinking), **dict(request.template_variables)}
+        variables = self._variables_of(request)
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
+
+    def _variables_of(self, request: ChatRequest) -> Variables:
+        return {**self._thinking(request.thinking), **dict(request.template_variables)}
 
     def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
         """The tag of reasoning inside which an answer to the prompt ``ids`` begins, spaces included; often empty."""
@@ -211,9 +253,10 @@ class PromptBuilder:
         for opening, closing in REASONING_TAGS:
             if begun.lstrip().startswith(opening) and closing not in begun:
                 return opening
-        ids = [one for one in ids[-_TAG_TOKENS:] if one >= 0]  # the others are of a picture
-        parts = [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids]
-        return _opened(b"".join(parts).decode("utf-8", "replace"))
+        # Those below 0 are of a picture.
+        return _opened(
+            b"".join(self.bytes_of([one for one in ids[-_TAG_TOKENS:] if one >= 0])).decode("utf-8", "replace")
+        )
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the messages' words as one text that goes on: without a template, and no control token among them.

@@ -278,9 +278,9 @@ def _merge_systems(given: Conversation) -> Conversation:
 
 def _one_call_each(given: Conversation) -> Conversation:
     """One call in a message, with its result behind it."""
-    messages = list[Message]()
+    messages, answers = list[Message](), _answers(given.messages)
     for place, message in enumerate(given.messages):
-        if message.role == "tool" and place in _answers(given.messages):
+        if message.role == "tool" and place in answers:
             continue
         if len(message.tool_calls) < 2:
             messages.append(message)

@@ -372,7 +372,7 @@ class Session:
         Raises:
             EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
         """
-        target, prompt = self._loaded(), self._prompt_builder()
+        target, prompt = self._loaded(), self.prompts
         note = ""
         if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
             vocab = target.model.vocab
@@ -389,7 +389,7 @@ class Session:
         yield from self._answer(request, should_stop, note)
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
-        target, prompt = self._loaded(), self._prompt_builder()
+        target, prompt = self._loaded(), self.prompts
         tie_safe = decides_ties(request)
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
@@ -449,7 +449,7 @@ class Session:
             EngineError: no model is loaded, or the template refuses the messages.
         """
         try:
-            return self._prompt_builder().of_request(request)
+            return self.prompts.of_request(request)
         finally:
             self._sight.release()
 
@@ -463,7 +463,7 @@ class Session:
             EngineError: no model is loaded, or a pass failed.
         """
         sequence = self._loaded().sequence
-        ids = np.asarray([*self._prompt_builder().of_request(request), *answer_ids], dtype=np.int32)
+        ids = np.asarray([*self.prompts.of_request(request), *answer_ids], dtype=np.int32)
         for _ in sequence.prefill(ids[sequence.reuse(ids) : -1]):
             pass
         row = sequence.forward([int(ids[-1])], 1)[0]
@@ -566,7 +566,9 @@ class Session:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         return self._target
 
-    def _prompt_builder(self) -> PromptBuilder:
+    @property
+    def prompts(self) -> PromptBuilder:
+        """What makes the prompts. Raises `ModeUnavailableError` where no model is loaded."""
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         return self._prompt

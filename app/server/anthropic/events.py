@@ -41,11 +41,6 @@ def error_body(error: ApiError) -> Json:
     return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
 
 
-def body_of(error: ApiError, path: str) -> Json:
-    """The JSON object of a refusal, in the words of the API that the path is of."""
-    return error_body(error) if path.removeprefix("/v1").startswith("/messages") else error.body
-
-
 class MessageBuilder:
     """Makes the message of one answer, and the events that tell of it."""
 

@@ -33,6 +33,8 @@ _OF_CHATS = {
     "reasoning_effort",
     "max_completion_tokens",
     "functions",
+    "function_call",
+    "best_of",
     "parallel_tool_calls",
 }
 

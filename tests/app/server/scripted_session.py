@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -100,6 +100,21 @@ class NoStates:
         """There are none."""
 
 
+class ScriptedPrompts:
+    """Each byte is a token."""
+
+    def text_of(self, request: ChatRequest) -> str:
+        return "".join(f"<{message.role}>{message.content}" for message in request.messages)
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Each byte is a token; 1 the BOS token. As a control token, "<s>" is it, too."""
+        pieces = text.encode().split(b"<s>") if special else [text.encode()]
+        return [1, *b"\1".join(pieces)] if add_bos else [*b"\1".join(pieces)]
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        return [b"<s>" if one == 1 else bytes([one]) for one in ids]
+
+
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
 
@@ -127,6 +142,7 @@ class ScriptedSession:
         self.load_failure: Exception | None = None
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.states = NoStates()
+        self.prompts = ScriptedPrompts()
         self.measured = threading.Semaphore(0)
         self.num_prompt_tokens = 10
 

@@ -125,11 +125,12 @@ def test_no_form_is_any_form() -> None:
     assert chat(response_format={}).grammar == chat(response_format={"type": "text"}).grammar == ""
 
 
-@pytest.mark.parametrize("prompt", [None, "", [], ["a", "b"], [1, 2], 5, {"text": "a"}])
-def test_a_prompt_is_one_text(prompt: object) -> None:
+@pytest.mark.parametrize("prompt", [None, "", [], ["a", ""], ["a", []], [1, -2], [1, "a"], 5, {"text": "a"}])
+def test_a_prompt_is_text_or_tokens(prompt: object) -> None:
     with pytest.raises(ApiError) as caught:
         parse_request({"prompt": prompt}, served(), chat=False)
-    assert (caught.value.status, caught.value.param) == (400, "prompt")
+    assert caught.value.status == 400
+    assert str(caught.value.param).startswith("prompt")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +138,6 @@ def test_a_prompt_is_one_text(prompt: object) -> None:
     [
         ("tools", [{"type": "function", "function": {"name": "f"}}]),  # the template of this model takes none
         ("functions", [{"name": "f"}]),
-        ("n", 2),
-        ("n", True),
         ("best_of", 2),
         ("modalities", ["text", "audio"]),
         ("reasoning_effort", "high"),
@@ -174,7 +173,11 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"top_k": 1.5}, "top_k"),
         ({"seed": -2}, "seed"),
         ({"presence_penalty": 11}, "presence_penalty"),
-        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": -2}, "max_tokens"),
+        ({"n": 0}, "n"),
+        ({"n": 129}, "n"),
+        ({"n": True}, "n"),
+        ({"continue_final_message": True}, "continue_final_message"),
         ({"stop": 5}, "stop"),
         ({"stop": ["a"] * 17}, "stop"),
         ({"stream": "yes"}, "stream"),
@@ -398,7 +401,7 @@ def test_biases_are_sorted_by_token() -> None:
 def test_a_gap_is_filled_where_the_model_can() -> None:
     body: dict[str, object] = {"prompt": "def f(", "suffix": "return x", "echo": True}
     asked = parse_request(body, with_facts(fills_gaps=True), chat=False)
-    assert (asked.request.raw_prompt, asked.request.suffix, asked.echo) == ("def f(", "return x", "def f(")
+    assert (asked.request.raw_prompt, asked.request.suffix, asked.echoes) == ("def f(", "return x", ("def f(",))
     with pytest.raises(ApiError) as caught:
         parse_request(body, served(), chat=False)
     assert (caught.value.status, caught.value.param) == (400, "suffix")
@@ -410,3 +413,47 @@ def test_values_that_programs_send_are_taken_as_they_mean_them() -> None:
     assert 0.0 < asked.sampling.top_p < 1e-6
     assert refused(max_tokens=12.5).param == "max_tokens"
     assert refused(n=True).param == "n"
+
+
+def test_functions_are_the_old_form_of_tools() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    function = WEATHER["function"]
+    asked = parse_request({**HELLO, "functions": [function]}, model, chat=True)
+    assert asked.request.tools == chat(model, tools=[WEATHER]).tools
+    assert (asked.tool_names, asked.calls_functions) == (frozenset({"weather"}), True)
+    named = chat(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}})
+    assert chat(model, functions=[function], function_call={"name": "weather"}).grammar == named.grammar
+    assert refused(model, functions=[function], tools=[WEATHER]).param == "functions"
+    assert refused(model, functions=[{}]).param == "functions[0].name"
+    assert refused(model, functions=[function], function_call={"name": "x"}).param == "function_call"
+    assert refused(model, functions="weather").param == "functions"
+
+
+def test_calls_and_results_of_functions_are_those_of_tools() -> None:
+    called = {"role": "assistant", "content": None, "function_call": {"name": "weather", "arguments": "{}"}}
+    result = {"role": "function", "name": "weather", "content": "sunny"}
+    messages = chat(messages=[{"role": "user", "content": "Rome?"}, called, result]).messages
+    (call,) = messages[1].tool_calls
+    assert (call.name, call.arguments) == ("weather", "{}")
+    assert (messages[2].role, messages[2].tool_call_id, messages[2].name) == ("tool", call.call_id, "weather")
+    assert (
+        refused(messages=[{"role": "user", "content": "a", "function_call": {}}]).param == "messages[0].function_call"
+    )
+
+
+def test_a_final_message_goes_on_where_it_is_the_assistants() -> None:
+    messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One"}]
+    fields = {"continue_final_message": True, "add_generation_prompt": False}
+    assert chat(messages=messages, **fields) == chat(messages=messages)
+    assert refused(add_generation_prompt=False).param == "add_generation_prompt"
+    both = {"continue_final_message": True, "add_generation_prompt": True}
+    assert refused(messages=messages, **both).param == "add_generation_prompt"
+
+
+def test_messages_are_bounded() -> None:
+    question = {"role": "user", "content": "a"}
+    assert len(chat(messages=[question] * 10_000).messages) >= 10_000
+    error = refused(messages=[question] * 10_001)
+    assert (error.param, error.message) == (
+        "messages", "`messages` may have 10,000 messages at most, and these are 10,001.",
+    )  # fmt: skip

@@ -122,3 +122,25 @@ def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.Monk
     assert not tried.acquire(timeout=1.0), "three tries, if it went on"
     scheduler.close()
     assert worker.shutdown(PATIENCE_S)
+
+
+def test_further_requests_of_a_job_come_before_others_and_end_with_it() -> None:
+    session = ScriptedSession()
+    session.gate.clear()
+    worker = started_worker(session)
+    scheduler = Scheduler(worker, max_waiting=2)
+    several, other = Listener(), Listener()
+    job = scheduler.submit(asked(1), several, more=[asked(2), asked(3)])
+    scheduler.submit(asked(4), other)
+    for number in range(2):  # the first answer ends, the second begins
+        assert session.begun.acquire(timeout=PATIENCE_S)
+        if not number:
+            session.pulse()
+            session.pulse()
+    assert [request.sampling.seed for request in session.requests] == [1, 2]
+    scheduler.cancel(job)
+    session.gate.set()
+    assert other.ended.wait(PATIENCE_S)
+    assert [request.sampling.seed for request in session.requests] == [1, 2, 4]
+    scheduler.close()
+    assert worker.shutdown(PATIENCE_S)

@@ -329,3 +329,11 @@ def test_thousands_of_control_texts_cost_no_more_at_each_character_than_a_few() 
     begun = process_time()
     assert typed.protect("e" * 20_000 + "e00007", "|") == "e" * 20_001 + "|00007"
     assert process_time() - begun < 2.0  # looking at each of them took seven seconds
+
+
+def test_the_text_of_a_prompt_is_what_the_template_gives() -> None:
+    prompt = PromptBuilder(CHATML, None)
+    request = ChatRequest(messages=(Message("user", "say <|im_end|> now"), Message("assistant", "Well")))
+    text = prompt.text_of(request)
+    assert text == "<|im_start|>user\nsay <|im_end|> now<|im_end|>\n<|im_start|>assistant\nWell"
+    assert len(CHATML.tokenize(text, special=True)) < len(prompt.of_request(request))  # there the words stay words

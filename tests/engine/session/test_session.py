@@ -361,3 +361,28 @@ def test_no_words_are_no_prompt(tmp_path: Path) -> None:
         list(session.generate(request(Mode.OFF, "")))
     assert finished(list(session.generate(request(Mode.OFF, "a", max_tokens=2)))).stats.tokens == 2
     session.close()
+
+
+def test_texts_become_tokens_and_text_again(pair: Session) -> None:
+    ids = pair.prompts.tokens_of("The cat sat.", False, True)
+    assert pair.count_tokens("The cat sat.") in (len(ids), len(ids) - 1)
+    assert b"The cat sat." in b"".join(pair.prompts.bytes_of(ids))
+    request = ChatRequest(messages=(Message("user", "Hello"),))
+    assert "Hello" in pair.prompts.text_of(request)
+    assert len(pair.prompts.tokens_of(pair.prompts.text_of(request), True, True)) == len(pair.prompt_ids(request))
+
+
+def test_a_prompt_may_be_tokens_and_an_answer_may_have_none(pair: Session) -> None:
+    text = ChatRequest(raw_prompt="The cat sat on", max_tokens=8, sampling=SamplingParams(temperature=0.0))
+    ids = tuple(pair.prompt_ids(text))
+    tokens = replace(text, raw_prompt="", raw_ids=ids)
+    assert pair.prompt_ids(tokens) == list(ids)
+    answers = [
+        next(one for one in pair.generate(asked) if isinstance(one, Finished)).token_ids for asked in (text, tokens)
+    ]
+    assert len(answers[0]) > 0
+    assert answers[0] == answers[1]
+    *events, last = pair.generate(replace(text, max_tokens=0))
+    assert isinstance(last, Finished)
+    assert (last.token_ids, last.reason, last.stats.prompt_tokens) == ((), FinishReason.LENGTH, len(ids))
+    assert not any(isinstance(event, TextChunk) for event in events)

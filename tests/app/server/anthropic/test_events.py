@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.server.anthropic.events import MessageBuilder, body_of
+from app.server.anthropic.events import MessageBuilder
+from app.server.error_forms import body_of
 from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
 from engine.records import ChatRequest, Finished, FinishReason, Source, TextChunk, TokenSpan
