@@ -404,6 +404,7 @@ class RunStats:
     inter_token_ms_p99: float | None = None
     interval_counts: Mapping[int, int] = field(default_factory=dict)
     plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
+    plain_changed: bool = False  # it was, but became another one during the answer
     left_out: int = 0  # messages of the conversation that the context had no room for
     unanswered: int = 0  # questions that had no answer, left out for the same reason
     restored_tokens: int = 0  # of the cached ones, those brought back from an earlier visit, and the seconds it took
@@ -505,10 +506,7 @@ class EngineFailed:
 
 @dataclass(frozen=True, slots=True)
 class EngineEnded:
-    """The engine's process ended by itself: no model is loaded any more, and what was asked for fails after this.
-
-    ``reason`` is how it ended, for a sentence: "signal SIGABRT".
-    """
+    """The engine's process ended by itself, as ``reason`` says ("signal SIGABRT"): no model is loaded any more."""
 
     reason: str
 

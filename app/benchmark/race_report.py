@@ -71,7 +71,7 @@ class Verdict:
         if low is None or high is None:
             return f"{speed} (one round, so without an interval)"
         if high > WIDE * low:
-            return f"{speed} ({self.rounds} rounds, too unlike for an interval)"
+            return f"{speed} ({self.rounds} rounds that differ too much for an interval)"
         unsure = ", so neither is surely faster" if low <= 1.0 <= high else ""
         return f"{speed} ({low:.2f}-{high:.2f} over {self.rounds} rounds{unsure})"
 

@@ -14,7 +14,7 @@ from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
 from app.domain.speed.verdict import answer_verdict
 from engine.errors import EngineError
-from engine.records import Finished, FinishReason, Problem, RunStats, Source
+from engine.records import Finished, FinishReason, Mode, Problem, RunStats, Source
 
 INTERRUPTED = 130  # what a shell gives for Ctrl+C
 
@@ -162,7 +162,7 @@ def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
         else "none proposed",
         f"{counted(stats.tokens, 'token', 'tokens')} in {counted(stats.passes, 'pass', 'passes')}",
         f"first after {_number(_ms(stats.time_to_first_token_s))} ms",
-        stats.mode.value if stats.depth == 0 else f"{stats.mode.value}, depth {stats.depth}",
+        stats.mode.value if stats.depth == 0 or stats.mode is Mode.AUTO else f"{stats.mode.value}, depth {stats.depth}",
     ]
     if reason is not None and reason is not FinishReason.END:
         parts.append(f"ended by {reason.value}")

@@ -29,13 +29,15 @@ class Sums:
     """Counters of ``num_answers`` answers added up; the percentiles of ``stats`` are those of its counted intervals.
 
     ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, without the draft
-    model's reading of their prompts, ``plain_s`` what their tokens would have taken at that cost.
+    model's reading of their prompts, which took ``reading_s``; ``plain_s`` what their tokens would have taken at that
+    cost.
     """
 
     num_answers: int = 0
     stats: RunStats = field(default_factory=RunStats)
     plain_s: float = 0.0
     compared_s: float = 0.0
+    reading_s: float = 0.0
 
     @property
     def saved_s(self) -> float | None:
@@ -45,7 +47,7 @@ class Sums:
         """
         if not (self.plain_s > 0 and self.compared_s > 0):
             return None
-        return self.plain_s - self.compared_s - self.stats.draft_prompt_s
+        return self.plain_s - self.compared_s - self.reading_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     """One run as sums; one that goes on with an answer counts as no answer more."""
     compared = run.plain_ms is not None and run.tokens > 0 and run.generation_s > 0
     plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
-    return Sums(num_answers, counters(run), plain_s, run.generation_s if compared else 0.0)
+    compared_s, reading_s = (run.generation_s, run.draft_prompt_s) if compared else (0.0, 0.0)
+    return Sums(num_answers, counters(run), plain_s, compared_s, reading_s)
 
 
 def add_sums(first: Sums, second: Sums) -> Sums:
@@ -93,6 +96,7 @@ def add_sums(first: Sums, second: Sums) -> Sums:
         RunStats(mode=second.stats.mode, **_added(first.stats, second.stats)),
         first.plain_s + second.plain_s,
         first.compared_s + second.compared_s,
+        first.reading_s + second.reading_s,
     )
 
 

@@ -1903,7 +1903,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>{number}× plain</source>
-        <translation>{number}× einfach</translation>
+        <translation>{number}× Tempo ohne Entwurf</translation>
     </message>
     <message>
         <source>Compared with plain decoding on this model with this much context: its passes of one token take {cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected by later passes.</source>
@@ -3320,6 +3320,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
     </message>
     <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
         <source>head</source>
         <translation>Kopf</translation>
     </message>
@@ -3378,10 +3382,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Auto</source>
         <translation>Auto</translation>
-    </message>
-    <message>
-        <source>plain</source>
-        <translation>einfach</translation>
     </message>
     <message>
         <source>n-gram</source>
@@ -10169,8 +10169,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Es wurde nichts entworfen: das war einfaches Dekodieren.</translation>
     </message>
     <message>
-        <source>Not compared with plain decoding: its cost was not measured yet, or the computer became much slower or faster during the answer.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: seine Kosten sind noch nicht gemessen, oder der Rechner wurde während der Antwort viel langsamer oder schneller.</translation>
+        <source>Not compared with plain decoding: what it costs here is measured while the window is idle, and was not yet.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: Was es hier kostet, wird gemessen, während das Fenster ruht, und ist noch nicht gemessen.</translation>
+    </message>
+    <message>
+        <source>Not compared with plain decoding: the computer became much slower or faster during the answer.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: Der Rechner wurde während der Antwort viel langsamer oder schneller.</translation>
     </message>
     <message>
         <source>Not compared with plain decoding: its passes take only {cost} here, so the result would say more about drawing the window than about drafting.</source>

@@ -511,6 +511,8 @@ class Pacer:
         state = self.explanation.next_state(
             choice.value, is_probe=decision.is_probe, pays=pays, has_model=has_model, has_text=bool(text)
         )
+        if state is None and self.explanation.is_guess and experience.drafted.is_observed:
+            state = self.explanation.state
         if state is None:  # a sentence takes longer than all the rest
             return
         if state == reasons.TEXT_RESTS:
@@ -528,7 +530,7 @@ class Pacer:
                 sentence = reasons.not_paying(
                     accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_observed=is_observed
                 )
-            self.explanation.update(state, sentence)
+            self.explanation.update(state, sentence, is_guess=not is_observed)
 
     def _why_text_alone(self) -> Sentence:
         drafted = self.experience.drafted

@@ -18,6 +18,7 @@ class Explanation:
     def __init__(self) -> None:
         self.state = self._last_choice = ""
         self.reason = ""
+        self.is_guess = False  # of an acceptance that nobody has seen yet
         self._num_idle = 0
 
     def begin(self) -> None:
@@ -51,9 +52,9 @@ class Explanation:
             state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
-    def update(self, state: str, reason: str) -> None:
+    def update(self, state: str, reason: str, *, is_guess: bool = False) -> None:
         """Set the state and the sentence that explains it."""
-        self.state, self.reason = state, reason
+        self.state, self.reason, self.is_guess = state, reason, is_guess
 
 
 def break_even(pays: Callable[[float], bool]) -> float | None:

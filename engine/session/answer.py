@@ -236,7 +236,9 @@ class Answer:
         )
 
     def _snapshot(self) -> RunStats:
-        self.stats.plain_ms = self.plain_cost.reported_ms if self.plain_cost is not None else None
+        if self.plain_cost is not None:
+            self.stats.plain_ms = self.plain_cost.reported_ms
+            self.stats.plain_changed = self.stats.plain_ms is None
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from app.domain.speed.verdict import SpeedVerdict, answer_verdict
+from app.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats
 from ui.statistics.words import help_of, name_of
 from ui.text.answer_figures import basis_words, verdict_words
@@ -152,6 +152,8 @@ class SpeedPart:
         verdict = answer_verdict(stats, live=live)
         now, speedup = stats.tokens_per_second, verdict.speedup
         plain = now / speedup if now is not None and speedup else None
+        if verdict.missing is Missing.NOTHING_DRAFTED:
+            plain = now
         most = max(now or 0.0, plain or 0.0)
         self.headline.show_verdict(verdict)
         self.now.show_speed(now, most)

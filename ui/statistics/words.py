@@ -34,7 +34,7 @@ _TOGETHER = mark(
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
 _NAMES = {
     "headline": mark("StatsPanel", "Speed"),
-    "now": mark("StatsPanel", "Now"),
+    "now": mark("StatsPanel", "This answer"),
     "plain": mark("StatsPanel", "Without drafting"),
     "speed": mark("StatsPanel", "tok/s"),
     "speedup": mark("StatsPanel", "plain speed"),

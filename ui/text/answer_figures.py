@@ -23,8 +23,11 @@ _MISSING = {
     Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted: this was plain decoding itself."),
     Missing.PLAIN_UNKNOWN: mark(
         "SpeedVerdict",
-        "Not compared with plain decoding: its cost was not measured yet, or the computer became much slower or "
-        "faster during the answer.",
+        "Not compared with plain decoding: what it costs here is measured while the window is idle, and was not yet.",
+    ),
+    Missing.PLAIN_CHANGED: mark(
+        "SpeedVerdict",
+        "Not compared with plain decoding: the computer became much slower or faster during the answer.",
     ),
     Missing.SHORT_PASSES: mark(
         "SpeedVerdict",

@@ -72,7 +72,7 @@ _WORDS: dict[Mode, ModeWords] = {
     ),
 }
 _IN_A_LINE: dict[str, str] = {
-    "off": mark("Modes", "plain"),
+    "off": mark("Modes", "off"),
     "ngram": mark("Modes", "n-gram"),
     "suffix": mark("Modes", "suffix"),
     "draft": mark("Modes", "draft"),

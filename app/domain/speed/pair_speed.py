@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.domain.speed.verdict import Missing, SpeedVerdict, judge
+from app.domain.speed.verdict import FEWEST_TOKENS, Missing, SpeedVerdict, judge
 from app.domain.sums import draft_in
 from engine.records import Mode, RunStats, Source
 
 MOST_ANSWERS = 50
 MOST_RACES = 10
-FEWEST_TOKENS = 64  # of all answers together: what fewer gave is as much chance as speed
 ENOUGH_ANSWERS = 5  # until something is advised by them
 
 

@@ -17,6 +17,7 @@ from engine.records import RunStats
 # above 1.05, and half were from 0.95 to 1.00; what lay lower, other programs had taken.
 EVEN = (0.95, 1.05)
 TRUSTED_PASS_MS = 2.0  # passes of plain decoding beside which frames of the window are so large that they decide
+FEWEST_TOKENS = 64  # of several answers together: what fewer gave is as much chance as speed
 SETTLED_S = 1.0  # of an answer in the making, whose few passes say nothing yet about its speed
 
 
@@ -26,7 +27,9 @@ class Missing(Enum):
     NO_TOKENS = "no tokens"
     NOT_SETTLED = "not settled"  # the answer has just begun
     NOTHING_DRAFTED = "nothing drafted"  # it was plain decoding itself
-    PLAIN_UNKNOWN = "plain unknown"  # what plain decoding costs was not measured, or changed during the answer
+    PLAIN_UNKNOWN = "plain unknown"  # what plain decoding costs was not measured yet
+    PLAIN_CHANGED = "plain changed"  # it was, but the machine became slower or faster during the answer
+    FEW_TOKENS = "few tokens"  # were compared, of several answers
     SHORT_PASSES = "short passes"
     NOTHING_ACCEPTED = "nothing accepted"  # faster, but not by drafting
 
@@ -75,6 +78,8 @@ def answer_verdict(stats: RunStats, *, live: bool = False) -> SpeedVerdict:
     if live and stats.tokens and stats.generation_s < SETTLED_S:
         return SpeedVerdict(missing=Missing.NOT_SETTLED)
     plain_s = stats.tokens * stats.plain_ms / 1000.0 if stats.plain_ms is not None else None
+    if stats.proposed and stats.plain_changed:
+        return SpeedVerdict(missing=Missing.PLAIN_CHANGED)
     return judge(
         tokens=stats.tokens,
         seconds=stats.generation_s,
@@ -88,6 +93,8 @@ def sums_verdict(sums: Sums) -> SpeedVerdict:
     """Judge answers together, a long one weighing more: those for which the cost of plain decoding was measured."""
     stats, all_s = sums.stats, sums.stats.generation_s
     share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
+    if sums.plain_s and sums.num_answers > 1 and stats.tokens * share < FEWEST_TOKENS:
+        return SpeedVerdict(missing=Missing.FEW_TOKENS)
     return judge(
         tokens=round(stats.tokens * share),
         seconds=sums.compared_s if sums.plain_s else all_s,

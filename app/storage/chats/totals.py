@@ -18,7 +18,7 @@ from engine.records import Mode, RunStats, Source
 
 log = logging.getLogger(__name__)
 
-_OWN = ("plain_s", "compared_s")
+_OWN = ("plain_s", "compared_s", "reading_s")
 _KEY = "target = ? AND draft = ? AND mode = ?"
 
 
@@ -80,7 +80,7 @@ def _to_data(sums: Sums) -> dict[str, Any]:
     values |= {name: list(getattr(sums.stats, name)) for name in BY_DEPTH}
     values["provenance"] = {source.value: number for source, number in sums.stats.provenance.items()}
     values["interval_counts"] = {str(bucket): number for bucket, number in sums.stats.interval_counts.items()}
-    return {**values, "plain_s": sums.plain_s, "compared_s": sums.compared_s}
+    return {**values, "plain_s": sums.plain_s, "compared_s": sums.compared_s, "reading_s": sums.reading_s}
 
 
 def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
@@ -98,7 +98,7 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
         **{name: numbers[name] for name in ADDED},
         **lists,
     )
-    return Sums(num_answers, stats, numbers["plain_s"], numbers["compared_s"])
+    return Sums(num_answers, stats, *(numbers[name] for name in _OWN))
 
 
 def _merged(old: Any, new: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 (whatever a file holds)

@@ -249,6 +249,8 @@ def _stats(data: object) -> RunStats | None:
 def _fits(name: str, value: object, default: object) -> bool:
     if isinstance(default, Mode):
         return value in tuple(Mode)
+    if isinstance(default, bool):
+        return isinstance(value, bool)
     if isinstance(default, tuple):
         is_item = _is_sentence if name == "decisions" else _is_number
         return isinstance(value, list) and len(value) <= _MAX_LIST and all(map(is_item, value))

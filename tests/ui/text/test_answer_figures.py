@@ -21,7 +21,12 @@ DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=
         (replace(DRAFTED, decode_s=3.0), "About as fast as plain", "as measured on this computer."),
         (replace(DRAFTED, decode_s=6.0), "2.00× slower", "as measured on this computer."),
         (replace(DRAFTED, accepted=0), "Not compared", "no drafted token was accepted"),
-        (replace(DRAFTED, plain_ms=None), "Not compared", "its cost was not measured"),
+        (replace(DRAFTED, plain_ms=None), "Not compared", "measured while the window is idle, and was not yet"),
+        (
+            replace(DRAFTED, plain_ms=None, plain_changed=True),
+            "Not compared",
+            "much slower or faster during the answer",
+        ),
         (replace(DRAFTED, plain_ms=1.0), "Not compared", "its passes take only 1.00 ms here"),
         (replace(DRAFTED, proposed=0, accepted=0), "Plain decoding", "this was plain decoding itself."),
         (RunStats(), "-", "There is nothing to compare yet."),
@@ -96,7 +101,7 @@ def test_where_the_window_decides_the_comparison_none_is_made(plain_ms: float) -
 def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_only_there() -> None:
     stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
     assert "Not compared" not in answer_figures.footer_parts(stats)[0][1]
-    assert "its cost was not measured" in answer_figures.footer_parts(replace(stats, plain_ms=None))[0][1]
+    assert "and was not yet" in answer_figures.footer_parts(replace(stats, plain_ms=None))[0][1]
     assert "Not compared" not in answer_figures.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
     kept_nothing = replace(stats, tokens=107, passes=107, proposed=28, accepted=0)
     assert "no drafted token was accepted, so it was the computer" in answer_figures.footer_parts(kept_nothing)[0][1]
@@ -105,7 +110,7 @@ def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_onl
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
     stats = RunStats(mode=Mode.OFF, tokens=100, passes=100, decode_s=4.0)
-    assert answer_figures.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · plain"
+    assert answer_figures.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · off"
 
 
 def test_the_footer_says_why_nothing_was_drafted() -> None:

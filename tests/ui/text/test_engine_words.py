@@ -18,8 +18,8 @@ from engine.session.answer import _messages_left_out, _questions_left_out, _tie_
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
+from ui.text.answer_figures import drafting_reason
 from ui.text.catalogues import ENGLISH, install_language
-from ui.text.formatting import drafting_reason
 from ui.text.problem_words import in_language
 
 FOLDER = ASSETS / "translations"

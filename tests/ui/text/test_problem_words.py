@@ -26,6 +26,7 @@ NOT_SHOWN = {"cli", "benchmark", "server"}  # they speak in a terminal or to pro
 SHOWN_TOO = {"app/benchmark/opened_lanes.py"}  # but for these
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught where they are told to a person
+NOT_FOR_PEOPLE |= {"_WrongArgumentError", "CalculatorError"}  # told to a model
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}
 
 

@@ -52,6 +52,19 @@ def test_what_the_draft_read_of_the_prompt_counts_only_for_what_was_saved() -> N
     assert sums_of(stats).saved_s == pytest.approx(-2.0)
 
 
+def test_of_several_answers_a_few_compared_tokens_say_nothing() -> None:
+    short = replace(ANSWER, tokens=19, decode_s=1.0)
+    sums = add_sums(sums_of(short), sums_of(replace(ANSWER, plain_ms=None)))
+    assert sums_verdict(sums).missing is Missing.FEW_TOKENS
+    assert sums_verdict(sums_of(short)).speedup is not None
+
+
+def test_what_the_draft_read_for_answers_that_are_not_compared_costs_nothing_saved() -> None:
+    unknown = replace(ANSWER, plain_ms=None, draft_prompt_s=7.0, decode_s=9.0)
+    sums = add_sums(sums_of(ANSWER), sums_of(unknown))
+    assert sums.saved_s == pytest.approx(1.0)
+
+
 def test_nothing_is_said_of_no_answers() -> None:
     assert sums_verdict(Sums()).missing is Missing.NO_TOKENS
 
