@@ -38,7 +38,8 @@ PIECES = st.sampled_from(LOOKALIKES) | st.text(st.characters(blacklist_character
 WORDS = st.lists(PIECES, max_size=8).map("".join)
 FILES = st.builds(
     Attachment, st.just(0), st.sampled_from(["a.py", "b`c.md", "x --> y.txt", "<!-- paceline 1 {.csv"]),
-    st.sampled_from([kind for kind in AttachmentKind if kind is not AttachmentKind.PICTURE]), st.integers(0, 2**40), WORDS,
+    st.sampled_from([kind for kind in AttachmentKind if kind is not AttachmentKind.PICTURE]),
+    st.integers(0, 2**40), WORDS,
 )  # fmt: skip
 TURNS = st.tuples(
     st.sampled_from(["user", "assistant"]), WORDS, st.lists(FILES, max_size=2), st.none() | st.integers(0, 10**7)
