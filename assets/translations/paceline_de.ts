@@ -64,6 +64,10 @@
         </translation>
     </message>
     <message>
+        <source>The model ended without a word. Ask again, or in other words.</source>
+        <translation>Das Modell hat ohne ein Wort geendet. Fragen Sie noch einmal, oder mit anderen Worten.</translation>
+    </message>
+    <message>
         <source>Only one answer can be written at a time. Wait for the other one, or stop it.</source>
         <translation>Es kann nur eine Antwort auf einmal geschrieben werden. Warten Sie auf die andere, oder stoppen Sie sie.</translation>
     </message>

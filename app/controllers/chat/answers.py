@@ -48,6 +48,7 @@ log = logging.getLogger(__name__)
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
+WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
 ONE_AT_A_TIME = mark(
     "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
 )
@@ -92,6 +93,7 @@ class _StreamingAnswer:
     stats: RunStats | None = None
     has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
+    has_words: bool = False  # not blanks alone
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
     temperature: float = 0.0
@@ -311,6 +313,7 @@ class AnswerController:
     def _show_text(self, streaming: _StreamingAnswer, text: str, spans: tuple[TokenSpan, ...]) -> None:
         if not text:
             return
+        streaming.has_words = streaming.has_words or not text.isspace()
         streaming.thinking.feed(text)
         self._store.append(streaming.answer_id, text, spans, streaming.thinking.thinking_ms)
         if self._is_shown(streaming):
@@ -328,7 +331,9 @@ class AnswerController:
         elif streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             cut = event.reason in _CUT
-            self._end(streaming, Ending(state, event.stats, _notice(event, streaming.full), cut=cut))
+            is_wordless = state is MessageState.COMPLETE and not (cut or streaming.has_words or streaming.before)
+            notice = translate("AnswerController", WORDLESS) if is_wordless else _notice(event, streaming.full)
+            self._end(streaming, Ending(state, event.stats, notice, cut=cut))
         else:
             self._restore(streaming)
 

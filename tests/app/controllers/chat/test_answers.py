@@ -13,6 +13,7 @@ from app.domain.messages import MessageState
 from engine.records import (
     ChatRequest,
     EngineFailed,
+    Finished,
     FinishReason,
     Message,
     Mode,
@@ -261,3 +262,12 @@ def test_an_answer_without_a_word_is_whose_it_would_have_been(harness: AppHarnes
     qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert harness.messages()[-1].target == "target", "in the file, not the app's name on the card"
     assert harness.window.finished[-1].target == "target"
+
+
+def test_an_answer_without_a_word_says_so(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.message_submitted.emit("Well?")
+    harness.engine.tell(
+        Finished(harness.engine.requests[-1].request_id, FinishReason.END, RunStats(tokens=1, passes=1))
+    )
+    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=30_000)
+    assert harness.messages()[-1].notice == "The model ended without a word. Ask again, or in other words."
