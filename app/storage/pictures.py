@@ -5,7 +5,6 @@ What is kept was written here, so it is read here; a stranger's file never is.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import threading
 from collections import OrderedDict
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING
 from app.domain.attachment_errors import FileUnreadableError
 from app.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from engine.errors import PictureError
-from engine.picture import Picture
-from engine.sandbox.picture import read_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from engine.picture import Picture
 
 THUMBNAIL_PX = 320  # the longer side
 _MARKS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
@@ -38,6 +37,8 @@ def picture_attachment(name: str, data: bytes) -> Attachment:
     Raises:
         FileUnreadableError: it cannot be read; the sentence says why.
     """
+    from engine.sandbox.picture import read_picture  # noqa: PLC0415  (the first paint waits for none)
+
     try:
         picture = read_picture(data, name)
     except PictureError as error:
@@ -48,6 +49,8 @@ def picture_attachment(name: str, data: bytes) -> Attachment:
 
 def stored(picture: Picture, *, is_photo: bool) -> StoredPicture:
     """Write pixels as they are kept: without loss, but for what lossy JPEG was already."""
+    import hashlib  # noqa: PLC0415
+
     from PIL import Image  # noqa: PLC0415  (most people attach none)
 
     image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
@@ -81,6 +84,8 @@ class PictureCache:
                 self._kept.move_to_end(kept.digest)
                 return self._kept[kept.digest]
         from PIL import Image  # noqa: PLC0415
+
+        from engine.picture import Picture  # noqa: PLC0415
 
         image = Image.open(io.BytesIO(kept.data), formats=("PNG", "JPEG")).convert("RGB")
         picture = Picture(image.width, image.height, image.tobytes())

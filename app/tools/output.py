@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.prompt.typed_text import whole_characters
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
 from engine.tools.live import Live, LiveObject, LiveTags, begun_call
 from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
@@ -374,6 +373,8 @@ class ToolOutput:
 
     def _calls_of(self, found: Read) -> list[Called]:
         """The calls of tools that are known; none where one of them is not."""
+        from engine.prompt.typed_text import whole_characters  # noqa: PLC0415  (NumPy: the first paint waits for none)
+
         calls: list[Called] = []
         for name, arguments in found.calls:
             try:

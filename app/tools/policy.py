@@ -5,7 +5,6 @@ Pure: what is kept "always" comes from the settings and goes back to them (`app.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -94,6 +93,8 @@ class ToolPolicy:
 
 def key_of(tool: ToolDefinition) -> AllowedTool:
     """The tool with a digest of what it says about itself: a server may not change its tools behind a permission."""
+    import hashlib  # noqa: PLC0415  (the first paint waits for no tool)
+
     told = json.dumps([tool.description, tool.parameters, tool.title], sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return AllowedTool(tool.server, tool.name, digest)

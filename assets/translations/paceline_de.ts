@@ -11374,6 +11374,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Hinzufügen</translation>
     </message>
     <message>
+        <source>Add a server of tools</source>
+        <translation>Einen Server für Werkzeuge hinzufügen</translation>
+    </message>
+    <message>
         <source>Import mcp.json…</source>
         <translation>mcp.json übernehmen…</translation>
     </message>

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from app.controllers.parts import Parts
@@ -17,11 +18,13 @@ from app.tools.built_in import NAMES, BuiltInTools, ChatHit, Sources
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
 from app.tools.mcp.entries import ServerEntry, read_entries, read_entries_file, with_imported, write_entries_file
-from app.tools.mcp.provider import McpTools
 from app.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.problem_words import in_language
+
+if TYPE_CHECKING:  # asyncio: the first paint waits for no server
+    from app.tools.mcp.provider import McpTools
 
 
 class ToolProviders:
@@ -62,6 +65,8 @@ class ToolProviders:
         return Providers(*(one for one in (self._built_in, self._servers, *self.more) if one is not None))
 
     def _open_servers(self) -> McpTools:
+        from app.tools.mcp.provider import McpTools  # noqa: PLC0415
+
         entries: tuple[ServerEntry, ...] = ()
         try:
             entries = read_entries_file(self._file) if self._file.exists() else ()

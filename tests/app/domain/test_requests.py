@@ -76,7 +76,7 @@ def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple
     paths = find_paths({"PACELINE_HOME": str(tmp_path)})
     settings = Settings().changed({"target_path": target, "draft_path": draft, "n_ctx": 512, "threads": 2})[0]
     wanted = (str(expected[0]), None if expected[1] is None else str(expected[1]))
-    assert load_request(settings, paths) == LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None)
+    assert load_request(settings, paths) == LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="")
 
 
 def test_the_padded_target_gets_the_builtin_draft(tmp_path: Path) -> None:

@@ -258,12 +258,13 @@ def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot
     qtbot.waitUntil(composer.edit.hasFocus)
 
 
-def test_a_pasted_picture_is_refused_in_words(window: MainWindow) -> None:
-    mime = QMimeData()
+def test_a_pasted_picture_is_offered_to_be_attached(window: MainWindow) -> None:
+    mime, offered = QMimeData(), list[QImage]()
+    window.composer.edit.picture_pasted.connect(offered.append)
     mime.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == ""
-    assert window.notice_banner.isVisible()
+    assert [image.width() for image in offered] == [4]
     mime.setText("x")  # as spreadsheets and word processors copy: text, and a picture of it
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == "x"

@@ -415,5 +415,7 @@ def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHar
     harness.window.model_file_chosen.emit("models/seeing.gguf", "target")
     seeing = replace(info("models/seeing.gguf"), unused=("pictures",))
     harness.engine.tell(EngineReady(seeing, info(DRAFT)))
-    words = "puppet can also read pictures; this version gives it text only."
+    words = (
+        "puppet can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it again."
+    )
     qtbot.waitUntil(lambda: words in harness.window.notices)

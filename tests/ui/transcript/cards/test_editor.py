@@ -43,10 +43,8 @@ def picture() -> QMimeData:
 
 def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBot) -> None:
     hint = editor.hint.text()
-    assert (
-        paste(editor, qtbot, picture())
-        == "Paceline cannot give a model images yet, even one that could see them. Text and PDF files work."
-    )
+    words = "Files cannot be added to a sent message. Attach them to a new one."
+    assert paste(editor, qtbot, picture()) == words
     assert editor.edit.toPlainText() == "What is it?"
     qtbot.keyClicks(editor.edit, " A")
     assert editor.hint.text() == hint  # said until something is typed
