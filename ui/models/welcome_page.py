@@ -23,6 +23,7 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
+CARD_LINES = 10  # of text, that a suggested pair is about as high as
 SIDE_PX = 24
 NUM_HERE = 3
 MOST_OF_MEMORY = 0.8  # that weights may take, so that the rest of a model fits beside them
@@ -188,6 +189,9 @@ class WelcomePage(QWidget):
         self._has_best = False  # among them: the first of them, which is fast enough here
         self.is_looking = True  # for pairs
         self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
+        # As high as the card that comes in their place, so that nothing below moves under the pointer.
+        self.words.setMinimumHeight(CARD_LINES * self.fontMetrics().lineSpacing())
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.note = label(translate("WelcomePage", NOT_CHECKED), "caption", wrap=True)
         self.note.hide()
         # The first choice until there is a real model to offer.
@@ -229,7 +233,6 @@ class WelcomePage(QWidget):
         column = QVBoxLayout(holder)
         column.setContentsMargins(SIDE_PX, 32, SIDE_PX, 24)
         column.setSpacing(8)
-        column.addStretch(1)
         column.addWidget(self.mark)
         column.addSpacing(8)
         column.addWidget(label(translate("WelcomePage", "Welcome to Paceline"), "title"))
@@ -261,7 +264,7 @@ class WelcomePage(QWidget):
         column.addWidget(self.pairs_title)
         column.addLayout(self.pairs)
         column.addWidget(self.note)
-        column.addStretch(2)
+        column.addStretch(1)
         content = QWidget()
         outer = QHBoxLayout(content)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -367,6 +370,7 @@ class WelcomePage(QWidget):
         self._has_best = bool(shown) and is_quick(shown[0])
         for number, made in enumerate(self.cards):
             (self.best if self._has_best and number == 0 else self.pairs).addWidget(made)
+            made.show()  # at once: for a frame without it all below would jump
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
         self.words.setText(words)
