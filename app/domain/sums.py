@@ -30,7 +30,7 @@ class Sums:
 
     ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, without the draft
     model's reading of their prompts, which took ``reading_s``; ``plain_s`` what their tokens would have taken at that
-    cost.
+    cost; ``compared_tokens`` is their number, 0 in what older versions kept.
     """
 
     num_answers: int = 0
@@ -38,6 +38,7 @@ class Sums:
     plain_s: float = 0.0
     compared_s: float = 0.0
     reading_s: float = 0.0
+    compared_tokens: int = 0
 
     @property
     def saved_s(self) -> float | None:
@@ -86,7 +87,7 @@ def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     compared = run.plain_ms is not None and run.tokens > 0 and run.generation_s > 0
     plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
     compared_s, reading_s = (run.generation_s, run.draft_prompt_s) if compared else (0.0, 0.0)
-    return Sums(num_answers, counters(run), plain_s, compared_s, reading_s)
+    return Sums(num_answers, counters(run), plain_s, compared_s, reading_s, run.tokens if compared else 0)
 
 
 def add_sums(first: Sums, second: Sums) -> Sums:
@@ -97,6 +98,7 @@ def add_sums(first: Sums, second: Sums) -> Sums:
         first.plain_s + second.plain_s,
         first.compared_s + second.compared_s,
         first.reading_s + second.reading_s,
+        first.compared_tokens + second.compared_tokens,
     )
 
 

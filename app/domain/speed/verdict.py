@@ -93,10 +93,11 @@ def sums_verdict(sums: Sums) -> SpeedVerdict:
     """Judge answers together, a long one weighing more: those for which the cost of plain decoding was measured."""
     stats, all_s = sums.stats, sums.stats.generation_s
     share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
-    if sums.plain_s and sums.num_answers > 1 and stats.tokens * share < FEWEST_TOKENS:
+    tokens = sums.compared_tokens or round(stats.tokens * share)  # of what older versions kept, by their time
+    if sums.plain_s and sums.num_answers > 1 and tokens < FEWEST_TOKENS:
         return SpeedVerdict(missing=Missing.FEW_TOKENS)
     return judge(
-        tokens=round(stats.tokens * share),
+        tokens=tokens,
         seconds=sums.compared_s if sums.plain_s else all_s,
         plain_s=sums.plain_s,
         proposed=stats.proposed,

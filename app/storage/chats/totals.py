@@ -18,7 +18,7 @@ from engine.records import Mode, RunStats, Source
 
 log = logging.getLogger(__name__)
 
-_OWN = ("plain_s", "compared_s", "reading_s")
+_OWN = ("plain_s", "compared_s", "reading_s", "compared_tokens")
 _KEY = "target = ? AND draft = ? AND mode = ?"
 
 
@@ -80,7 +80,7 @@ def _to_data(sums: Sums) -> dict[str, Any]:
     values |= {name: list(getattr(sums.stats, name)) for name in BY_DEPTH}
     values["provenance"] = {source.value: number for source, number in sums.stats.provenance.items()}
     values["interval_counts"] = {str(bucket): number for bucket, number in sums.stats.interval_counts.items()}
-    return {**values, "plain_s": sums.plain_s, "compared_s": sums.compared_s, "reading_s": sums.reading_s}
+    return {**values, **{name: getattr(sums, name) for name in _OWN}}
 
 
 def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:

@@ -48,7 +48,7 @@ def test_one_round_has_no_interval() -> None:
 
 def test_an_interval_that_says_nothing_is_not_reported() -> None:
     (verdict,) = judge(rounds(SAME, SAME, spread=1.5))
-    words = f"auto {verdict.ratio.value:.2f}x plain (2 rounds, too unlike for an interval)"  # type: ignore[union-attr]
+    words = f"auto {verdict.ratio.value:.2f}x plain (2 rounds that differ too much for an interval)"  # type: ignore[union-attr]
     assert verdict.sentence == f"{words}; same answer token for token"
 
 

@@ -40,7 +40,8 @@ def test_two_lanes_answer_the_same_question_and_both_reports_are_written(tmp_pat
         "Round 1", "Round 2", "All of 2 rounds",
     ]  # fmt: skip
     verdict = told.out.splitlines()[-2]
-    assert re.match(r"auto \d+\.\d\dx plain \((\d+\.\d\d-\d+\.\d\d over 2 rounds|2 rounds, too unlike).*\); ", verdict)
+    how_sure = r"\d+\.\d\d-\d+\.\d\d over 2 rounds|2 rounds that differ too much"
+    assert re.match(rf"auto \d+\.\d\dx plain \(({how_sure}).*\); ", verdict)
     report = json.loads(out.read_text(encoding="utf-8"))
     assert report["verdicts"][0]["sentence"] == verdict
     assert [row["mode"] for row in report["rows"]] == ["off", "auto"]

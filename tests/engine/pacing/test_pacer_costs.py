@@ -111,9 +111,9 @@ def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pyte
     told: list[str] = []
     tell = pacer.explanation.update
 
-    def note(state: str, reason: str) -> None:
+    def note(state: str, reason: str, *, is_guess: bool = False) -> None:
         told.append(reason)
-        tell(state, reason)
+        tell(state, reason, is_guess=is_guess)
 
     monkeypatch.setattr(pacer.explanation, "update", note)
     for _ in range(4):
