@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import PySide6
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -19,11 +20,12 @@ from app.controllers.chat.attachments import MAX_ATTACHMENTS
 from app.domain.attachment_errors import FileTooLargeError
 from app.storage.exchange.file_names import JSON, MARKDOWN
 from app.storage.exchange.transfer import export_chats
-from engine.records import TokensCounted
+from engine.records import EngineReady, TokensCounted
 from tests.app.attachments import pdfs
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
+from ui.composer.attachments.picture_viewer import PictureViewer
 from ui.composer.attachments.reader import AttachmentReader
 from ui.transcript.cards.user_card import UserCard
 
@@ -142,6 +144,37 @@ def test_pasted_files_are_attached(harness: AppHarness, qtbot: QtBot, tmp_path: 
     assert harness.window.composer.text == "typed"
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     assert "Words of the paper" in harness.engine.requests[-1].messages[0].content
+
+
+def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    image = QImage(40, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor(200, 60, 60))
+    QApplication.clipboard().setImage(image)
+    qtbot.keyClick(harness.window.composer.edit, *PASTE)
+    qtbot.waitUntil(lambda: len(captions(harness)) == 1 and "40 × 20" in captions(harness)[0], timeout=WAIT_MS)
+    assert captions(harness)[0].endswith("this model cannot see it")
+    target = harness.window.engine_view.target
+    assert target is not None
+    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    qtbot.waitUntil(lambda: "cannot see" not in captions(harness)[0], timeout=WAIT_MS)
+    qtbot.keyClicks(harness.window.composer.edit, "What is it?")
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    message = harness.engine.requests[-1].messages[-1]
+    assert message.content == "What is it?"
+    ((_, picture),) = message.pictures
+    assert (picture.width, picture.height, picture.rgb[:3]) == (40, 20, bytes((200, 60, 60)))
+    attachments = card(harness).attachments
+    assert attachments is not None
+    qtbot.mouseClick(attachments.chips[0], Qt.MouseButton.LeftButton)
+    viewer = QApplication.activeModalWidget()
+    assert isinstance(viewer, PictureViewer)
+    viewer.save(str(tmp_path / "out.png"))
+    assert QImage(str(tmp_path / "out.png")).pixelColor(3, 3) == QColor(200, 60, 60)
+    viewer.save(str(tmp_path / "no" / "such" / "folder.png"))
+    assert viewer.save_button.text() == "Not saved"
+    qtbot.keyClick(viewer, Qt.Key.Key_Escape)
 
 
 def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot: QtBot) -> None:
