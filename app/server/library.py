@@ -49,6 +49,37 @@ class LoadingSession(Protocol):
         """Free all models."""
 
 
+class NamedModels(Protocol):
+    """What requests may name. `ensure` is called on the engine's thread, the others on any."""
+
+    def current(self) -> ServedModel:
+        """What answers where no model is named.
+
+        Raises:
+            ApiError: nothing is loaded.
+        """
+
+    def known(self, name: str) -> ServedModel | None:
+        """A model that was loaded before: nothing has to be loaded to read a request for it."""
+
+    def names(self) -> list[str]:
+        """All that may be named, the current one first."""
+
+    def find(self, name: str) -> str:
+        """The file of a model by its name; `ensure` can load it from now on.
+
+        Raises:
+            ApiError: 404: there is none.
+        """
+
+    def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
+        """Have the model of this file loaded.
+
+        Raises:
+            EngineError: it cannot be loaded; then none is.
+        """
+
+
 class ModelSwitch:
     """Has the model loaded that a request was read for. One is in memory at a time: two might not fit.
 

@@ -123,12 +123,14 @@ class Job:
         target: str,
         ask: Ask | None,
         more: Sequence[ChatRequest],
+        on_turn: Callable[[], None],
     ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
         self.ask = ask
         self.more = deque(more)
+        self.on_turn = on_turn
         self.cancelled = threading.Event()
 
 
@@ -171,15 +173,17 @@ class Scheduler:
         target: str = "",
         ask: Ask | None = None,
         more: Sequence[ChatRequest] = (),
+        on_turn: Callable[[], None] = lambda: None,
     ) -> Job:
         """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
 
         The requests of ``more`` come next: each has its events, and `Finished`, behind those of the one before.
+        ``on_turn`` is called on the engine's thread where its turn begins.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, ask, more)
+        job = Job(request, on_event, target, ask, more, on_turn)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -238,6 +242,7 @@ class Scheduler:
             job = self._running = self._waiting.popleft()
             self._interrupt = session.interrupt
             session.interrupt.clear()
+        job.on_turn()
         self.on_change()
         started, is_whole = time.perf_counter(), False
         try:

@@ -41,6 +41,7 @@ from engine.sandbox.limits import quiet_crashes
 from engine.session.worker import UNEXPECTED, EngineWorker, FunctionJob, Job, OnEvent
 
 if TYPE_CHECKING:
+    from engine.records import LoadRequest
     from engine.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -233,6 +234,10 @@ class _LentTurn:
 
     def _answer(self, session: Session, call: SessionCall | GenerateCall, between_steps: Callable[[], None]) -> Any:  # noqa: ANN401
         if isinstance(call, SessionCall):
+            session.is_load_cancelled = self._is_stopped.is_set
+            if call.name == "load":
+                request = cast("LoadRequest", call.arguments[0])
+                return session.load(request, lambda _path, _fraction: not self._is_stopped.is_set())
             names = call.name.split(".")
             method: Any = session
             for name in names:

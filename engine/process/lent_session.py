@@ -26,7 +26,7 @@ from engine.process.messages import (
     TurnReport,
     TurnTraced,
 )
-from engine.records import ChatRequest, EngineReady, Event, Problem
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Problem
 from engine.session.worker import UNEXPECTED
 
 if TYPE_CHECKING:  # NumPy is for the engine's process
@@ -47,6 +47,7 @@ class LentSession:
         self._replies: queue.SimpleQueue[SessionReply | TurnEvent | TurnTraced] = queue.SimpleQueue()
         self._failure: EngineError | None = None  # the engine is gone
         self.on_trace: OnTrace | None = None
+        self.is_load_cancelled: Callable[[], bool] = lambda: False  # a load ends with the interrupt
         self.interrupt = LentInterrupt(turn, send)
         self.states = LentStates(self._call)
         self.prompts = LentPrompts(self._call)
@@ -63,6 +64,24 @@ class LentSession:
     def ready(self) -> EngineReady:
         """See `Session.ready`."""
         return cast("EngineReady", self._call("ready"))
+
+    @property
+    def is_loaded(self) -> bool:
+        """See `Session.is_loaded`."""
+        try:
+            self.ready()
+        except EngineError:
+            self._check()
+            return False
+        return True
+
+    def unload(self) -> None:
+        """See `Session.unload`."""
+        self._call("unload")
+
+    def load(self, request: LoadRequest, _progress: object = None) -> EngineReady:
+        """See `Session.load`; progress is not told, and `interrupt` ends it."""
+        return cast("EngineReady", self._call("load", request))
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         """See `Session.prompt_ids`."""

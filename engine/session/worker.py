@@ -29,6 +29,7 @@ from engine.records import (
     RunStats,
 )
 from engine.sentences import said
+from engine.session.own_models import OwnModels
 from engine.session.token_counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 STATES = "states"  # the folder of kept caches
 BEGIN_S = 10.0  # the engine does not wait longer for what may never come
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
+AWAY_S = 60.0  # nothing asked for this long: the owner's models are brought back, where others are in their place
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 OnEvent = Callable[[Event], None]
 UNEXPECTED = Problem(
@@ -164,6 +166,7 @@ class EngineWorker:
         self._answers = False  # a request of `generate`, which `stop` is for
         self._closing = threading.Event()
         self._counts = TokenCounter()
+        self._own = OwnModels(self._on_event, self._closing.is_set)
         self._dequeued: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
 
     def start(self) -> None:
@@ -204,7 +207,8 @@ class EngineWorker:
         """Do somebody's work on this thread; its events, and its end, are its own. Nothing is called after the end.
 
         One in the background comes once nothing else is to be done: what other methods ask for comes first, whenever
-        it is asked for. Such jobs keep their order, and only the end of the thread stops one.
+        it is asked for. Such jobs keep their order, and only the end of the thread stops one. It may load other models:
+        those of the window are brought back before anything else is done with them.
         """
         with self._lock:
             if not in_background:
@@ -330,7 +334,7 @@ class EngineWorker:
 
     def _next_command(self, session: Session) -> _Command:
         """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
-        if session.needs_measuring and not self._closing.is_set():
+        if session.needs_measuring and not self._own.are_away(session) and not self._closing.is_set():
             try:
                 return self._take(IDLE_S)
             except queue.Empty:
@@ -353,6 +357,8 @@ class EngineWorker:
 
     def _after_idle_work(self, session: Session) -> _Command:
         """Wait for a command; while there is none, learn from past conversations, a little at a time."""
+        if self._own.are_away(session):
+            return self._after_guests(session)
         wait_s = IDLE_S
         while session.has_idle_work and not self._closing.is_set():
             try:
@@ -364,6 +370,14 @@ class EngineWorker:
             except Exception:  # again after the next command: at once it would fail as before
                 log.exception("idle time could not be used")
                 break
+        return self._take(None)
+
+    def _after_guests(self, session: Session) -> _Command:
+        """Wait for a command; where none comes for a while, have the owner's models back in time for the next."""
+        try:
+            return self._take(AWAY_S)
+        except queue.Empty:
+            self._own.try_to_bring_back(session, lambda: not self._commands.empty())
         return self._take(None)
 
     def _take(self, timeout_s: float | None) -> _Command:
@@ -391,7 +405,9 @@ class EngineWorker:
 
     def _count_all(self, session: Session) -> None:
         """Count what there is to count, unless something else comes."""
-        while not (has_others := self._has_other_commands()) and self._counts.has_work:
+        while (
+            not (has_others := self._has_other_commands()) and self._counts.has_work and not self._own.are_away(session)
+        ):
             self._count_slice(session)
         if has_others and self._counts.has_work:  # behind them; what was asked for only now brings its own command
             self._dequeued.append(_Count())
@@ -403,6 +419,8 @@ class EngineWorker:
         return not all(map(_is_background, self._dequeued))
 
     def _execute(self, session: Session, command: _Work) -> None:
+        if isinstance(command, _SetDraft | _Count) or (isinstance(command, _RunJob) and not _is_background(command)):
+            self._own.bring_back(session)
         if isinstance(command, _Load | _SetDraft):
             self._load(session, command)
         elif isinstance(command, _ForgetPast):
@@ -420,11 +438,16 @@ class EngineWorker:
 
     def _answer(self, session: Session, command: _Generate) -> None:
         serial = command.serial
+        stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
+        try:
+            self._own.bring_back(session, stopped)
+        except LoadCancelledError:
+            self._end_unbegun(command)
+            return
         with self._lock:
             if serial > self._stopped_through:
                 session.interrupt.clear()
             self._answers = True
-        stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
         try:
             for event in session.generate(command.request, stopped, skipped):
                 self._on_event(event)
@@ -441,15 +464,18 @@ class EngineWorker:
             first := next((one for one in self._dequeued if not isinstance(one, _RunJob | _Count)), None)
         ) is not None:
             if isinstance(first, _Generate) and first.serial <= self._stopped_through:
-                request = first.request
-                stats = RunStats(mode=request.mode)
-                self._on_event(Finished(request.request_id, FinishReason.CANCELLED, stats))
+                self._end_unbegun(first)
             elif isinstance(first, _Load | _SetDraft) and self._is_load_cancelled(first):
                 self._report_failure(first, _cancelled(first).problem, was_cancelled=True)
                 self._forget_load(first)
             else:
                 return
             self._dequeued.remove(first)
+
+    def _end_unbegun(self, command: _Generate) -> None:
+        """End an answer that was stopped before it began."""
+        request = command.request
+        self._on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats(mode=request.mode)))
 
     def _run_job(self, session: Session, command: _RunJob) -> None:
         def is_over() -> bool:
@@ -467,6 +493,8 @@ class EngineWorker:
                 self._runs_job = False
 
     def _count_slice(self, session: Session) -> None:
+        if self._own.are_away(session):
+            return  # another vocabulary; it is counted once theirs is back
         try:
             counted = self._counts.work(session.count_tokens)
         except Exception:  # an answer in the making must not end because of it
@@ -500,9 +528,12 @@ class EngineWorker:
             if is_load_cancelled():
                 raise _cancelled(command)
             if isinstance(command, _Load):
-                self._on_event(session.load(command.request, on_progress))
+                ready = session.load(command.request, on_progress)
+                self._own.note_loaded(session)
             else:
-                self._on_event(session.set_draft(command.path, on_progress))
+                ready = session.set_draft(command.path, on_progress)
+                self._own.note_draft(command.path)
+            self._on_event(ready)
         finally:
             self._forget_load(command)
 

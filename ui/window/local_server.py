@@ -32,10 +32,19 @@ def state_words(view: ServerView) -> str:
         return translate("LocalServer", "The server is starting.")
     if view.state is ServerState.OFF:
         return translate("LocalServer", "The server is off.")
+    return _busy_words(view)
+
+
+def _busy_words(view: ServerView) -> str:
     if view.yours_waits:
         return translate("LocalServer", "A program's request is being answered; yours is next.")
     if view.activity.num_running:
         return translate("LocalServer", "A program's request is being answered.")
+    if view.guest:
+        words = translate(
+            "LocalServer", "{name} is loaded for a program. Your model comes back with your next message."
+        )
+        return words.format(name=view.guest)
     return translate("LocalServer", "The server is ready.")
 
 

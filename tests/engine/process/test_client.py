@@ -233,6 +233,28 @@ def test_the_session_is_lent_for_turns(bench: Bench) -> None:
     assert "forget guests" in bench.noted()
 
 
+def test_a_turn_has_another_model_and_the_owners_comes_back(bench: Bench) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    told: list[object] = []
+    done = threading.Event()
+
+    def turn(session: LentSession, _between: Callable[[], None]) -> None:
+        session.interrupt.clear()
+        session.unload()
+        told.append(session.is_loaded)
+        told.append(session.load(LoadRequest("other")).target.path)
+        told.append(session.is_loaded)
+        done.set()
+
+    bench.lend(turn)
+    assert done.wait(WAIT_S)
+    assert told == [False, "other", True]
+    bench.ask("a b")
+    assert bench.next() == LoadProgress("model", 0.0)
+    bench.wait_for(Finished)
+
+
 def test_an_answer_of_a_turn_is_stopped_and_the_owner_goes_on(bench: Bench) -> None:
     reasons: list[FinishReason] = []
     begun, stopped, done = threading.Event(), threading.Event(), threading.Event()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QW
 from app.domain.messages import MessageState, MessageView
 from app.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
-from ui.text.formatting import count
+from ui.text.formatting import count, percent
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
@@ -374,13 +374,15 @@ class AnswerCard(MessageCard):
         self.progress_label.setVisible(not self._text)
         self.progress.setVisible(known and not self._text)
 
-    def show_waiting(self, waits: bool) -> None:
-        """Say that another program's answer comes first, or no longer."""
-        self.progress_label.setText(
-            translate("AnswerCard", "Another program's request is being answered; yours is next.")
-            if waits
-            else translate("AnswerCard", "Reading the prompt")
-        )
+    def show_waiting(self, waits: bool, loaded: float | None = None) -> None:
+        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer."""
+        if waits:
+            words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
+        elif loaded is not None:
+            words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
+        else:
+            words = translate("AnswerCard", "Reading the prompt")
+        self.progress_label.setText(words)
 
     def finish(self, view: MessageView) -> None:
         """The answer ended; its text is made whole where a piece is missing."""
