@@ -21,7 +21,7 @@ from app.server.errors import ApiError
 from app.server.request_log import RequestLog
 
 ENTRY = "paceline.entry"  # of a scope: the request's in the log
-OPEN_PATHS = {"/health"}  # they need no key
+OPEN_PATHS = {"/health"}  # they need no key, and are no requests of a program
 _HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?")
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
@@ -102,7 +102,7 @@ def _name_of(header: str) -> str:
 class AccessControl:
     """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; hears of every status.
 
-    An empty ``key`` lets everybody ask who reaches the server. Every request is in ``requests``.
+    An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``.
     """
 
     def __init__(
@@ -126,7 +126,8 @@ class AccessControl:
             return
 
         headers = Headers(scope=scope)
-        entry = scope[ENTRY] = self._requests.begin(scope["path"], headers.get("user-agent", ""))
+        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # looks at the health are none
+        entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
 
         async def counting_send(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -49,7 +49,7 @@ from ui.window.header import Header
 from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
 from ui.window.local_server import LocalServer
-from ui.window.navigation import ModelsNavigation, RaceNavigation
+from ui.window.navigation import ModelsNavigation, RaceNavigation, ServerNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
 
@@ -160,6 +160,7 @@ class MainWindow(QMainWindow):
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.models, self.splitter)
+        self.server = ServerNavigation(self.theme, self.models, self.splitter, self.dialogs.fields)
         self.setCentralWidget(self.models.stack)
         self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
@@ -208,6 +209,7 @@ class MainWindow(QMainWindow):
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
         seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
         seen = translate("Race", "Race") if self.race.is_open else seen
+        seen = translate("ServerPage", "Local server") if self.server.is_open else seen
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -280,6 +282,7 @@ class MainWindow(QMainWindow):
         """The values in force, by key."""
         self.dialogs.set_values(values)
         self.composer.set_overflow(str(self.dialogs.values.get("overflow", "")))
+        self.local_server.set_values()
 
     def set_theme(self, name: str) -> None:
         """Take a theme: "system", "light" or "dark"."""
@@ -359,13 +362,14 @@ class MainWindow(QMainWindow):
 
     @property
     def shows_chat(self) -> bool:
-        """Whether neither the models nor a race is in its place."""
+        """Whether nothing else is in its place: models, a race, the server."""
         return self.models.stack.currentWidget() is self.splitter
 
     def show_chat(self) -> None:
         """Back to the chat from whatever is in its place."""
         self.models.leave()
         self.race.leave()
+        self.server.leave()
 
     def focus_search(self) -> None:
         """Go to the search of the chats."""
@@ -388,6 +392,8 @@ class MainWindow(QMainWindow):
             self.models.panel.leave()
         elif self.race.is_open:
             self.race.page.leave()
+        elif self.server.is_open:
+            self.server.leave()
         elif self.find_bar.leave():
             pass
         elif self.composer.is_busy and not self.chat_settings.has_focus:

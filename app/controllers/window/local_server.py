@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.layers import ChatLayers
+from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.controllers.window.served_models import ServedModels
@@ -41,6 +42,7 @@ class LocalServerController(QObject):
 
     activity_changed = Signal()
     _reported = Signal()
+    _delivered = Signal(object)  # what a job's thread has to tell
 
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers, answers: AnswerController) -> None:
         super().__init__()
@@ -57,6 +59,8 @@ class LocalServerController(QObject):
         self._coming_back: float | None = None  # how much of the window's models, in front of an answer
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._look)
+        self._delivered.connect(lambda function: function(), Qt.ConnectionType.QueuedConnection)
+        self._jobs = JobRunner(self._delivered.emit)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
         self._connect()
 
@@ -66,6 +70,7 @@ class LocalServerController(QObject):
         wants.renewal_requested.connect(self._renew_key)
         wants.stop_requested.connect(self._stop_answer)
         wants.retry_requested.connect(self.follow)
+        wants.page_shown.connect(self._show_page)
         chat_settings = self._window.chat_settings
         for changed in (chat_settings.changed, chat_settings.reset, chat_settings.kept_for_model):
             changed.connect(lambda *_: self.models_changed())
@@ -115,6 +120,8 @@ class LocalServerController(QObject):
         self._is_closed = True
         self._timer.stop()
         self._reported.disconnect()
+        self._jobs.close(0.0)
+        self._delivered.disconnect()
         if server is None:
             return True
         server.stop()
@@ -128,6 +135,7 @@ class LocalServerController(QObject):
         if ready is not None and ready.target.engine_url:
             ready = None
         self._served.serve(ready, self._layers.of_model(), self._models.loaded_by)
+        self._list_models()
 
     def models_come_back(self, fraction: float) -> None:
         """The window's models take the place again of those that a program had loaded; so much of them is there."""
@@ -184,6 +192,18 @@ class LocalServerController(QObject):
             ServerView(state, address, activity, self._problem, waits, self._served.guest)
         )
         self.show_waiting()
+        if self._window.local_server.is_page_open:
+            self._window.local_server.set_requests(() if server is None else server.requests)
+
+    def _show_page(self) -> None:
+        self._show()
+        self._list_models()
+
+    def _list_models(self) -> None:
+        """Show on the page what programs may name; that is read from the disk."""
+        if not self._window.local_server.is_page_open:
+            return
+        self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
 
     def _state(self, listens: bool) -> ServerState:
         if self._wanted() is None:
@@ -216,7 +236,7 @@ class LocalServerController(QObject):
 
     def _key_problem(self) -> Problem:
         message = said("The key in {file} cannot be used, or other users may read it.", file=self._key_file)
-        return Problem(NOT_STARTED, message, "Make another key in the settings, under Local server.")
+        return Problem(NOT_STARTED, message, "Make another key on the Server page.")
 
     def _renew_key(self) -> None:
         try:
@@ -231,6 +251,11 @@ class LocalServerController(QObject):
         else:
             self._where = None
             self._server.stop()  # who has the old key only is let go; `_look` begins anew
+
+
+def log_problem(problem: Problem) -> None:
+    """The names are only there to be read: the log says why they are not."""
+    log.warning("the models that programs may name could not be listed: %s", problem.message)
 
 
 def _problem(failure: Exception, where: tuple[str, int]) -> Problem:

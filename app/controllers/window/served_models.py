@@ -100,9 +100,13 @@ class ServedModels:
 
     def names(self) -> list[str]:
         """See `NamedModels.names`."""
-        own = self.current()
-        others = [one.name for one in self._library() if str(one.path) != own.ready.target.path]
-        return list(dict.fromkeys([own.name, *others]))
+        return list(dict.fromkeys([self.current().name, *self.others()]))
+
+    def others(self) -> list[str]:
+        """The names that may be given beside that of the chats' model; reads the disk."""
+        own = self._own
+        own_path = own[0].target.path if own is not None else ""
+        return [one.name for one in self._library() if str(one.path) != own_path]
 
     def find(self, name: str) -> str:
         """See `NamedModels.find`."""
