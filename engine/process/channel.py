@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import IO, Any
 
-from engine.process.messages import TurnEvent, TurnTraced
 from engine.records import LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk, TokenSpan
+from engine.requests import PassTraced
 
 log = logging.getLogger(__name__)
 
@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 SWITCH_S = 0.0005  # of Python's threads: the engine's must not wait 5 ms for one that reads a command or paints
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
+_BESIDE_TEXT = (StatsUpdate, PassTraced)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
-_MANY = (TextChunk, StatsUpdate, TurnEvent, TurnTraced, *_PROGRESS)  # the rest goes at once
 
 
 def _span(span: TokenSpan) -> tuple[object, ...]:
@@ -105,14 +105,13 @@ class BatchingSender:
             self._due.set()
 
     def _is_urgent(self, message: object) -> bool:
-        event = message.event if isinstance(message, TurnEvent) else message
-        if isinstance(event, TextChunk):  # the first must not wait because progress was told just before
+        if isinstance(message, TextChunk):  # the first must not wait because progress was told just before
             is_first, self._has_text = not self._has_text, True
             return is_first
-        if isinstance(message, TurnEvent | TurnTraced) or isinstance(event, StatsUpdate):
+        if isinstance(message, _BESIDE_TEXT):
             return False
         self._has_text = False
-        return not isinstance(message, _MANY)
+        return not isinstance(message, _PROGRESS)
 
     def flush(self) -> None:
         """Send what waits."""

@@ -16,12 +16,10 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.engine_bridge import EngineBridge, merged
 from engine.records import (
-    ChatRequest,
     Event,
     Finished,
     FinishReason,
     LoadProgress,
-    LoadRequest,
     PrefillProgress,
     RunStats,
     Source,
@@ -29,6 +27,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from engine.requests import OnEvent, Request
 
 
 @pytest.fixture(autouse=True)
@@ -48,17 +47,13 @@ class SilentWorker:
 
     def start(self) -> None: ...
 
-    def load(self, request: LoadRequest) -> None: ...
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None: ...
 
-    def set_draft(self, path: str | None) -> None: ...
+    def cancel(self, number: int) -> None: ...
 
-    def stop_loading(self) -> None: ...
+    def skip_summary(self, number: int) -> None: ...
 
-    def generate(self, request: ChatRequest) -> None: ...
-
-    def stop(self) -> None: ...
-
-    def shutdown(self, timeout_s: float) -> bool:
+    def close(self, timeout_s: float) -> bool:
         self.is_down = True
         return True
 

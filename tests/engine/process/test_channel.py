@@ -10,8 +10,8 @@ import time
 import pytest
 
 from engine.errors import PromptTooLongError
+from engine.pacing.pass_trace import TracedPass
 from engine.process.channel import BatchingSender, packed, read_packed
-from engine.process.messages import SessionReply, TurnBegan, TurnEvent
 from engine.records import (
     Finished,
     FinishReason,
@@ -24,6 +24,7 @@ from engine.records import (
     TokenLogprob,
     TokenSpan,
 )
+from engine.requests import JobEnded, PassTraced
 from engine.sentences import Sentence, said
 
 CHUNK = TextChunk(
@@ -55,10 +56,11 @@ def test_a_sentence_can_still_be_translated() -> None:
 def test_an_error_keeps_what_it_says() -> None:
     error = PromptTooLongError("Too long.", "Shorten it.")
     error.num_tokens = 7
-    found = unpacked(packed(SessionReply(1, error=error)))
-    assert isinstance(found, SessionReply)
-    assert isinstance(found.error, PromptTooLongError)
-    assert (found.error.message, found.error.advice, found.error.num_tokens) == ("Too long.", "Shorten it.", 7)
+    ended = unpacked(packed(JobEnded(error)))
+    assert isinstance(ended, JobEnded)
+    found = ended.value
+    assert isinstance(found, PromptTooLongError)
+    assert (found.message, found.advice, found.num_tokens) == ("Too long.", "Shorten it.", 7)
 
 
 @pytest.mark.parametrize("cut", [0, 3, 20])
@@ -90,6 +92,10 @@ def chunk(number: int) -> TextChunk:
     return TextChunk(number, "", ())
 
 
+def traced() -> PassTraced:
+    return PassTraced(TracedPass(0, None, 0, 0, 1.0))
+
+
 def test_the_first_goes_at_once_and_those_that_follow_together() -> None:
     pipe = Pipe()
     sender = BatchingSender(pipe.write, every_s=0.2)
@@ -114,15 +120,13 @@ def test_the_first_text_does_not_wait_for_the_progress_before_it() -> None:
     assert pipe.lists == [[PrefillProgress(1, 1, 2)], [chunk(0)]]
 
 
-def test_what_a_turn_tells_goes_together_until_its_reply() -> None:
+def test_what_a_job_tells_of_its_passes_goes_with_its_text() -> None:
     pipe = Pipe()
     sender = BatchingSender(pipe.write, every_s=60.0)
-    sender.post(TurnBegan(1))
-    told = [TurnEvent(1, PrefillProgress(1, 1, 1)), TurnEvent(1, chunk(0)), TurnEvent(1, chunk(1))]
-    for message in told:
+    told = [PrefillProgress(1, 1, 1), traced(), chunk(0), traced(), chunk(1)]
+    for message in [*told, JobEnded()]:
         sender.post(message)
-    sender.post(SessionReply(1))
-    assert pipe.lists == [[TurnBegan(1)], told[:2], [told[2], SessionReply(1)]]
+    assert pipe.lists == [told[:1], told[1:3], [*told[3:], JobEnded()]]
 
 
 def test_what_somebody_waits_for_goes_at_once_behind_what_waits() -> None:
