@@ -38,6 +38,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from engine.requests import next_number
 from engine.sentences import joined
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -114,7 +115,6 @@ class AnswerController:
         self._conversations = conversations
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._streaming: _StreamingAnswer | None = None
-        self._num_requests = 0
         self.tools = ToolController(parts, conversations, models)
         self.tools.next_answer = self._ask_again
         self.tools.is_free = lambda: self._streaming is None and not self.blocked()
@@ -162,7 +162,7 @@ class AnswerController:
             self._window.add_message(turn.question)
             chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -174,7 +174,7 @@ class AnswerController:
         if turn is not None:
             chat.edits.sent(message_id)
             chat.show()
-            self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
             chat.refresh()
 
     def regenerate(self, answer_id: int, mode: Mode | None = None) -> None:
@@ -186,7 +186,7 @@ class AnswerController:
         turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, instead_of=answer_id)
             self._ask(streaming, turn, chat.mode if mode is None else chat.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
@@ -205,12 +205,12 @@ class AnswerController:
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            self._ask(_StreamingAnswer(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
+            self._ask(_StreamingAnswer(next_number(), conversation_id, answer_id, before=before), turn, chat.mode)
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
         if self._streaming is not None:
-            self._worker.stop()
+            self._worker.cancel(self._streaming.request_id)
         else:
             self.tools.stop()
 
@@ -218,7 +218,7 @@ class AnswerController:
         """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
         if self._streaming is not None and self._streaming.conversation_id == conversation_id:
             self._streaming.abandoned = True
-            self._worker.stop()
+            self._worker.cancel(self._streaming.request_id)
         elif self.is_answering_in(conversation_id):
             self.tools.stop()
 
@@ -269,7 +269,7 @@ class AnswerController:
             return
         if conversation_id == self._conversations.current_id:
             self._window.begin_answer(turn.answer)
-        streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id)
+        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id)
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
         self.tools.on_changed()
 
@@ -291,7 +291,7 @@ class AnswerController:
         request = self.prepare(request, turn)
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
-        self._worker.generate(request)
+        self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
 
@@ -422,10 +422,6 @@ class AnswerController:
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._conversations.current_id and not streaming.abandoned
-
-    def _next_id(self) -> int:
-        self._num_requests += 1
-        return self._num_requests
 
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
