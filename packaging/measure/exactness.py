@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +96,10 @@ def same_answers(options: argparse.Namespace) -> int:
     runs = [(mode, depth) for mode in modes if mode is not Mode.OFF for depth in options.depths or [None]]
     found = {run: Found() for run in runs}
     is_chat = session.ready().target.template_name == FROM_MODEL
+    ends, number = time.monotonic() + 60.0 * options.minutes, options.skip
     for number, text in islice(enumerate(greedy_prompts(options.prompts)), options.skip, None):
+        if time.monotonic() > ends:
+            break
         chain, sampling = "greedy", SamplingParams(temperature=0.0)
         if options.what == "seeded":
             chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
@@ -123,6 +128,9 @@ def same_answers(options: argparse.Namespace) -> int:
                 one.num_different += 1
                 one.worst_margin = max(one.worst_margin, margin)
                 print(f"{mode.value} {depth}: {chain}: differs, margin {margin:.5f}: {text}", flush=True)
+    else:
+        number = options.prompts
+    print(f"prompts {options.skip} to {number} of {options.prompts}")
     for (mode, depth), one in found.items():
         print(
             f"{mode.value} at depth {'paced' if depth is None else depth}: {one.num_different} of {one.num_answers} "
@@ -182,6 +190,7 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--prompts", type=int, default=60, help="of the greedy measurement")
     parser.add_argument("--skip", type=int, default=0, help="so many of them, which an earlier run compared")
+    parser.add_argument("--minutes", type=float, default=inf, help="end after so many; --skip goes on")
     parser.add_argument("--tie-safe", action="store_true", help="with near ties decided as plain decoding does")
     parser.add_argument("--depths", nargs="+", type=_depth, help="auto: paced; default: paced; of samples: 3 and paced")
     parser.add_argument("--modes", nargs="+", help="default: all")
