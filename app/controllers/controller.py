@@ -17,6 +17,7 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.deletion import DeletionController
 from app.controllers.chat.library import LibraryController
 from app.controllers.chat.regenerate import RegenerateController
+from app.controllers.chat.seeds import SeedController
 from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.engine_bridge import EngineBridge
@@ -101,6 +102,7 @@ class Controller(QObject):
         self.conversations.on_settings = self._follow_chat_settings
         self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
         self.branches = BranchController(parts, self.conversations, self.answers)
+        self.seeds = SeedController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
         self.statistics = StatisticsController(parts, self.conversations)
@@ -227,6 +229,7 @@ class Controller(QObject):
         page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
+        page.seed_wanted.connect(self._then_show_engine(self.seeds.act, of_models=False))
         page.continue_requested.connect(self._then_show_engine(self.answers.continue_answer, of_models=False))
 
     def _explain_missing_hub(self) -> None:

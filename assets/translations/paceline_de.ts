@@ -1898,6 +1898,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
+        <source>It was drawn by this seed, which gives it again: see the menu of the answer.</source>
+        <translation>Mit diesem Seed wurde sie gezogen, und er ergibt sie wieder: siehe das Menü der Antwort.</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>Seed {seed}</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
@@ -3020,6 +3028,58 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Continue</source>
         <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Seed {seed}</source>
+        <translation>Seed {seed}</translation>
+    </message>
+    <message>
+        <source>No seed</source>
+        <translation>Ohne Seed</translation>
+    </message>
+    <message>
+        <source>With the settings that this answer was drawn with.</source>
+        <translation>Mit den Einstellungen, mit denen diese Antwort gezogen wurde.</translation>
+    </message>
+    <message>
+        <source>Drawn without a seed: it cannot be repeated</source>
+        <translation>Ohne Seed gezogen: nicht wiederholbar</translation>
+    </message>
+    <message>
+        <source>Ask again with a seed</source>
+        <translation>Mit einem Seed neu fragen</translation>
+    </message>
+    <message>
+        <source>Every answer from now on can be repeated. Fewer drafted tokens are accepted.</source>
+        <translation>Jede Antwort von jetzt an ist wiederholbar. Es werden weniger vorgeschlagene Token angenommen.</translation>
+    </message>
+    <message>
+        <source>Use a seed in this chat</source>
+        <translation>Einen Seed in diesem Chat verwenden</translation>
+    </message>
+    <message>
+        <source>The same answer, in every mode, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort, in jedem Modus, sofern Modell und Nachrichten noch dieselben sind.</translation>
+    </message>
+    <message>
+        <source>Repeat with this seed</source>
+        <translation>Mit diesem Seed wiederholen</translation>
+    </message>
+    <message>
+        <source>Ask again with another seed</source>
+        <translation>Mit einem anderen Seed neu fragen</translation>
+    </message>
+    <message>
+        <source>Every answer from now on is drawn by it.</source>
+        <translation>Jede Antwort von jetzt an wird mit ihm gezogen.</translation>
+    </message>
+    <message>
+        <source>Use this seed in this chat</source>
+        <translation>Diesen Seed in diesem Chat verwenden</translation>
+    </message>
+    <message>
+        <source>Copy the seed</source>
+        <translation>Seed kopieren</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -9002,6 +9062,53 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>Repeat</name>
+    <message>
+        <source>Seed {seed} gave the same answer again.</source>
+        <translation>Seed {seed} hat dieselbe Antwort wieder ergeben.</translation>
+    </message>
+    <message>
+        <source>Seed {seed} gave the same again, as far as both go.</source>
+        <translation>Seed {seed} hat wieder dasselbe ergeben, soweit beide reichen.</translation>
+    </message>
+    <message>
+        <source>Seed {seed} gave another answer than before.</source>
+        <translation>Seed {seed} hat eine andere Antwort ergeben als zuvor.</translation>
+    </message>
+    <message>
+        <source>It was {model} then.</source>
+        <translation>Damals war es {model}.</translation>
+    </message>
+    <message>
+        <source>Whether a seed holds is up to the other program.</source>
+        <translation>Ob ein Seed gilt, liegt am anderen Programm.</translation>
+    </message>
+    <message>
+        <source>The system prompt was another one.</source>
+        <translation>Der System-Prompt war ein anderer.</translation>
+    </message>
+    <message>
+        <source>The messages before it were others, or the files that belong to them.</source>
+        <translation>Die Nachrichten davor waren andere, oder die Dateien, die dazugehören.</translation>
+    </message>
+    <message>
+        <source>The tools were others.</source>
+        <translation>Die Werkzeuge waren andere.</translation>
+    </message>
+    <message>
+        <source>It was asked the same. Where two tokens are nearly equally likely, rounding may decide between them; with Tie-safe on, in the settings, it does not.</source>
+        <translation>Es wurde dasselbe gefragt. Wo zwei Token fast gleich wahrscheinlich sind, kann die Rundung zwischen ihnen entscheiden; mit „Gleichstandssicher“ in den Einstellungen tut sie das nicht.</translation>
+    </message>
+    <message>
+        <source>It was asked the same. The engine was set otherwise, or one of them was not Tie-safe.</source>
+        <translation>Es wurde dasselbe gefragt. Die Engine war anders eingestellt, oder eine der beiden war nicht „Gleichstandssicher“.</translation>
+    </message>
+    <message>
+        <source>It was drawn with its own settings, not the chat&apos;s of now: {settings}.</source>
+        <translation>Sie wurde mit ihren eigenen Einstellungen gezogen, nicht mit den jetzigen des Chats: {settings}.</translation>
+    </message>
+</context>
+<context>
     <name>RepoPane</name>
     <message numerus="yes">
         <source>{compact} downloads</source>
@@ -9202,6 +9309,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Search results</source>
         <translation>Suchergebnisse</translation>
+    </message>
+</context>
+<context>
+    <name>SeedController</name>
+    <message>
+        <source>This chat now draws with seed {seed}. Change it in the chat settings.</source>
+        <translation>Dieser Chat zieht jetzt mit dem Seed {seed}. Das lässt sich in den Chat-Einstellungen ändern.</translation>
     </message>
 </context>
 <context>
@@ -9712,6 +9826,50 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Anweisungen an das Modell vor der Unterhaltung. Leer: keine.</translation>
     </message>
     <message>
+        <source>The model&apos;s default</source>
+        <translation>Vorgabe des Modells</translation>
+    </message>
+    <message>
+        <source>As the question needs it</source>
+        <translation>Je nach Frage</translation>
+    </message>
+    <message>
+        <source>Minimal</source>
+        <translation>Minimal</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>Wenig</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <translation>Mittel</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>Viel</translation>
+    </message>
+    <message>
+        <source>Very high</source>
+        <translation>Sehr viel</translation>
+    </message>
+    <message>
+        <source>As much as it can</source>
+        <translation>So viel es kann</translation>
+    </message>
+    <message>
+        <source>Up to 512 tokens</source>
+        <translation>Bis zu 512 Token</translation>
+    </message>
+    <message>
+        <source>Up to 2,048 tokens</source>
+        <translation>Bis zu 2.048 Token</translation>
+    </message>
+    <message>
+        <source>Up to 8,192 tokens</source>
+        <translation>Bis zu 8.192 Token</translation>
+    </message>
+    <message>
         <source>Prompt format</source>
         <translation>Prompt-Format</translation>
     </message>
@@ -9802,58 +9960,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Whether a model that can think does so before it answers, and how much. Models offer only the ways that they know.</source>
         <translation>Ob ein Modell, das nachdenken kann, es vor der Antwort tut, und wie viel. Jedes Modell bietet nur, was es kennt.</translation>
-    </message>
-    <message>
-        <source>the model&apos;s default</source>
-        <translation>Vorgabe des Modells</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <source>on</source>
-        <translation>an</translation>
-    </message>
-    <message>
-        <source>as the question needs it</source>
-        <translation>je nach Frage</translation>
-    </message>
-    <message>
-        <source>minimal</source>
-        <translation>minimal</translation>
-    </message>
-    <message>
-        <source>low</source>
-        <translation>wenig</translation>
-    </message>
-    <message>
-        <source>medium</source>
-        <translation>mittel</translation>
-    </message>
-    <message>
-        <source>high</source>
-        <translation>viel</translation>
-    </message>
-    <message>
-        <source>very high</source>
-        <translation>sehr viel</translation>
-    </message>
-    <message>
-        <source>as much as it can</source>
-        <translation>so viel es kann</translation>
-    </message>
-    <message>
-        <source>up to 512 tokens</source>
-        <translation>bis zu 512 Token</translation>
-    </message>
-    <message>
-        <source>up to 2,048 tokens</source>
-        <translation>bis zu 2.048 Token</translation>
-    </message>
-    <message>
-        <source>up to 8,192 tokens</source>
-        <translation>bis zu 8.192 Token</translation>
     </message>
     <message>
         <source>Template variables</source>

@@ -99,7 +99,7 @@ class Answer:
         cancelled = yield from self._prefill(prompt, should_stop)
         self.stats.prefill_ended()
         reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
-        rest = self._detokenizer.flush()
+        rest = self._detokenizer.flush(is_cut=reason is not FinishReason.END)
         if rest.text:
             yield self._chunk(rest)
         if self.tie_bound is not None:
