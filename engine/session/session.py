@@ -375,13 +375,7 @@ class Session:
         target, prompt = self._loaded(), self.prompts
         note = ""
         if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
-            vocab = target.model.vocab
-            summarising = Summariser(
-                prompt.build,
-                lambda text: len(vocab.tokenize(text, special=False)),
-                target.context.n_ctx,
-                LEAST_ROOM,
-            )
+            summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, LEAST_ROOM)
             request = yield from summarising.fit(
                 request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
             )
