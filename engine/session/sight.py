@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from engine.errors import EngineError, NotEnoughMemoryError
+from engine.errors import EngineError, NotEnoughMemoryError, PictureError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import PICTURES
 from engine.llama.context import N_BATCH
@@ -106,6 +106,13 @@ class Sight:
         if self._encoder is None:
             raise cannot_see()
         return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
+
+    def count(self, width: int, height: int) -> int:
+        """How many tokens and places a picture of a size will take; 0 where the target does not see, or takes none."""
+        try:
+            return self._encoder.count(width, height) if self._encoder is not None else 0
+        except PictureError:
+            return 0  # which is told when it is sent
 
     def release(self) -> None:
         """An answer is done."""

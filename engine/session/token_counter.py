@@ -10,11 +10,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from engine.records import CountRequest, TokensCounted
+from engine.records import CountRequest, PictureSize, TokensCounted
 
 SLICE_CHARS = 16_384
 
-Count = Callable[[str], int | None]
+Count = Callable[[str | PictureSize], int | None]
 
 
 class TokenCounter:
@@ -24,7 +24,7 @@ class TokenCounter:
         self._lock = threading.Lock()
         self._asked: deque[CountRequest] = deque()
         self._counts: list[int] = []  # of the first request, text by text
-        self._rest: deque[str] = deque()  # slices of its text that is being counted
+        self._rest: deque[str | PictureSize] = deque()  # slices of its text that is being counted
         self._begun = False
 
     def submit(self, request: CountRequest) -> None:
@@ -40,7 +40,7 @@ class TokenCounter:
     def work(self, count: Count) -> TokensCounted | None:
         """Count one slice; return the answer where it was the last one of a request.
 
-        ``count`` gives the tokens of a text, or None where there is no vocabulary.
+        ``count`` gives the tokens of a text or the places of a picture, or None where there is no vocabulary.
         """
         with self._lock:
             request = self._asked[0] if self._asked else None
@@ -49,7 +49,8 @@ class TokenCounter:
         if not self._begun:
             self._begun, self._counts = True, []
         if not self._rest and len(self._counts) < len(request.texts):
-            self._rest.extend(slices(request.texts[len(self._counts)]))
+            text = request.texts[len(self._counts)]
+            self._rest.extend(slices(text) if isinstance(text, str) else [text])
             self._counts.append(0)
         known: int | None = 0
         if self._rest:

@@ -185,7 +185,9 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
     )
 
 
-def library_row(model: LibraryModel, target: str, draft: str, architecture: str, title: str = "") -> LibraryRow:
+def library_row(
+    model: LibraryModel, target: str, draft: str, architecture: str, title: str = "", side_file: str = ""
+) -> LibraryRow:
     """A model of the library; ``target`` and ``draft`` are the files in use, ``title`` is its name by the header."""
     path = str(model.path)
     return LibraryRow(
@@ -202,6 +204,7 @@ def library_row(model: LibraryModel, target: str, draft: str, architecture: str,
         in_use="target" if path == target else "draft" if path == draft else "",
         licence=model.licence,
         source=model.source or model.repo_id,
+        side_file=side_file,
     )
 
 
