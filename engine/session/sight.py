@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 
 from engine.errors import EngineError, NotEnoughMemoryError, PictureError
+from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import PICTURES
 from engine.llama.context import N_BATCH
@@ -25,8 +26,6 @@ from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
-
-_SPARE_BYTES = 256 << 20  # what a small picture is computed with
 
 
 def trust(_target: Path, _side: Path, _should_stop: Callable[[], bool]) -> None:
@@ -144,7 +143,7 @@ def _check_room(side: Path, options: LoadOptions) -> None:
     Raises:
         NotEnoughMemoryError: it has none.
     """
-    needed = side.stat().st_size + _SPARE_BYTES
+    needed = side.stat().st_size + ENCODER_BYTES
     if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
         raise NotEnoughMemoryError(
             said("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),

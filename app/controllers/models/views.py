@@ -66,7 +66,8 @@ FIT_PARTS = (
     mark("FitParts", "Weights"),
     mark("FitParts", "Context"),
     mark("FitParts", "Compute buffers"),
-    mark("FitParts", "Tokenizer and other"),
+    mark("FitParts", "Tokenizer and the rest"),
+    mark("FitParts", "Encoder for pictures"),
 )
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
