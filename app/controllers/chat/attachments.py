@@ -145,6 +145,8 @@ class AttachmentController(QObject):
         note = (
             counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
         )
+        target = self._window.engine_view.target
+        note = "" if target is not None and target.engine_url else note  # its vocabulary is not known
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
         notes = [
             self._of_picture if each.picture and self._of_picture else "" if each.num_tokens is not None else note
