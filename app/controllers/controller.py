@@ -113,6 +113,7 @@ class Controller(QObject):
         self.answers.tools.on_changed = self._show_engine
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
+        self.attachments.find_seeing = self._find_seeing
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
         self._updates = UpdatesController(parts.window)
@@ -307,6 +308,17 @@ class Controller(QObject):
                 lambda problem: log.info("models for a race could not be listed: %s", problem.message),
             )
 
+    def _find_seeing(self, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
+        """Read which models of the library see pictures, beside the window."""
+        if self.hub is not None:
+            hub = self.hub
+            hub.jobs.run(
+                "models that see",
+                lambda _should_stop: [(row.path, row.name) for row in hub.service.seeing_rows()],
+                show,
+                lambda problem: log.info("models that see could not be listed: %s", problem.message),
+            )
+
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
         keeper = self._parts.keeper
         changed = keeper.change(changes)
@@ -339,6 +351,7 @@ class Controller(QObject):
         if isinstance(event, LoadProgress | EngineReady | EngineEnded):
             self.models.on_event(event, is_answering=self.answers.state is not None)
             if isinstance(event, EngineReady):
+                self._show_engine()  # who counts pictures asks the window whether the model sees
                 self.conversations.models_changed(event.target)
                 self.context.model_changed(event.target)
                 self.answers.tools.show_sign()

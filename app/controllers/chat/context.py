@@ -12,7 +12,7 @@ from app.controllers.parts import Parts
 from app.domain.context import ContextParts, SummaryView
 from app.domain.messages import MessageState, MessageView
 from app.domain.model_name import model_name
-from app.domain.requests import counted_text
+from app.domain.requests import counted_text, picture_sizes
 from app.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.domain.settings.layers import Layer
 from app.storage.chats import summaries
@@ -23,6 +23,7 @@ from engine.records import (
     EngineFailed,
     Finished,
     ModelInfo,
+    PictureSize,
     StatsUpdate,
     SummaryUpdate,
     TokensCounted,
@@ -166,13 +167,15 @@ class ContextController:
         said = counted_text(short.messages)
         refused = self._needed(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        self._worker.submit(CountRequest(self._count, (system, said, answer)))
+        sizes = self._sizes(views, short)
+        self._worker.submit(CountRequest(self._count, (system, said, answer, *sizes)))
 
     def on_counted(self, event: TokensCounted) -> None:
         """Take what the engine counted for the newest question."""
         if event.request_id == self._count and event.counts is not None:
-            system, said, answer = event.counts
-            parts = ContextParts(system, said + self._overhead if said or answer else 0, answer, self._size)
+            system, said, answer, *pictures = event.counts
+            said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
+            parts = ContextParts(system, said, answer, self._size)
             needed = self._needed(parts.used)
             parts = self._as_used(parts, self._window.composer.context_used)
             self.meter.set_parts(replace(parts, refused=needed))
@@ -218,6 +221,12 @@ class ContextController:
             return ()
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
+
+    def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
+        """Of the pictures that the model is shown: those behind a summary, where it sees."""
+        ids = [view.id for view in views]
+        begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
+        return picture_sizes(views[begin:]) if self._parts.decode is not None else ()
 
     def _show_lines(self, views: tuple[MessageView, ...]) -> CondensedMessages:
         conversation_id = self._conversations.current_id
