@@ -10,12 +10,15 @@ from app.domain.tools.servers import ToolServerView
 
 
 class ToolServerRequests(QObject):
-    """What the settings ask of the servers; changes hold at once. ``read`` gives them as they are.
+    """What the settings ask of the servers; changes hold at once.
+
+    ``read`` gives them as they are; ``names`` those that are switched on, and starts none.
 
     Signals:
         switched(str, bool), restart_requested(str), remove_requested(str): by the name of a server.
         add_requested(str): a command or an address.
         import_requested(str): the path of another program's file.
+        changed: there are others, or others are switched on.
     """
 
     switched = Signal(str, bool)
@@ -23,7 +26,9 @@ class ToolServerRequests(QObject):
     remove_requested = Signal(str)
     add_requested = Signal(str)
     import_requested = Signal(str)
+    changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.read: Callable[[], Sequence[ToolServerView]] = tuple
+        self.names: Callable[[], Sequence[str]] = tuple

@@ -39,12 +39,11 @@ class ToolProviders:
         self.more: tuple[ToolProvider, ...] = ()
         self._follow(parts.window.tool_servers)
 
-    def open(self, enabled: str, conversation_id: int) -> None:
+    def open(self, names: Iterable[str], conversation_id: int) -> None:
         """Have these built-in tools, for this chat, and the servers started."""
         self._conversation_id = conversation_id
-        names = [name.strip() for name in enabled.split(",")]
         if self._built_in is None:
-            self._built_in = BuiltInTools(names, Sources(self._files, self._search))
+            self._built_in = BuiltInTools((), Sources(self._files, self._search))
         self._built_in.enabled = frozenset(names)
         self._opened()
 
@@ -67,21 +66,25 @@ class ToolProviders:
     def _open_servers(self) -> McpTools:
         from app.tools.mcp.provider import McpTools  # noqa: PLC0415
 
-        entries: tuple[ServerEntry, ...] = ()
-        try:
-            entries = read_entries_file(self._file) if self._file.exists() else ()
-        except ToolFileError as error:
-            self._window.show_problem(error.problem)
+        entries = self._read()
         servers = McpTools(entries, reserved=NAMES)
         for entry in entries:
             if entry.enabled:  # only those that somebody switched on
                 servers.start(entry.name)
         return servers
 
+    def _read(self) -> tuple[ServerEntry, ...]:
+        try:
+            return read_entries_file(self._file)
+        except ToolFileError as error:
+            self._window.show_problem(error.problem)
+            return ()
+
     # ---- the settings -----------------------------------------------------------------------------------------------
 
     def _follow(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
+        requests.names = self.names
         requests.switched.connect(self._switch)
         requests.restart_requested.connect(lambda name: self._opened().restart(name))
         requests.remove_requested.connect(
@@ -109,6 +112,10 @@ class ToolProviders:
             )
             for state in servers.states()
         )
+
+    def names(self) -> tuple[str, ...]:
+        """The servers that are switched on; none is started for it."""
+        return tuple(one.name for one in (self._servers.entries if self._servers else self._read()) if one.enabled)
 
     def _switch(self, name: str, is_on: bool) -> None:
         servers = self._opened()
@@ -148,6 +155,7 @@ class ToolProviders:
             )
             return False
         self._opened().set_entries(kept)
+        self._window.tool_servers.changed.emit()
         return True
 
     def _opened(self) -> McpTools:

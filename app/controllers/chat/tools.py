@@ -18,6 +18,7 @@ from app.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.domain.messages import MessageView
 from app.domain.settings.layers import Layer
 from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.domain.tools.servers import read_names
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.policy import Answer as Said
 from app.tools.policy import Decision, ToolPolicy
@@ -91,8 +92,9 @@ class ToolController(QObject):
             if reason:
                 self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
             return None
-        self.providers.open(self._keeper.current.text("built_in_tools"), conversation_id)
-        definitions = self.providers.definitions()
+        self.providers.open(read_names(settings.text("built_in_tools")), conversation_id)
+        unused = read_names(settings.text("unused_servers"))
+        definitions = tuple(one for one in self.providers.definitions() if one.server not in unused)
         if not definitions:
             return None
         always, chat = (

@@ -1,8 +1,12 @@
-"""A server of tools, as the settings show it."""
+"""Servers of tools, as the settings show them and name them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+_TAKEN = {char: quote(char, safe="") for char in "%,"}  # what has a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +23,13 @@ class ToolServerView:
     problem: str = ""
     tools: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+
+
+def read_names(line: str) -> tuple[str, ...]:
+    """The names of a line with commas, each once."""
+    return tuple(dict.fromkeys(unquote(part.strip()) for part in line.split(",") if part.strip()))
+
+
+def names_line(names: Iterable[str]) -> str:
+    """The same as one line."""
+    return ", ".join("".join(_TAKEN.get(char, char) for char in name) for name in names)

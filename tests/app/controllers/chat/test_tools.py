@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
+from app.domain.settings.layers import Layer
 from app.domain.tools.calls import CallStatus
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.turn import MAX_STEPS
@@ -278,3 +279,19 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     results = [message.content for message in harness.engine.requests[-1].messages[-2:]]
     assert results == ["written", "The user stopped this call."]
+
+
+def test_a_chat_chooses_its_servers_and_built_in_tools(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, _tools = app
+    names = lambda: [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # noqa: E731
+    harness.window.message_submitted.emit("Here")
+    answer(harness, qtbot, "Yes.")
+    own = {"unused_servers": "files, gone", "built_in_tools": "calculate"}
+    harness.window.chat_settings.changed.emit(Layer.CHAT, own)
+    harness.window.message_submitted.emit("And here")
+    assert names() == ["calculate"]
+    answer(harness, qtbot, "Yes.")
+    harness.window.new_chat_requested.emit()
+    harness.window.message_submitted.emit("In another chat")
+    assert names() == ["read", "write"]
+    answer(harness, qtbot, "Yes.")
