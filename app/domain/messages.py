@@ -27,7 +27,8 @@ class MessageView:
     ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
     ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before
     its words, where that is known. ``target``: the model that gave it. ``call``: the call of a tool whose result is the
-    text, in a message of the role `tool`.
+    text, in a message of the role `tool`. ``follows_calls``: an answer that goes on after the results of calls that the
+    same model made.
     """
 
     id: int
@@ -43,6 +44,7 @@ class MessageView:
     thinking_ms: int | None = None
     target: str = ""
     call: StoredCall | None = None
+    follows_calls: bool = False
 
     @property
     def can_continue(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from app.controllers.chat.condensing import CondensedMessages, condensed_messages
@@ -63,6 +63,8 @@ class ContextController:
         self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
         self._size, self._target = 0, ""
         self._system_prompt = ""
+        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
+        self._shown_tools = ""
         self._num_counts = 0
         self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
@@ -99,7 +101,7 @@ class ContextController:
         """Other settings hold for the open chat."""
         held = self._conversations.settings
         self.meter.set_policy(held.text("overflow"))
-        if held.text("system_prompt") != self._system_prompt:
+        if held.text("system_prompt") != self._system_prompt or self.tools_text() != self._shown_tools:
             self.show()
 
     # ---- summaries --------------------------------------------------------------------------------------------------
@@ -157,12 +159,13 @@ class ContextController:
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # what another model told of its tokens
+        self._shown_tools = self.tools_text()
         self._num_counts += 1
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         said = counted_text(short.messages)
         refused = self._needed(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        self._worker.count(CountRequest(-self._num_counts, (system, said, answer)))
+        self._worker.count(CountRequest(-self._num_counts, (system + self._shown_tools, said, answer)))
 
     def on_counted(self, event: TokensCounted) -> bool:
         """Take what the engine counted; False where somebody else had asked."""
@@ -170,7 +173,8 @@ class ContextController:
             return False
         if event.request_id == -self._num_counts and event.counts is not None:
             system, said, answer = event.counts
-            parts = ContextParts(system, said + self._overhead if said or answer else 0, answer, self._size)
+            said = said + self._overhead if said or answer else 0
+            parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
             needed = self._needed(parts.used)
             parts = self._as_used(parts, self._window.composer.context_used)
             self.meter.set_parts(replace(parts, refused=needed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -43,6 +43,7 @@ class TokenSumController(QObject):
         self._attachments: tuple[Attachment, ...] = ()
         self._size: int | None = None  # None: no model
         self._counts: dict[Key, int] = {}
+        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
         self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
         self._num_requests = 0
@@ -122,9 +123,14 @@ class TokenSumController(QObject):
             texts[("attachment", attachment.id)] = framed(attachment)
         key = self._conversation_key
         if key is not None:
+            texts |= self._of_tools()
             texts[key] = "" if key in self._counts else self._history()
             texts |= {("question", question): question for question in self._unanswered}
         return texts
+
+    def _of_tools(self) -> dict[Key, str]:
+        text = self.tools_text()
+        return {("tools", text): text} if text else {}
 
     @property
     def _conversation_key(self) -> Key | None:
@@ -172,9 +178,14 @@ class TokenSumController(QObject):
         """Tokens of the conversation, without the questions that alone are too long for the context: they stay out."""
         counts = [self._counts.get(("question", question)) for question in self._unanswered]
         conversation = self._counts.get(key)
-        if conversation is None or None in counts:
+        tools = [self._counts.get(key) for key in self._of_tools()]
+        if conversation is None or None in counts or None in tools:
             return None
-        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
+        return (
+            conversation
+            + sum(count for count in tools if count)
+            + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
+        )
 
     def _on_text(self, _text: str) -> None:
         if self._is_empty:

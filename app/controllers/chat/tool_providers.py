@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from PySide6.QtCore import QObject, Signal
+
 from app.controllers.parts import Parts
 from app.domain.attachments import Attachment
 from app.domain.conversations import ConversationRow
 from app.domain.tools.servers import ToolServerView
-from app.tools.built_in import NAMES, BuiltInTools, ChatHit, Sources
+from app.tools.built_in import DEFINITIONS, NAMES, BuiltInTools, ChatHit, Sources
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
 from app.tools.mcp.entries import ServerEntry, read_entries, read_entries_file, with_imported, write_entries_file
@@ -27,10 +29,17 @@ if TYPE_CHECKING:  # asyncio: the first paint waits for no server
     from app.tools.mcp.provider import McpTools
 
 
-class ToolProviders:
-    """Opens nothing before a chat has tools. ``more`` are providers beside those of the app."""
+class ToolProviders(QObject):
+    """Opens nothing before a chat has tools. ``more`` are providers beside those of the app.
+
+    Signals:
+        servers_changed: one of the servers has started, ended, or offers other tools.
+    """
+
+    servers_changed = Signal()
 
     def __init__(self, parts: Parts) -> None:
+        super().__init__()
         self._store, self._window = parts.store, parts.window
         self._file = parts.paths.tool_servers_file
         self._conversation_id: int | None = None
@@ -39,17 +48,37 @@ class ToolProviders:
         self.more: tuple[ToolProvider, ...] = ()
         self._follow(parts.window.tool_servers)
 
+    def start_servers(self) -> None:
+        """Start those that somebody switched on, where they do not run yet."""
+        if self._servers is None and self.names():
+            self._opened()
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a server is starting, so that tools are still to come."""
+        return self._servers is not None and self._servers.is_starting
+
+    def failures(self, but: Collection[str]) -> tuple[str, ...]:
+        """Why servers that are switched on give no tools, but for those named."""
+        views = self.views() if self._servers is not None else ()
+        return tuple(view.problem for view in views if view.is_on and view.state == "failed" and view.name not in but)
+
+    def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
+        """The built-in tools of these names, and those of the servers but the ``unused``.
+
+        They stay in their order as long as no server changes: a prompt with them begins as the one before.
+        """
+        built_in = [one for one in DEFINITIONS if one.name in names]
+        others = Providers(*(one for one in (self._servers, *self.more) if one is not None)).definitions()
+        return (*built_in, *(one for one in others if one.server not in unused and one.name not in NAMES))
+
     def open(self, names: Iterable[str], conversation_id: int) -> None:
         """Have these built-in tools, for this chat, and the servers started."""
         self._conversation_id = conversation_id
         if self._built_in is None:
             self._built_in = BuiltInTools((), Sources(self._files, self._search))
         self._built_in.enabled = frozenset(names)
-        self._opened()
-
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """All tools that are there now."""
-        return self._all.definitions()
+        self.start_servers()
 
     def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call."""
@@ -67,7 +96,7 @@ class ToolProviders:
         from app.tools.mcp.provider import McpTools  # noqa: PLC0415
 
         entries = self._read()
-        servers = McpTools(entries, reserved=NAMES)
+        servers = McpTools(entries, self.servers_changed.emit, reserved=NAMES)
         for entry in entries:
             if entry.enabled:  # only those that somebody switched on
                 servers.start(entry.name)

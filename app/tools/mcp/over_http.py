@@ -13,7 +13,8 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from app.tools.mcp.entries import ServerEntry
-from app.tools.mcp.limits import MESSAGE_BYTES, Limits, Throttle
+from app.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
+from app.tools.mcp.results import too_many_values
 from engine.sentences import Sentence, said, size_of
 
 _CONNECT_S, _READ_S = 15.0, 300.0
@@ -85,14 +86,24 @@ class _Body(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Its chunks."""
-        size = 0
+        size, values = 0, ValueCounter()
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
             size += len(chunk)
             if self._most_bytes is not None and size > self._most_bytes:
                 raise self._seen.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
+            *lines, rest = chunk.split(b"\n") if self._most_bytes is None else [chunk]
+            for line in lines:  # of a stream: an event is one, so another one begins behind it
+                self._count(values, line)
+                values = ValueCounter()
+            self._count(values, rest)
             await self._throttle.take(len(chunk))
             yield chunk
+
+    def _count(self, values: ValueCounter, piece: bytes) -> None:
+        values.feed(piece)
+        if values.num_values > MESSAGE_VALUES:
+            raise self._seen.refused(too_many_values())
 
     async def aclose(self) -> None:
         """Leave the rest."""

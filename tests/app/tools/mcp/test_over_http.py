@@ -14,7 +14,7 @@ import pytest
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
 from app.tools.mcp.provider import McpTools
-from app.tools.mcp.server import Phase
+from app.tools.mcp.state import Phase
 from tests.app.tools.mcp.test_hostile import call
 
 Connect = Callable[..., McpTools]
