@@ -10,16 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import platformdirs
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.parts import Parts
 from app.domain.attachments import Attachment
 from app.domain.conversations import ConversationRow
-from app.domain.tools.servers import ToolServerView
+from app.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.tools.built_in import DEFINITIONS, NAMES, BuiltInTools, ChatHit, Sources
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
-from app.tools.mcp.entries import ServerEntry, read_entries, read_entries_file, with_imported, write_entries_file
+from app.tools.mcp.entries import (
+    ServerEntry,
+    files_of_others,
+    read_entries,
+    read_entries_file,
+    with_imported,
+    write_entries_file,
+)
 from app.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
@@ -114,6 +122,8 @@ class ToolProviders(QObject):
     def _follow(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
         requests.names = self.names
+        requests.places = _places
+        requests.preview = self._preview
         requests.switched.connect(self._switch)
         requests.restart_requested.connect(lambda name: self._opened().restart(name))
         requests.remove_requested.connect(
@@ -163,8 +173,23 @@ class ToolProviders(QObject):
         config = {"url": line} if is_address else {"command": words[0], "args": words[1:]}
         self._take(lambda: read_entries(json.dumps({"mcpServers": {name: config}})))
 
-    def _import(self, path: str) -> None:
-        self._take(lambda: read_entries_file(Path(path)))
+    def _preview(self, path: str) -> ImportView:
+        source = next((name for name, place in _places() if place == path), Path(path).name)
+        try:
+            others = read_entries_file(Path(path))
+        except ToolFileError as error:
+            return ImportView(source, problem=in_language(error.problem.message))
+        new = self._new_of(others)
+        servers = (ImportedServer(one.name, _place_of(one), in_language(one.problem)) for one in new)
+        return ImportView(source, tuple(servers), len(others) - len(new))
+
+    def _new_of(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
+        """Those that are not there yet, switched off, with the names that they get."""
+        own = self._opened().entries
+        return with_imported(own, others)[len(own) :]
+
+    def _import(self, path: str, names: Collection[str]) -> None:
+        self._take(lambda: [one for one in self._new_of(read_entries_file(Path(path))) if one.name in names])
 
     def _take(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
         try:
@@ -207,6 +232,18 @@ class ToolProviders(QObject):
             for hit in hits
             if hit.conversation_id != self._conversation_id
         ][:most]
+
+
+def _places() -> tuple[tuple[str, str], ...]:
+    """The files of other programs that are there, with the programs' names."""
+    config = Path(platformdirs.user_config_dir(roaming=True))
+    return tuple((name, str(path)) for name, path in files_of_others(Path.home(), config))
+
+
+def _place_of(entry: ServerEntry) -> str:
+    """What an entry runs or reaches, and the names of what it is given: the values may be keys."""
+    given = [name for name, _ in (*entry.env, *entry.headers)]
+    return " · ".join(filter(None, (entry.place, ", ".join(given))))
 
 
 def _date(row: ConversationRow | None) -> str:

@@ -25,6 +25,25 @@ class ToolServerView:
     log: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedServer:
+    """A server that another program's file would add; ``place`` is what it runs, and the names of what it is given."""
+
+    name: str
+    place: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """What a file would add; ``num_known`` are there already, and ``problem`` says why it cannot be read."""
+
+    source: str
+    servers: tuple[ImportedServer, ...] = ()
+    num_known: int = 0
+    problem: str = ""
+
+
 def read_names(line: str) -> tuple[str, ...]:
     """The names of a line with commas, each once."""
     return tuple(dict.fromkeys(unquote(part.strip()) for part in line.split(",") if part.strip()))
