@@ -36,6 +36,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.status: int | None = None
+        self.wants_sign_in = False  # by OAuth (RFC 9728), says that one
         self.failure: Exception | None = None
         self.refusal: Sentence | None = None
 
@@ -65,6 +66,7 @@ class _Transport(httpx2.AsyncBaseTransport):
             raise
         if response.status_code >= 400:
             self._seen.status = response.status_code
+            self._seen.wants_sign_in = "resource_metadata" in response.headers.get("www-authenticate", "")
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             await response.aclose()
             raise self._seen.refused(said("it sends compressed answers, though none were asked for"))

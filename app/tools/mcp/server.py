@@ -230,6 +230,11 @@ class Server:
             return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
             return said("the connection to {host} failed", host=self.entry.place)
+        if self._seen.status == 401 and self._seen.wants_sign_in:
+            return said(
+                "it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into "
+                "“headers” of its entry as Authorization"
+            )
         if self._seen.status in (401, 403):
             return said("it asks for a key: put an Authorization header into its entry")
         if self._seen.status is not None:
