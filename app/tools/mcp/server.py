@@ -230,13 +230,14 @@ class Server:
             return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
             return said("the connection to {host} failed", host=self.entry.place)
-        if self._seen.status == 401 and self._seen.wants_sign_in:
+        return None if self._seen.status is None else self._words_of_status(self._seen.status)
+
+    def _words_of_status(self, status: int) -> Sentence:
+        if status == 401 and self._seen.wants_sign_in:
             return said(
                 "it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into "
                 "“headers” of its entry as Authorization"
             )
-        if self._seen.status in (401, 403):
+        if status in (401, 403):
             return said("it asks for a key: put an Authorization header into its entry")
-        if self._seen.status is not None:
-            return said("it answers with the HTTP status {status}", status=self._seen.status)
-        return None
+        return said("it answers with the HTTP status {status}", status=status)
