@@ -111,9 +111,11 @@ class Controller(QObject):
         self.races.find_drafts = self._find_drafts
         self.races.find_targets = self._find_targets
         self.answers.tools.on_changed = self._show_engine
+        self.answers.tools.on_offered = self._count_tools
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.attachments.find_seeing = self._find_seeing
+        self.context.tools_text = self.attachments.sums.tools_text = lambda: self.answers.tools.counted_text
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
         self._updates = UpdatesController(parts.window)
@@ -252,6 +254,12 @@ class Controller(QObject):
         """Other settings hold for the open chat."""
         self.context.follow_settings()
         self.answers.tools.show_sign()
+        self.attachments.sums.update()
+
+    def _count_tools(self) -> None:
+        """The open chat has other tools than before."""
+        self.context.follow_settings()
+        self.attachments.sums.update()
 
     def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
