@@ -33,8 +33,9 @@ from app.server.request_log import RequestEntry
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Scheduler, Told
+from app.server.scheduler import JobEvent, Scheduler
 from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
+from app.server.turn import Told
 from engine.errors import GrammarError
 from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
@@ -332,6 +333,8 @@ class Endpoints:
             self._scheduler.cancel(job)
         if isinstance(event, ApiError):
             raise event
+        if isinstance(event, EngineReady):
+            self._switch.note_ready(event)
         return self._switch.known(name) or self._current()
 
 

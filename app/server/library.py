@@ -9,6 +9,7 @@ from typing import Protocol
 
 from app.server.errors import ApiError
 from app.server.protocol import ServedModel
+from app.server.turn import Ensure
 from engine.records import EngineReady, LoadRequest
 
 
@@ -50,7 +51,7 @@ class LoadingSession(Protocol):
 
 
 class NamedModels(Protocol):
-    """What requests may name. `ensure` is called on the engine's thread, the others on any."""
+    """What requests may name. All methods may be called from any thread."""
 
     def current(self) -> ServedModel:
         """What answers where no model is named.
@@ -66,18 +67,21 @@ class NamedModels(Protocol):
         """All that may be named, the current one first."""
 
     def find(self, name: str) -> str:
-        """The file of a model by its name; `ensure` can load it from now on.
+        """The file of a model by its name; it can be loaded from now on.
 
         Raises:
             ApiError: 404: there is none.
         """
 
-    def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
-        """Have the model of this file loaded.
+    def note_ready(self, ready: EngineReady) -> None:
+        """A model that `find` found was loaded."""
 
-        Raises:
-            EngineError: it cannot be loaded; then none is.
-        """
+
+class LoadableModels(NamedModels, Protocol):
+    """The same where the turns of requests have them loaded, maybe in another process."""
+
+    def ensure_for(self, target: str) -> Ensure | None:
+        """What has the model of this file loaded; None where it is not to be."""
 
 
 class ModelSwitch:
@@ -118,6 +122,9 @@ class ModelSwitch:
             raise no_such_model(self.current().name)
         with self._lock:
             return self._choices.setdefault(choice.request.target, choice).request.target
+
+    def note_ready(self, ready: EngineReady) -> None:
+        """See `NamedModels.note_ready`: `ensure` noted it."""
 
     def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
         """Have the model of this file loaded.

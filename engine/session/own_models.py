@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineError
 from engine.records import Event, LoadProgress, LoadRequest
 
 if TYPE_CHECKING:
     from engine.session.session import Session
 
-log = logging.getLogger(__name__)
-
 
 class OwnModels:
-    """Lives on the engine's thread. Without an owner that loaded something, nothing is ever away.
+    """Lives on the engine's thread. Without an owner that loaded something, nothing is ever away."""
 
-    ``on_event`` hears `LoadProgress` while they are brought back, and nothing else; ``is_closing`` ends that.
-    """
-
-    def __init__(self, on_event: Callable[[Event], None], is_closing: Callable[[], bool]) -> None:
-        self._on_event, self._is_closing = on_event, is_closing
+    def __init__(self) -> None:
         self._loaded: LoadRequest | None = None  # by which the session knows them
         self._wanted: LoadRequest | None = None  # the same, with the draft that was chosen since
 
@@ -42,8 +34,10 @@ class OwnModels:
             return False
         return not session.is_loaded or session.request not in (self._loaded, self._wanted)
 
-    def bring_back(self, session: Session, is_cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Load them again where they are away.
+    def bring_back(
+        self, session: Session, on_event: Callable[[Event], None], is_cancelled: Callable[[], bool], number: int = 0
+    ) -> None:
+        """Load them again where they are away; ``on_event`` hears `LoadProgress` with this number, and nothing else.
 
         Raises:
             EngineError: they cannot be loaded, or it was given up; then nothing is loaded.
@@ -52,22 +46,12 @@ class OwnModels:
         if wanted is None or not self.are_away(session):
             return
 
-        def is_over() -> bool:
-            return self._is_closing() or is_cancelled()
-
         def on_progress(path: str, fraction: float) -> bool:
-            self._on_event(LoadProgress(path, fraction))
-            return not is_over()
+            on_event(LoadProgress(path, fraction, number))
+            return not is_cancelled()
 
         on_progress(wanted.target, 0.0)
         session.unload()  # both might not fit
-        session.is_load_cancelled = is_over
+        session.is_load_cancelled = is_cancelled
         session.load(wanted, on_progress)
         self.note_loaded(session)
-
-    def try_to_bring_back(self, session: Session, is_cancelled: Callable[[], bool]) -> None:
-        """The same where nobody waits for it, nor for its failure."""
-        try:
-            self.bring_back(session, is_cancelled)
-        except EngineError as error:
-            log.warning("the models in use could not be loaded again: %s", error.message)

@@ -21,13 +21,14 @@ from app.domain.models import FileKind
 from app.domain.requests import chat_request
 from app.domain.settings.values import Settings
 from app.hub.opening import open_library
-from engine.errors import EngineError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries
     from app.hub.records import LibraryModel
-    from app.server.library import Choice, LoadingSession
+    from app.server.library import Choice
+    from app.server.pictures import PictureSource
     from app.server.protocol import ServedModel
+    from app.server.turn import Loads
 
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
@@ -53,6 +54,7 @@ class ServedModels:
         self._choices: dict[str, Choice] = {}
         self._known: dict[str, ServedModel] = {}
         self._guest = ""
+        self._pictures: PictureSource | None = None  # keeps what comes again decoded
 
     # ---- for the window ---------------------------------------------------------------------------------------------
 
@@ -84,14 +86,21 @@ class ServedModels:
     def current(self) -> ServedModel:
         """See `NamedModels.current`."""
         from app.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
-        from app.server.protocol import ServedModel  # noqa: PLC0415
 
         own = self._own
         if own is None:
             raise no_model_error()
         ready, settings, _request = own
-        name = Path(ready.target.path).stem
-        return ServedModel(name, ready, defaults_of(settings, ready), settings.text("system_prompt"))
+        return self._served(Path(ready.target.path).stem, settings, ready)
+
+    def _served(self, name: str, settings: Settings, ready: EngineReady) -> ServedModel:
+        from app.server.pictures import PictureSource  # noqa: PLC0415
+        from app.server.protocol import ServedModel  # noqa: PLC0415
+
+        if self._pictures is None:
+            self._pictures = PictureSource()  # as data alone: no file of this computer
+        defaults = defaults_of(settings, ready)
+        return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures)
 
     def known(self, name: str) -> ServedModel | None:
         """See `NamedModels.known`."""
@@ -119,34 +128,41 @@ class ServedModels:
         target, draft = str(model.path), self._draft_of(model)
         changes = {"target_path": target, "draft_path": draft}
         settings, _complaints = self._settings_of(target).changed(changes)
-        choice = Choice(load_request(settings, self._paths), partial(_served, name, settings))
+        choice = Choice(load_request(settings, self._paths), partial(self._served, name, settings))
         with self._lock:
             self._choices[target] = choice
         return target
 
-    def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
-        """See `NamedModels.ensure`; a model that is not to be loaded is left to the scheduler to refuse."""
-        try:
-            if session.ready().target.path == target:
-                return
-        except EngineError:
-            pass  # nothing is loaded
+    def note_ready(self, ready: EngineReady) -> None:
+        """See `NamedModels.note_ready`."""
+        with self._lock:
+            choice = self._choices.get(ready.target.path)
+        if choice is not None:
+            model = choice.served(ready)
+            with self._lock:
+                self._known[model.name] = model
+            self._note_memory(ready.target.path)
+
+    def ensure_for(self, target: str) -> Loads | None:
+        """What has the model of a file loaded in its turn; None where it is not to be: then the turn refuses it."""
+        from app.server.turn import Loads  # noqa: PLC0415
+
         with self._lock:
             own, choice = self._own, self._choices.get(target)
+        self._note_memory(target)
         if own is not None and own[2] is not None and own[2].target == target:
-            self._load(session, own[2], should_stop)
-            self._set_guest("")
-        elif choice is not None and self._may_load:
-            model = choice.served(self._load(session, choice.request, should_stop))
-            with self._lock:
-                if self._choices.get(target) is choice:
-                    self._known[model.name] = model
-            self._set_guest(shown_name(model.ready.target))
+            return Loads(own[2])
+        return Loads(choice.request) if choice is not None and self._may_load else None
 
-    def _load(self, session: LoadingSession, request: LoadRequest, should_stop: Callable[[], bool]) -> EngineReady:
-        session.unload()  # both might not fit
-        session.is_load_cancelled = should_stop
-        return session.load(request, lambda _path, _fraction: not should_stop())
+    def _note_memory(self, target: str) -> None:
+        """The model of this file is in memory, or will be in a moment."""
+        with self._lock:
+            known = next((model for model in self._known.values() if model.ready.target.path == target), None)
+            is_own = self._own is not None and self._own[0].target.path == target
+        if is_own:
+            self._set_guest("")
+        elif known is not None and self._may_load:
+            self._set_guest(shown_name(known.ready.target))
 
     def _draft_of(self, model: LibraryModel) -> str:
         """The file of the draft that a model is paired with; empty where there is none."""
@@ -163,9 +179,3 @@ class ServedModels:
             return []
         models = open_library(self._paths, self._keeper.current).models()
         return [model for model in models if model.kind is FileKind.MODEL and not model.missing]
-
-
-def _served(name: str, settings: Settings, ready: EngineReady) -> ServedModel:
-    from app.server.protocol import ServedModel  # noqa: PLC0415
-
-    return ServedModel(name, ready, defaults_of(settings, ready), settings.text("system_prompt"))

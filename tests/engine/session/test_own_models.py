@@ -23,8 +23,9 @@ from engine.records import (
     RunStats,
     TokensCounted,
 )
+from engine.requests import JobEnded, RunJob, SetDraft
 from engine.session.session import Session
-from engine.session.worker import EngineWorker, FunctionJob
+from engine.session.worker import EngineWorker
 from tests.engine.process.scripted import info
 
 WAIT_S = 60.0
@@ -76,6 +77,18 @@ class LoadingSession:
         pass
 
 
+class LoadJob:
+    """A guest's: has another model loaded."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def run(self, session: Session, _stops: object, _on_event: object, between_steps: Callable[[], None]) -> None:
+        session.unload()
+        session.load(LoadRequest(self.target), lambda _path, _fraction: True)
+        between_steps()
+
+
 class Bench:
     """A worker whose owner had "mine" loaded, and what it said."""
 
@@ -84,7 +97,7 @@ class Bench:
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.worker = EngineWorker(self.events.put, lambda: cast("Session", self.session))
         self.worker.start()
-        self.worker.load(LoadRequest("mine"))
+        self.worker.submit(LoadRequest("mine", request_id=101))
         self.until(EngineReady)
 
     def until(self, kind: type[Event]) -> list[Event]:
@@ -95,19 +108,15 @@ class Bench:
 
     def guest(self, target: str) -> None:
         """A job in the background has another model loaded."""
-        done = threading.Event()
-
-        def load(session: Session, between_steps: Callable[[], None]) -> None:
-            session.unload()
-            session.load(LoadRequest(target), lambda _path, _fraction: True)
-            between_steps()
-            done.set()
-
-        self.worker.run_job(FunctionJob(load), in_background=True)
-        assert done.wait(WAIT_S)
+        ended = threading.Event()
+        self.worker.submit(
+            RunJob(LoadJob(target), background=True),
+            lambda event: ended.set() if isinstance(event, JobEnded) else None,
+        )
+        assert ended.wait(WAIT_S)
 
     def ask(self, number: int) -> None:
-        self.worker.generate(ChatRequest(raw_prompt="x", request_id=number))
+        self.worker.submit(ChatRequest(raw_prompt="x", request_id=number))
 
 
 @pytest.fixture
@@ -115,7 +124,7 @@ def bench() -> Iterator[Bench]:
     made = Bench()
     yield made
     made.session.gate.set()
-    assert made.worker.shutdown(WAIT_S)
+    assert made.worker.close(WAIT_S)
 
 
 def test_an_answer_is_made_by_the_owners_model_after_a_guest_had_another(bench: Bench) -> None:
@@ -123,7 +132,7 @@ def test_an_answer_is_made_by_the_owners_model_after_a_guest_had_another(bench: 
     assert bench.session.request.target == "theirs", "it stays for as long as nobody needs the owner's"
     bench.ask(1)
     seen = bench.until(Finished)
-    assert LoadProgress("mine", 0.0) in seen
+    assert LoadProgress("mine", 0.0, 1) in seen
     assert not [event for event in seen if isinstance(event, EngineReady)], "nobody asked for a load"
     assert bench.session.answered_by == ["mine"]
     bench.ask(2)
@@ -131,7 +140,7 @@ def test_an_answer_is_made_by_the_owners_model_after_a_guest_had_another(bench: 
 
 
 def test_it_comes_back_with_the_draft_that_was_chosen_since(bench: Bench) -> None:
-    bench.worker.set_draft("small")
+    bench.worker.submit(SetDraft("small"))
     bench.until(EngineReady)
     bench.guest("theirs")
     bench.ask(1)
@@ -148,10 +157,10 @@ def test_a_guest_may_load_the_owners_model_itself(bench: Bench) -> None:
 
 def test_a_draft_is_chosen_for_the_owners_model_and_texts_are_counted_by_it(bench: Bench) -> None:
     bench.guest("another")
-    bench.worker.count(CountRequest(5, ("a text",)))
+    bench.worker.submit(CountRequest(5, ("a text",)))
     assert bench.until(TokensCounted)[-1] == TokensCounted(5, (len("mine"),))
     bench.guest("another")
-    bench.worker.set_draft("small")
+    bench.worker.submit(SetDraft("small"))
     (*_, ready) = bench.until(EngineReady)
     assert isinstance(ready, EngineReady)
     assert ready.target.path == "mine"
@@ -175,7 +184,7 @@ def test_a_stop_ends_the_wait_for_it(bench: Bench) -> None:
     bench.session.gate.clear()
     bench.ask(1)
     bench.until(LoadProgress)
-    bench.worker.stop()
+    bench.worker.cancel(1)
     (*_, ended) = bench.until(Finished)
     assert isinstance(ended, Finished)
     assert ended.reason is FinishReason.CANCELLED
@@ -196,7 +205,7 @@ def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pyt
 
 def test_another_model_of_the_owner_takes_the_place_of_both(bench: Bench) -> None:
     bench.guest("theirs")
-    bench.worker.load(LoadRequest("next"))
+    bench.worker.submit(LoadRequest("next", request_id=102))
     bench.until(EngineReady)
     bench.ask(1)
     bench.until(Finished)
