@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
+from engine.own_models import OwnModels
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -41,7 +42,6 @@ from engine.requests import (
     failure,
 )
 from engine.sentences import said
-from engine.session.own_models import OwnModels
 from engine.session.token_counter import TokenCounter
 
 if TYPE_CHECKING:
