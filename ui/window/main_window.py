@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidge
 from app.domain.conversations import ConversationRow, FolderRow
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
-from app.domain.model_name import model_name
+from app.domain.model_name import model_name, shown_name
 from app.domain.settings.fields import SettingField, SettingValue
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
@@ -30,8 +30,10 @@ from ui.statistics.panel import StatsPanel
 from ui.text.answer_figures import footer
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
 from ui.text.language import translate
+from ui.text.model_titles import note_title
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
+from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.keys import TranscriptKeys
 from ui.transcript.marks.legend import MarksLegend
@@ -264,6 +266,8 @@ class MainWindow(QMainWindow):
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
         notices = tuple(in_language(notice) for notice in view.notices)
         self.engine_view = view = replace(view, unavailable=reasons, notices=notices)
+        if view.target is not None:
+            self.note_titles([(model_name(view.target), shown_name(view.target))])
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)
@@ -271,6 +275,14 @@ class MainWindow(QMainWindow):
         self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)
         self._show_builtin_note()
+
+    def note_titles(self, titles: Sequence[tuple[str, str]]) -> None:
+        """Models by the names of their files, and what a person reads: answers on the page say it."""
+        changed = [note_title(name, title) for name, title in titles]
+        if any(changed):
+            for card in self.transcript.cards:
+                if isinstance(card, AnswerCard):
+                    card.show_title()
 
     def set_mode(self, mode: Mode) -> None:
         """The mode of the next message."""
