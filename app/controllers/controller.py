@@ -56,6 +56,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
+from engine.requests import ForgetPast
 from ui.text.language import mark, translate
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 
@@ -320,7 +321,7 @@ class Controller(QObject):
         self.context.settings_changed(changed)
         self.server.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:
-            self._parts.worker.forget_past()
+            self._parts.worker.submit(ForgetPast())
         if changed & {*RELOAD_KEYS, "draft_path"}:
             self.models.follow_settings(draft_only=not changed & RELOAD_KEYS)
             self._show_engine()
@@ -348,13 +349,14 @@ class Controller(QObject):
                 self.regenerating.on_ready(event)
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)
-        elif isinstance(event, TokensCounted) and self.context.on_counted(event):
-            pass
         elif isinstance(event, TokensCounted):
+            self.context.on_counted(event)
             self.attachments.sums.on_counted(event)
-        elif isinstance(event, EngineFailed) and event.request_id == 0:
+        elif isinstance(event, EngineFailed) and self.models.awaits(event.request_id):
             self.models.on_event(event)
             self.regenerating.on_failed()
+        elif isinstance(event, EngineFailed) and self.races.awaits(event.request_id):
+            self.races.on_failed(event)
         else:
             self.answers.on_event(event)
             if isinstance(event, StatsUpdate | Finished):

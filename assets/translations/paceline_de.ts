@@ -7031,18 +7031,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>nicht angegeben</translation>
     </message>
     <message>
-        <source>Paceline is closing</source>
-        <translation>Paceline wird beendet</translation>
-    </message>
-    <message>
-        <source>The engine has ended.</source>
-        <translation>Die Engine wurde beendet.</translation>
-    </message>
-    <message>
-        <source>Start it again.</source>
-        <translation>Starten Sie Paceline neu.</translation>
-    </message>
-    <message>
         <source>The engine ended unexpectedly ({reason}).</source>
         <translation>Die Engine wurde unerwartet beendet ({reason}).</translation>
     </message>
@@ -7819,16 +7807,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
-        <source>No engine</source>
-        <translation>Keine Engine</translation>
-    </message>
-    <message>
         <source>Restart Paceline.</source>
         <translation>Starten Sie Paceline neu.</translation>
-    </message>
-    <message>
-        <source>The engine has not started.</source>
-        <translation>Die Engine ist nicht gestartet.</translation>
     </message>
     <message>
         <source>How often a head is right was not measured here: the range is what was published of others.</source>

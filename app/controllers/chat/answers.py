@@ -42,6 +42,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from engine.requests import next_number
 from engine.sentences import joined
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -122,7 +123,6 @@ class AnswerController:
         self._conversations = conversations
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._streaming: _StreamingAnswer | None = None
-        self._num_requests = 0
         self.tools = ToolController(parts, conversations, models)
         self.tools.next_answer = self._ask_again
         self.tools.is_free = lambda: self._streaming is None and not self.blocked()
@@ -170,7 +170,7 @@ class AnswerController:
             self._window.add_message(turn.question)
             chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -182,7 +182,7 @@ class AnswerController:
         if turn is not None:
             chat.edits.sent(message_id)
             chat.show()
-            self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
             chat.refresh()
 
     def regenerate(
@@ -205,7 +205,7 @@ class AnswerController:
         turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, instead_of=answer_id)
             streaming.values, streaming.repeats = values or {}, repeats
             self._ask(streaming, turn, chat.mode if mode is None else chat.runnable(mode))
 
@@ -225,12 +225,12 @@ class AnswerController:
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            self._ask(_StreamingAnswer(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
+            self._ask(_StreamingAnswer(next_number(), conversation_id, answer_id, before=before), turn, chat.mode)
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
         if self._streaming is not None:
-            self._worker.stop()
+            self._worker.cancel(self._streaming.request_id)
         else:
             self.tools.stop()
 
@@ -238,7 +238,7 @@ class AnswerController:
         """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
         if self._streaming is not None and self._streaming.conversation_id == conversation_id:
             self._streaming.abandoned = True
-            self._worker.stop()
+            self._worker.cancel(self._streaming.request_id)
         elif self.is_answering_in(conversation_id):
             self.tools.stop()
 
@@ -289,7 +289,7 @@ class AnswerController:
             return
         if conversation_id == self._conversations.current_id:
             self._window.begin_answer(turn.answer)
-        streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id, values=tool_turn.values)
+        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, values=tool_turn.values)
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
         self.tools.on_changed()
 
@@ -314,7 +314,7 @@ class AnswerController:
         self._note_drawn(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
-        self._worker.generate(request)
+        self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
 
@@ -461,10 +461,6 @@ class AnswerController:
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._conversations.current_id and not streaming.abandoned
-
-    def _next_id(self) -> int:
-        self._num_requests += 1
-        return self._num_requests
 
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:

@@ -14,6 +14,7 @@ from app.domain.errors import StorageError
 from app.domain.framing import framed
 from app.domain.requests import prompt_messages
 from engine.records import CountRequest, TokensCounted
+from engine.requests import next_number
 from ui.composer.context_sum import LEAST_ROOM, ContextSum
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,6 @@ class TokenSumController(QObject):
         self._counts: dict[Key, int] = {}
         self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
-        self._num_requests = 0
         self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._timer.timeout.connect(self.update)
         parts.window.draft_text_changed.connect(self._on_text)
@@ -97,9 +97,9 @@ class TokenSumController(QObject):
         asked = {key for keys in self._waiting.values() for key in keys}
         missing = {key: text for key, text in self._texts().items() if key not in self._counts and key not in asked}
         if missing:
-            self._num_requests += 1
-            self._waiting[self._num_requests] = tuple(missing)
-            self._worker.count(CountRequest(self._num_requests, tuple(missing.values())))
+            number = next_number()
+            self._waiting[number] = tuple(missing)
+            self._worker.submit(CountRequest(number, tuple(missing.values())))
         self._show()
 
     def stop(self) -> None:
