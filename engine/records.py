@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from engine.intervals import percentile_ms
 from engine.picture import Picture as Picture
+from engine.picture import PictureSize as PictureSize
 from engine.placements import ANYWHERE as ANYWHERE
 from engine.placements import NO_DEVICE as NO_DEVICE
 from engine.placements import Device as Device
@@ -180,10 +181,13 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class CountRequest:
-    """Texts whose tokens are to be counted by the loaded model's vocabulary, as text: no control tokens."""
+    """Texts whose tokens are to be counted by the loaded model's vocabulary, as text: no control tokens.
+
+    In place of a text may stand the size of a picture, whose places are counted.
+    """
 
     request_id: int
-    texts: tuple[str, ...]
+    texts: tuple[str | PictureSize, ...]
 
 
 class CacheType(StrEnum):

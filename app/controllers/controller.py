@@ -111,8 +111,11 @@ class Controller(QObject):
         self.races.find_drafts = self._find_drafts
         self.races.find_targets = self._find_targets
         self.answers.tools.on_changed = self._show_engine
+        self.answers.tools.on_offered = self._count_tools
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
+        self.attachments.find_seeing = self._find_seeing
+        self.context.tools_text = self.attachments.sums.tools_text = lambda: self.answers.tools.counted_text
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
         self._updates = UpdatesController(parts.window)
@@ -251,6 +254,12 @@ class Controller(QObject):
         """Other settings hold for the open chat."""
         self.context.follow_settings()
         self.answers.tools.show_sign()
+        self.attachments.sums.update()
+
+    def _count_tools(self) -> None:
+        """The open chat has other tools than before."""
+        self.context.follow_settings()
+        self.attachments.sums.update()
 
     def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
@@ -307,6 +316,17 @@ class Controller(QObject):
                 lambda problem: log.info("models for a race could not be listed: %s", problem.message),
             )
 
+    def _find_seeing(self, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
+        """Read which models of the library see pictures, beside the window."""
+        if self.hub is not None:
+            hub = self.hub
+            hub.jobs.run(
+                "models that see",
+                lambda _should_stop: [(row.path, row.name) for row in hub.service.seeing_rows()],
+                show,
+                lambda problem: log.info("models that see could not be listed: %s", problem.message),
+            )
+
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
         keeper = self._parts.keeper
         changed = keeper.change(changes)
@@ -339,6 +359,7 @@ class Controller(QObject):
         if isinstance(event, LoadProgress | EngineReady | EngineEnded):
             self.models.on_event(event, is_answering=self.answers.state is not None)
             if isinstance(event, EngineReady):
+                self._show_engine()  # who counts pictures asks the window whether the model sees
                 self.conversations.models_changed(event.target)
                 self.context.model_changed(event.target)
                 self.answers.tools.show_sign()

@@ -72,6 +72,7 @@ def model_info(
         engine_url=record.url,
         opened_tag=thinking[0].opened_tag if thinking else "",
         thinking=thinking,
+        sees=model.sees,
     )
 
 

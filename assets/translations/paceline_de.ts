@@ -31,6 +31,14 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Writing a call of a tool</source>
+        <translation>Ein Werkzeugaufruf wird geschrieben</translation>
+    </message>
+    <message>
+        <source>Starting the servers of tools</source>
+        <translation>Die Werkzeugserver werden gestartet</translation>
+    </message>
+    <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
@@ -149,6 +157,10 @@
         <translation>Als Text behalten</translation>
     </message>
     <message>
+        <source>Load {name}</source>
+        <translation>{name} laden</translation>
+    </message>
+    <message>
         <source>That is a long text ({count} characters).</source>
         <translation>Das ist ein langer Text ({count} Zeichen).</translation>
     </message>
@@ -170,6 +182,10 @@
     <message>
         <source>reading</source>
         <translation>wird gelesen</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures: it gets their names alone.</source>
+        <translation>Dieses Modell kann keine Bilder sehen: Es erhält nur ihre Namen.</translation>
     </message>
     <message>
         <source>this model cannot see it</source>
@@ -850,6 +866,10 @@
         <translation>Keine weiteren Antworten, bis Platz ist.</translation>
     </message>
     <message>
+        <source>System prompt and tools</source>
+        <translation>Systemprompt und Werkzeuge</translation>
+    </message>
+    <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
@@ -902,6 +922,13 @@
         <translation>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
         </translation>
     </message>
     <message>
@@ -2117,8 +2144,12 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Rechenpuffer</translation>
     </message>
     <message>
-        <source>Tokenizer and other</source>
+        <source>Tokenizer and the rest</source>
         <translation>Tokenizer und Übriges</translation>
+    </message>
+    <message>
+        <source>Encoder for pictures</source>
+        <translation>Encoder für Bilder</translation>
     </message>
 </context>
 <context>
@@ -2512,6 +2543,32 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>ImportDialog</name>
+    <message numerus="yes">
+        <source>%n more are there already.</source>
+        <translation>
+            <numerusform>%n weiterer ist schon da.</numerusform>
+            <numerusform>%n weitere sind schon da.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>They are added switched off: nothing is started before you switch it on.</source>
+        <translation>Sie werden ausgeschaltet hinzugefügt: Nichts startet, bevor Sie es einschalten.</translation>
+    </message>
+    <message>
+        <source>Import servers from {source}</source>
+        <translation>Server aus {source} importieren</translation>
+    </message>
+    <message>
+        <source>All of its servers are there already.</source>
+        <translation>Alle Server daraus sind schon da.</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+</context>
+<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -2652,6 +2709,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>paired with {paired_with}</source>
         <translation>verbunden mit {paired_with}</translation>
+    </message>
+    <message>
+        <source>sees pictures with {side_file}</source>
+        <translation>sieht Bilder mit {side_file}</translation>
     </message>
     <message>
         <source>Add a GGUF file…</source>
@@ -6223,6 +6284,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Versuchen Sie es in einer Stunde noch einmal.</translation>
     </message>
     <message>
+        <source>Choose a model that sees, or leave the pictures out.</source>
+        <translation>Wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
+        <source>The engine did not take the conversation with its pictures. {reason}</source>
+        <translation>Die Engine hat die Unterhaltung mit ihren Bildern nicht angenommen. {reason}</translation>
+    </message>
+    <message>
+        <source>A text that an engine of others is to continue can have no pictures.</source>
+        <translation>Ein Text, den eine fremde Engine fortsetzen soll, kann keine Bilder enthalten.</translation>
+    </message>
+    <message>
+        <source>Leave the pictures out.</source>
+        <translation>Lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
         <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
@@ -6413,6 +6490,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>it answers with the HTTP status {status}</source>
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
+    </message>
+    <message>
+        <source>{label} must be some of: {choices}.</source>
+        <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
+    </message>
+    <message>
+        <source>it wrote a message with more than {most:,} values</source>
+        <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
+    </message>
+    <message>
+        <source>it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into “headers” of its entry as Authorization</source>
+        <translation>er verlangt eine Anmeldung über OAuth, die Paceline nicht kann; wenn sein Anbieter Zugangsschlüssel ausgibt, tragen Sie einen in seinem Eintrag unter „headers“ als Authorization ein</translation>
     </message>
     <message>
         <source>“{name}” is not used: {why}</source>
@@ -8300,6 +8389,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         </translation>
     </message>
     <message numerus="yes">
+        <source>With %n pictures</source>
+        <translation>
+            <numerusform>Mit %n Bild</numerusform>
+            <numerusform>Mit %n Bildern</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>Mit der einen früheren Nachricht des Chats</numerusform>
@@ -8671,6 +8767,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
+    </message>
+    <message>
+        <source>This race had pictures, which are not kept with it. Race the question again from its chat.</source>
+        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
@@ -9433,6 +9533,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>ServersRow</name>
+    <message>
+        <source>No server is switched on. Servers are added in the settings.</source>
+        <translation>Kein Server ist eingeschaltet. Server werden in den Einstellungen hinzugefügt.</translation>
+    </message>
+</context>
+<context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
@@ -9672,6 +9779,30 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
+    </message>
+    <message>
+        <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
+        <translation>Keines davon nutzt ein Netz oder schreibt etwas. Dateien und Chats werden erst gelesen, wenn Sie es erlauben.</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>Datum und Uhrzeit</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>Rechner</translation>
+    </message>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+    <message>
+        <source>Servers of tools</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>Of the servers that are switched on in the settings, those whose tools the model is given.</source>
+        <translation>Welche der in den Einstellungen eingeschalteten Server dem Modell ihre Werkzeuge geben.</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -10016,10 +10147,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
-    </message>
-    <message>
-        <source>Of current_time, calculate, read_attachment and search_chats, those that are offered.</source>
-        <translation>Von current_time, calculate, read_attachment und search_chats die, die angeboten werden.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -11389,6 +11516,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>Arguments and result</source>
         <translation>Argumente und Ergebnis</translation>
     </message>
+    <message>
+        <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
+        <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden angenommen.</translation>
+    </message>
 </context>
 <context>
     <name>ToolController</name>
@@ -11464,8 +11595,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Server für Werkzeuge hinzufügen</translation>
     </message>
     <message>
-        <source>Import mcp.json…</source>
-        <translation>mcp.json übernehmen…</translation>
+        <source>Import…</source>
+        <translation>Importieren…</translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <translation>Datei wählen…</translation>
     </message>
     <message>
         <source>Import the servers of another app</source>

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from engine.records import CountRequest, TokensCounted
+from engine.records import CountRequest, PictureSize, TokensCounted
 
 SLICE_CHARS = 16_384
 
-Count = Callable[[str], int | None]
+Count = Callable[[str | PictureSize], int | None]
 
 
 class TokenCounter:
@@ -22,17 +22,18 @@ class TokenCounter:
     def __init__(self) -> None:
         self._number = 0  # of the request at hand
         self._counts: list[int] = []  # of it, text by text
-        self._rest: deque[str] = deque()  # slices of its text that is being counted
+        self._rest: deque[str | PictureSize] = deque()  # slices of its text that is being counted
 
     def work(self, request: CountRequest, count: Count) -> TokensCounted | None:
         """Count one slice of a request; return the answer where it was the last one.
 
-        ``count`` gives the tokens of a text, or None where there is no vocabulary.
+        ``count`` gives the tokens of a text or the places of a picture, or None where there is no vocabulary.
         """
         if request.request_id != self._number:
             self._begin(request.request_id)
         if not self._rest and len(self._counts) < len(request.texts):
-            self._rest.extend(slices(request.texts[len(self._counts)]))
+            text = request.texts[len(self._counts)]
+            self._rest.extend(slices(text) if isinstance(text, str) else [text])
             self._counts.append(0)
         known: int | None = 0
         if self._rest:

@@ -92,7 +92,8 @@ class PuppetWorker:
         elif isinstance(request, CountRequest):
             self.counts.append(request)
             if self.counts_at_once:
-                counts = tuple(len(text.split()) for text in request.texts) if self.is_loaded else None
+                texts = (text if isinstance(text, str) else "place " * 16 for text in request.texts)
+                counts = tuple(len(text.split()) for text in texts) if self.is_loaded else None
                 self.tell(TokensCounted(request.request_id, counts))
         elif request.background:
             problem = Problem("No session", "There is no model.", "Use a real one.")

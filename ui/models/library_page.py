@@ -51,6 +51,8 @@ def facts(row: LibraryRow) -> str:
     pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
     if row.paired_with:
         pieces.append(translate("LibraryPage", "paired with {paired_with}").format(paired_with=row.paired_with))
+    if row.side_file:
+        pieces.append(translate("LibraryPage", "sees pictures with {side_file}").format(side_file=row.side_file))
     pieces += [row.licence, row.source]
     return " · ".join(piece for piece in pieces if piece)
 

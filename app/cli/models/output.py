@@ -22,6 +22,7 @@ from app.hub.records import (
     RepoDetails,
     RepoSummary,
 )
+from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6
 _GATED = {Gated.AUTOMATIC: "its terms must be accepted first", Gated.MANUAL: "its publisher must admit you first"}
@@ -82,6 +83,12 @@ def show_text(details: RepoDetails, url: str) -> str:
     return "\n".join([*lines, "", _table(rows) if details.models else "There is no GGUF file in it."])
 
 
+def side_name(model: LibraryModel) -> str:
+    """The name of the side file with which a model sees pictures; empty where it does not."""
+    side = find_side_file(model.path) if model.kind is FileKind.MODEL and not model.missing else None
+    return side.name if side is not None else ""
+
+
 def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: Path) -> str:
     """The library for a person."""
     lines = [f"Library: {folder}"]
@@ -92,6 +99,7 @@ def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: P
             size_words(model.size_bytes),
             _where(model),
             model.draft and f"draft: {model.draft}",
+            (side := side_name(model)) and f"sees pictures with {side}",
         )
         for model in models
     ]

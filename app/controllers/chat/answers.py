@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.repeats import repeat_notice
@@ -23,6 +24,7 @@ from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import answer_speed
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
+from app.domain.tools.calls import with_tokens
 from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
 from app.storage.pair_speeds import PairSpeeds
@@ -52,6 +54,7 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
+_CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
 ONE_AT_A_TIME = mark(
@@ -229,16 +232,19 @@ class AnswerController:
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
-        if self._streaming is not None:
-            self._worker.cancel(self._streaming.request_id)
-        else:
+        if self._streaming is None:
             self.tools.stop()
+        elif self.tools.stop_waiting():
+            self._on_end(self._streaming, Finished(self._streaming.request_id, FinishReason.CANCELLED, RunStats()))
+            self.tools.on_changed()
+        else:
+            self._worker.cancel(self._streaming.request_id)
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
         if self._streaming is not None and self._streaming.conversation_id == conversation_id:
             self._streaming.abandoned = True
-            self._worker.cancel(self._streaming.request_id)
+            self.stop()
         elif self.is_answering_in(conversation_id):
             self.tools.stop()
 
@@ -294,13 +300,31 @@ class AnswerController:
         self.tools.on_changed()
 
     def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode, tools: ToolTurn | None = None) -> None:
-        tools = tools or self.tools.begin(turn.conversation_id, mode)
         self._streaming = streaming
         streaming.mode = mode
+        settings = self._conversations.settings  # of this chat: another one may be open when the servers have started
+        depth = self._conversations.depth
+        send = partial(self._send, streaming, turn, settings, depth)
+        if tools is None and self.tools.wait_for_servers(settings, send):
+            if self._is_shown(streaming):
+                self._window.transcript.show_servers_starting()
+        else:
+            send(tools)
+
+    def _send(
+        self,
+        streaming: _StreamingAnswer,
+        turn: Turn,
+        settings: Settings,
+        depth: int | None,
+        tools: ToolTurn | None = None,
+    ) -> None:
+        """Ask the engine: the tools are known."""
+        mode = streaming.mode
+        tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
-        depth = self._conversations.depth
-        settings, decode = self._conversations.settings, self._parts.decode
+        decode = self._parts.decode
         settings = replace(settings, values={**settings.values, **_seed_of(streaming, settings), **streaming.values})
         request = chat_request(settings, turn.history, mode, depth, streaming.request_id, decode)
         begun = (Message("assistant", turn.answer.text),) if turn.answer.text else ()
@@ -331,6 +355,8 @@ class AnswerController:
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         if streaming.visible is not None:
             text, spans = streaming.visible.feed(text, spans)
+            if not text and streaming.visible.num_held >= _CERTAIN_CHARS and self._is_shown(streaming):
+                self._window.transcript.show_calling()
         self._show_text(streaming, text, spans)
 
     def _show_text(self, streaming: _StreamingAnswer, text: str, spans: tuple[TokenSpan, ...]) -> None:
@@ -372,6 +398,7 @@ class AnswerController:
         self._show_text(streaming, *_with_spans(*rest))
         if not calls:
             return False
+        calls = [(with_tokens(call, *visible.tokens_of(place)), text) for place, (call, text) in enumerate(calls)]
         answer_id, conversation_id = streaming.answer_id, streaming.conversation_id
         views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
         if views is None:

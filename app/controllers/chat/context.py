@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from app.controllers.chat.condensing import CondensedMessages, condensed_messages
@@ -12,7 +12,7 @@ from app.controllers.parts import Parts
 from app.domain.context import ContextParts, SummaryView
 from app.domain.messages import MessageState, MessageView
 from app.domain.model_name import model_name
-from app.domain.requests import counted_text
+from app.domain.requests import counted_text, picture_sizes
 from app.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.domain.settings.layers import Layer
 from app.storage.chats import summaries
@@ -23,6 +23,7 @@ from engine.records import (
     EngineFailed,
     Finished,
     ModelInfo,
+    PictureSize,
     StatsUpdate,
     SummaryUpdate,
     TokensCounted,
@@ -65,6 +66,8 @@ class ContextController:
         self._size, self._target = 0, ""
         self._system_prompt = ""
         self._count = 0  # the number of the newest
+        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
+        self._shown_tools = ""
         self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
         self._failed: MessageView | None = None  # the end of the open conversation, where it has no answer
@@ -99,7 +102,7 @@ class ContextController:
         """Other settings hold for the open chat."""
         held = self._conversations.settings
         self.meter.set_policy(held.text("overflow"))
-        if held.text("system_prompt") != self._system_prompt:
+        if held.text("system_prompt") != self._system_prompt or self.tools_text() != self._shown_tools:
             self.show()
 
     # ---- summaries --------------------------------------------------------------------------------------------------
@@ -162,17 +165,21 @@ class ContextController:
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # what another model told of its tokens
         self._count = next_number()
+        self._shown_tools = self.tools_text()
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         said = counted_text(short.messages)
         refused = self._needed(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        self._worker.submit(CountRequest(self._count, (system, said, answer)))
+        texts = system + self._shown_tools, said, answer
+        sizes = self._sizes(views, short)
+        self._worker.submit(CountRequest(self._count, (*texts, *sizes)))
 
     def on_counted(self, event: TokensCounted) -> None:
         """Take what the engine counted for the newest question."""
         if event.request_id == self._count and event.counts is not None:
-            system, said, answer = event.counts
-            parts = ContextParts(system, said + self._overhead if said or answer else 0, answer, self._size)
+            system, said, answer, *pictures = event.counts
+            said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
+            parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
             needed = self._needed(parts.used)
             parts = self._as_used(parts, self._window.composer.context_used)
             self.meter.set_parts(replace(parts, refused=needed))
@@ -218,6 +225,12 @@ class ContextController:
             return ()
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
+
+    def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
+        """Of the pictures that the model is shown: those behind a summary, where it sees."""
+        ids = [view.id for view in views]
+        begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
+        return picture_sizes(views[begin:]) if self._parts.decode is not None else ()
 
     def _show_lines(self, views: tuple[MessageView, ...]) -> CondensedMessages:
         conversation_id = self._conversations.current_id

@@ -67,7 +67,8 @@ FIT_PARTS = (
     mark("FitParts", "Weights"),
     mark("FitParts", "Context"),
     mark("FitParts", "Compute buffers"),
-    mark("FitParts", "Tokenizer and other"),
+    mark("FitParts", "Tokenizer and the rest"),
+    mark("FitParts", "Encoder for pictures"),
 )
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
@@ -186,7 +187,9 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
     )
 
 
-def library_row(model: LibraryModel, target: str, draft: str, architecture: str, title: str = "") -> LibraryRow:
+def library_row(
+    model: LibraryModel, target: str, draft: str, architecture: str, title: str = "", side_file: str = ""
+) -> LibraryRow:
     """A model of the library; ``target`` and ``draft`` are the files in use, ``title`` is its name by the header."""
     path = str(model.path)
     return LibraryRow(
@@ -203,6 +206,7 @@ def library_row(model: LibraryModel, target: str, draft: str, architecture: str,
         in_use="target" if path == target else "draft" if path == draft else "",
         licence=licence_name(model.licence),
         source=model.source or model.repo_id,
+        side_file=side_file,
     )
 
 

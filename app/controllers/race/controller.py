@@ -31,7 +31,7 @@ from app.domain.speed.races import (
 from app.storage.atomic import exported_file
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
-from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Problem
+from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
 from engine.requests import RunJob
 from engine.sentences import said
 from ui.text.language import mark, translate
@@ -140,9 +140,9 @@ class RaceController(QObject):
             place -= 1
         if place is not None and place >= 0 and not self._racing:
             system = self._conversations.settings.text("system_prompt")
-            messages = prompt_messages(system, views[: place + 1])
+            messages = prompt_messages(system, views[: place + 1], self._parts.decode)
             if messages and messages[-1].role == "user":
-                self._page.ask(messages[-1].content, messages[:-1])
+                self._page.ask(messages[-1].content, messages[:-1], messages[-1].pictures)
         self._window.race.open()
 
     def start(self, setup: RaceSetup) -> None:
@@ -205,7 +205,7 @@ class RaceController(QObject):
         sampling = sampling_params(settings)
         sampling = replace(sampling, temperature=0.0 if setup.greedy else sampling.temperature, seed=sampling.seed or 0)
         return ChatRequest(
-            messages=(*setup.before, Message("user", setup.question)),
+            messages=(*setup.before, Message("user", setup.question, pictures=_within(setup))),
             sampling=sampling,
             max_tokens=setup.max_tokens,
             tie_safe=bool(settings.values["tie_safe"]),
@@ -328,6 +328,11 @@ class RaceController(QObject):
     def _before_new(self) -> tuple[Message, ...]:
         """What goes before a question that is asked of nobody yet: the system prompt."""
         return prompt_messages(self._conversations.settings.text("system_prompt"), ())
+
+
+def _within(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
+    """The pictures of the question, whose words may have been changed since."""
+    return tuple((min(place, len(setup.question)), picture) for place, picture in setup.pictures)
 
 
 def write_bytes(file: Path, data: bytes) -> None:

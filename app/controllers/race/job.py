@@ -195,7 +195,12 @@ class RaceJob:
                 )
             results.append(LaneResult(choice, stats, latest.text, latest.spans))
         return RaceResult(
-            setup=self._setup,
+            setup=replace(
+                self._setup,
+                before=tuple(replace(one, pictures=()) for one in self._setup.before),
+                pictures=(),
+                lost_pictures=self._setup.num_pictures,
+            ),
             target=shown_name(ready.target),
             draft=shown_name(ready.draft),
             target_path=ready.target.path,

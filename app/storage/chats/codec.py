@@ -203,7 +203,7 @@ def call_to_text(call: StoredCall | None) -> str:
     if call is None:
         return ""
     fields = {"id": call.call_id, "name": call.name, "server": call.server, "arguments": call.arguments}
-    more = {"title": call.title, "cut": call.cut, "took_ms": call.took_ms}
+    more = {key: getattr(call, key) for key in ("title", "cut", "took_ms", "tokens", "drafted")}
     return json.dumps({**fields, **{key: value for key, value in more.items() if value}}, ensure_ascii=False)
 
 
@@ -234,4 +234,6 @@ def call_from_text(text: str | None, status: str) -> StoredCall | None:
         words("title"),
         whole("cut") or 0,
         whole("took_ms"),
+        whole("tokens") or 0,
+        whole("drafted") or 0,
     )

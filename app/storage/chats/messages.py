@@ -141,7 +141,20 @@ def list_messages(
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
     path = tree.path()
     found = {row[0]: row for row in _select(db, _ALL, path)}
-    return with_attachments(db, (_view(found[number], versions.get(tree.parents[number], ())) for number in path))
+    views = (_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+    return with_attachments(db, _with_places(views))
+
+
+def _with_places(views: Iterable[MessageView]) -> Iterator[MessageView]:
+    """Note which answers go on after calls of the same model."""
+    target, is_after_call = "", False
+    for view in views:
+        if view.role == "assistant":
+            yield dataclasses.replace(view, follows_calls=is_after_call and view.target == target)
+            target = view.target
+        else:
+            yield view
+        is_after_call = view.call is not None
 
 
 def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:

@@ -172,7 +172,7 @@ class ChatStore(ChatsFile):
                 raise _gone()
             history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
             stored = conversations.read_conversation(db, conversation_id)
-            answer = self._insert(db, conversation_id, _EMPTY_ANSWER, after)
+            answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
             return Turn(conversation_id, stored.title if stored else "", history, answer)
 
         turn = self.write(job)
