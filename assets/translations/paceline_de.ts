@@ -3119,8 +3119,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Seed in diesem Chat verwenden</translation>
     </message>
     <message>
-        <source>The same answer, in every mode, unless model or messages have changed.</source>
-        <translation>Dieselbe Antwort, in jedem Modus, sofern Modell und Nachrichten noch dieselben sind.</translation>
+        <source>The same answer in every mode, but for near ties, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort in jedem Modus, von Beinahe-Gleichständen abgesehen, sofern Modell und Nachrichten noch dieselben sind.</translation>
     </message>
     <message>
         <source>Repeat with this seed</source>
