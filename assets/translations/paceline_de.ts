@@ -31,6 +31,14 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Writing a call of a tool</source>
+        <translation>Schreibt einen Werkzeugaufruf</translation>
+    </message>
+    <message>
+        <source>Starting the servers of tools</source>
+        <translation>Die Server der Werkzeuge werden gestartet</translation>
+    </message>
+    <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
@@ -850,6 +858,10 @@
         <translation>Keine weiteren Antworten, bis Platz ist.</translation>
     </message>
     <message>
+        <source>System prompt and tools</source>
+        <translation>Systemprompt und Werkzeuge</translation>
+    </message>
+    <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
@@ -902,6 +914,13 @@
         <translation>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
         </translation>
     </message>
     <message>
@@ -2501,6 +2520,32 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>context of {number} tokens</source>
         <translation>Kontext von {number} Token</translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message numerus="yes">
+        <source>%n more are there already.</source>
+        <translation>
+            <numerusform>%n weiterer ist schon da.</numerusform>
+            <numerusform>%n weitere sind schon da.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>They are added switched off: nothing is started before you switch it on.</source>
+        <translation>Sie werden ausgeschaltet hinzugefügt: Nichts startet, bevor Sie es einschalten.</translation>
+    </message>
+    <message>
+        <source>Import servers from {source}</source>
+        <translation>Server aus {source} importieren</translation>
+    </message>
+    <message>
+        <source>All of its servers are there already.</source>
+        <translation>Alle seine Server sind schon da.</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
     </message>
 </context>
 <context>
@@ -6355,6 +6400,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
     </message>
     <message>
+        <source>{label} must be some of: {choices}.</source>
+        <translation>{label} dürfen nur hiervon sein: {choices}.</translation>
+    </message>
+    <message>
+        <source>it wrote a message with more than {most:,} values</source>
+        <translation>er hat eine Nachricht mit mehr als {most:,} Werten geschrieben</translation>
+    </message>
+    <message>
+        <source>it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into “headers” of its entry as Authorization</source>
+        <translation>er verlangt eine Anmeldung über OAuth, die Paceline nicht kann; wo sein Anbieter Tokens ausgibt, setzen Sie eines als Authorization in „headers“ seines Eintrags</translation>
+    </message>
+    <message>
         <source>“{name}” is not used: {why}</source>
         <translation>„{name}“ wird nicht verwendet: {why}</translation>
     </message>
@@ -9339,6 +9396,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>ServersRow</name>
+    <message>
+        <source>No server is switched on. Servers are added in the settings.</source>
+        <translation>Kein Server ist eingeschaltet. Server werden in den Einstellungen hinzugefügt.</translation>
+    </message>
+</context>
+<context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
@@ -9578,6 +9642,30 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
+    </message>
+    <message>
+        <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
+        <translation>Keines nutzt ein Netz oder schreibt etwas. Dateien und Chats werden erst gelesen, wenn Sie es erlauben.</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>Datum und Uhrzeit</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>Rechner</translation>
+    </message>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+    <message>
+        <source>Servers of tools</source>
+        <translation>Server der Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Of the servers that are switched on in the settings, those whose tools the model is given.</source>
+        <translation>Von den Servern, die in den Einstellungen eingeschaltet sind, die, deren Werkzeuge das Modell bekommt.</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -9930,10 +10018,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
-    </message>
-    <message>
-        <source>Of current_time, calculate, read_attachment and search_chats, those that are offered.</source>
-        <translation>Von current_time, calculate, read_attachment und search_chats die, die angeboten werden.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -11303,6 +11387,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>Arguments and result</source>
         <translation>Argumente und Ergebnis</translation>
     </message>
+    <message>
+        <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
+        <translation>Mit {count} Token geschrieben; {drafted} davon waren Entwürfe, die angenommen wurden.</translation>
+    </message>
 </context>
 <context>
     <name>ToolController</name>
@@ -11378,8 +11466,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Server für Werkzeuge hinzufügen</translation>
     </message>
     <message>
-        <source>Import mcp.json…</source>
-        <translation>mcp.json übernehmen…</translation>
+        <source>Import…</source>
+        <translation>Importieren…</translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <translation>Datei wählen…</translation>
     </message>
     <message>
         <source>Import the servers of another app</source>

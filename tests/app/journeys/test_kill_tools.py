@@ -89,6 +89,7 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         if any(
             view.call is not None and view.call.status is CallStatus.UNKNOWN for view in harness.window.shown[-1][1]
         ):
+            qtbot.waitUntil(lambda page=harness.window.transcript: not page.is_building)
             card = harness.window.transcript.last_card(
                 lambda view: view.call is not None and view.call.status is CallStatus.UNKNOWN
             )
