@@ -32,8 +32,9 @@ from app.server.request_body import CLIENT_GONE, MAX_BODY_BYTES, MAX_BYTES_WITH_
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Scheduler, Told
+from app.server.scheduler import JobEvent, Scheduler
 from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
+from app.server.turn import Told
 from engine.errors import GrammarError
 from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar

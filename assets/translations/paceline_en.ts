@@ -298,6 +298,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>With %n pictures</source>
+        <translation>
+            <numerusform>With %n picture</numerusform>
+            <numerusform>With %n pictures</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>With the one earlier message of the chat</numerusform>

@@ -1,4 +1,4 @@
-"""Which messages still fit where a conversation has outgrown the context. The caller counts tokens.
+"""Which messages still fit where a conversation has outgrown the context. The caller counts tokens, and places.
 
 A question that got no answer is joined with the next one; one that was too long would stand in the way of all to come.
 
@@ -26,12 +26,12 @@ class TrimmedMessages:
     num_left_out: int
 
 
-def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_ctx: int) -> list[TrimmedMessages]:
+def without_oldest(messages: Sequence[Message], count: Callable[[Message], int], n_ctx: int) -> list[TrimmedMessages]:
     """Shorter and shorter conversations, a quarter of the context less each time, down to the last question alone.
 
     Args:
         messages: at most one system prompt in front, then questions and answers in turns.
-        count: tokens of a text; the template's own tokens need not be in it.
+        count: tokens of a message, with the places of its pictures; the template's own tokens need not be in it.
         n_ctx: tokens that the context holds.
     """
     first = 1 if messages and messages[0].role == "system" else 0
@@ -41,7 +41,7 @@ def without_oldest(messages: Sequence[Message], count: Callable[[str], int], n_c
     seen, part = 0, max(n_ctx // _PARTS, 1)
     threshold, done = part, first
     for start in starts[1:]:
-        seen += sum(count(message.content) for message in messages[done:start])
+        seen += sum(map(count, messages[done:start]))
         done = start
         if seen >= threshold:
             result.append(TrimmedMessages((*head, *messages[start:]), start - first))

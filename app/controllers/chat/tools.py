@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,6 +16,7 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.domain.messages import MessageView
+from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
 from app.domain.settings.values import Settings
 from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
@@ -61,6 +62,7 @@ class ToolTurn:
     cancel: Callable[[], None] | None = None
     begun_s: float = 0.0
     visible: VisibleText | None = None
+    values: Mapping[str, SettingValue] = field(default_factory=dict)  # in place of the chat's
 
     def place_of(self, call_id: str) -> int | None:
         """Where a call is among those of the last answer."""

@@ -17,6 +17,7 @@ from app.storage.chats.attachments import with_attachments
 from app.storage.chats.codec import (
     call_from_text,
     call_to_text,
+    drawn_from_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -26,7 +27,7 @@ from app.storage.chats.schema import MESSAGE_ROLE
 from app.storage.chats.writer import DatabaseAccess
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status"
+_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn"
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -180,7 +181,7 @@ def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterato
 
 
 def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
-    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status = row
+    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn = row
     return MessageView(
         message_id,
         role,
@@ -194,6 +195,7 @@ def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
         thinking_ms=thinking_ms,
         target=target,
         call=call_from_text(call, call_status),
+        drawn=drawn_from_text(drawn),
     )
 
 

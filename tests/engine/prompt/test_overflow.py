@@ -19,16 +19,21 @@ def talk(*sizes: int, system: bool = True) -> list[Message]:
     return [Message("system", "Be kind."), *turns] if system else turns
 
 
+def size(message: Message) -> int:
+    """One token a character."""
+    return len(message.content)
+
+
 def test_turns_go_by_quarters_of_the_context_oldest_first() -> None:
     messages = talk(10, 10, 10, 10, 10, 10, 10, 10, 10)
-    kept = without_oldest(messages, len, 120)
+    kept = without_oldest(messages, size, 120)
     assert [part.num_left_out for part in kept] == [4, 6, 8]
     assert kept[0].messages == (messages[0], *messages[5:])
     assert kept[-1].messages == (messages[0], messages[-1])
 
 
 def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
-    assert without_oldest(talk(500), len, 100) == []
+    assert without_oldest(talk(500), size, 100) == []
 
 
 def asked(*questions: str) -> Message:
@@ -64,7 +69,7 @@ def test_what_stays_is_the_end_of_the_conversation(sizes: list[int], system: boo
     messages = talk(*sizes, system=system)
     last = messages[-1]
     counts = []
-    for part in without_oldest(messages, len, n_ctx):
+    for part in without_oldest(messages, size, n_ctx):
         head = 1 if system else 0
         assert part.messages[:head] == tuple(messages[:head])
         assert part.messages[head:] == tuple(messages[head + part.num_left_out :])
@@ -82,7 +87,7 @@ def test_one_more_turn_seldom_moves_the_beginning(sizes: list[int]) -> None:
         messages = talk(*sizes[:end])
         whole = sum(sizes[:end])
         fitting = [
-            part for part in without_oldest(messages, len, n_ctx) if whole - _left(messages, part.num_left_out) < n_ctx
+            part for part in without_oldest(messages, size, n_ctx) if whole - _left(messages, part.num_left_out) < n_ctx
         ]
         places.append(0 if whole < n_ctx else fitting[0].num_left_out if fitting else end - 1)
     assert places == sorted(places)

@@ -45,6 +45,7 @@ class AnswerCard(MessageCard):
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
             wanted; the `Mode`, the path of the target.
+        seed_wanted(int, object): something is wanted of its seed, a `SeedWish`.
         unfolded(object): the reasoning of this card was opened.
         continue_requested(int): an answer that was cut short is to go on.
         link_activated(str): a link of the answer was activated.
@@ -54,6 +55,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
+    seed_wanted = Signal(int, object)
     unfolded = Signal(object)
     continue_requested = Signal(int)
     link_activated = Signal(str)
@@ -446,7 +448,7 @@ class AnswerCard(MessageCard):
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self._action_bar.show_stats(view.stats)
+        self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
         self.set_author(view.target or UNKNOWN_AUTHOR)
         self.author.setVisible(not self._view.follows_calls)  # it stands above the calls
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
