@@ -22,7 +22,7 @@ class ToolFormat(StrEnum):
     KEY_VALUE = "key-value"  # GLM 4.5 and later, Ling, Laguna, Spark
     KEY_VALUE_OPENSOURCE = "key-value-opensource"  # Hunyuan 3
     INVOKE = "invoke"  # MiniMax M2
-    _M3S = "minimax-tags"  # MiniMax M3
+    MINIMAX_TAGS = "minimax-tags"  # MiniMax M3
     DSML = "dsml"  # DeepSeek V3.2
     DSML_CALLS = "dsml-calls"  # DeepSeek V4
     ATEM = "atem"  # Muse
@@ -143,7 +143,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
         "<arg_key:opensource>{key}</arg_key:opensource>\n<arg_value:opensource>", "</arg_value:opensource>\n",
         "</tool_call:opensource>\n",
     ),
-    ToolFormat._M3S: _tags(
+    ToolFormat.MINIMAX_TAGS: _tags(
         f"{_M3}<tool_call>\n", f"{_M3}</tool_call>", _M3 + '<invoke name="{name}">', _M3 + "<{key}>", _M3 + "</{key}>",
         f"{_M3}</invoke>\n",
     ),
