@@ -149,6 +149,10 @@
         <translation>Als Text behalten</translation>
     </message>
     <message>
+        <source>Load {name}</source>
+        <translation>{name} laden</translation>
+    </message>
+    <message>
         <source>That is a long text ({count} characters).</source>
         <translation>Das ist ein langer Text ({count} Zeichen).</translation>
     </message>
@@ -170,6 +174,10 @@
     <message>
         <source>reading</source>
         <translation>wird gelesen</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures: it gets their names alone.</source>
+        <translation>Dieses Modell sieht keine Bilder: Es bekommt nur ihre Namen.</translation>
     </message>
     <message>
         <source>this model cannot see it</source>
@@ -2109,8 +2117,12 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Rechenpuffer</translation>
     </message>
     <message>
-        <source>Tokenizer and other</source>
+        <source>Tokenizer and the rest</source>
         <translation>Tokenizer und Übriges</translation>
+    </message>
+    <message>
+        <source>Encoder for pictures</source>
+        <translation>Encoder für Bilder</translation>
     </message>
 </context>
 <context>
@@ -2644,6 +2656,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>paired with {paired_with}</source>
         <translation>verbunden mit {paired_with}</translation>
+    </message>
+    <message>
+        <source>sees pictures with {side_file}</source>
+        <translation>sieht Bilder mit {side_file}</translation>
     </message>
     <message>
         <source>Add a GGUF file…</source>
@@ -6163,6 +6179,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Versuchen Sie es in einer Stunde noch einmal.</translation>
     </message>
     <message>
+        <source>Choose a model that sees, or leave the pictures out.</source>
+        <translation>Wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
+        <source>The engine did not take the conversation with its pictures. {reason}</source>
+        <translation>Die Engine hat das Gespräch mit seinen Bildern nicht angenommen. {reason}</translation>
+    </message>
+    <message>
+        <source>A text that an engine of others is to continue can have no pictures.</source>
+        <translation>Ein Text, den eine fremde Engine fortsetzen soll, kann keine Bilder haben.</translation>
+    </message>
+    <message>
+        <source>Leave the pictures out.</source>
+        <translation>Lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
         <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
@@ -6825,6 +6857,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{path} hears, but does not see: it has no encoder for pictures.</source>
         <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
+    </message>
+    <message>
+        <source>{path} is of another model: it puts marks around pictures that this model does not know.</source>
+        <translation>{path} gehört zu einem anderen Modell: Es setzt Marken um Bilder, die dieses Modell nicht kennt.</translation>
     </message>
     <message>
         <source>The encoder could not read the picture: {reason}.</source>
@@ -8260,6 +8296,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         </translation>
     </message>
     <message numerus="yes">
+        <source>With %n pictures</source>
+        <translation>
+            <numerusform>Mit %n Bild</numerusform>
+            <numerusform>Mit %n Bildern</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>Mit der einen früheren Nachricht des Chats</numerusform>
@@ -8631,6 +8674,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
+    </message>
+    <message>
+        <source>This race had pictures, which are not kept with it. Race the question again from its chat.</source>
+        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie die Frage noch einmal aus ihrem Chat.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>

@@ -281,6 +281,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>With %n pictures</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>With the one earlier message of the chat</numerusform>
