@@ -6976,6 +6976,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
     </message>
     <message>
+        <source>{path} is of another model: it puts marks around pictures that this model does not know.</source>
+        <translation>{path} gehört zu einem anderen Modell: Es setzt Marken um Bilder, die dieses Modell nicht kennt.</translation>
+    </message>
+    <message>
         <source>The encoder could not read the picture: {reason}.</source>
         <translation>Der Encoder konnte das Bild nicht lesen: {reason}.</translation>
     </message>
