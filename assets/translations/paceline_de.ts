@@ -1937,6 +1937,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
+        <source>{number} fixed by the form</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>about as fast as plain</source>
         <translation>etwa so schnell wie ohne Entwurf</translation>
     </message>
@@ -10151,6 +10159,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Hold calls in their form</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Allowed without asking</source>
