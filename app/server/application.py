@@ -333,8 +333,6 @@ class Endpoints:
             self._scheduler.cancel(job)
         if isinstance(event, ApiError):
             raise event
-        if isinstance(event, EngineReady):
-            self._switch.note_ready(event)
         return self._switch.known(name) or self._current()
 
 

@@ -14,7 +14,7 @@ from app.domain.errors import AppError
 from app.domain.local_server import Activity, LoggedRequest
 
 if TYPE_CHECKING:
-    from app.server.library import LoadableModels
+    from app.server.library import NamedModels
     from app.server.listening import Server
     from app.server.request_log import RequestLog
     from app.server.scheduler import Scheduler
@@ -38,7 +38,7 @@ class BackgroundServer:
     """
 
     def __init__(
-        self, engine: Engine, models: LoadableModels, where: tuple[str, int], key: str, on_change: Callable[[], None]
+        self, engine: Engine, models: NamedModels, where: tuple[str, int], key: str, on_change: Callable[[], None]
     ) -> None:
         self._engine, self._models = engine, models
         self._where, self._key = where, key
@@ -109,7 +109,7 @@ class BackgroundServer:
         with bind(*self._where) as listener:
             self._requests = RequestLog(self._on_change)
             metrics, scheduler = Metrics(self._requests), Scheduler(self._engine)
-            scheduler.ensure_for = self._models.ensure_for
+            scheduler.load_for, scheduler.on_loaded = self._models.load_for, self._models.note_loaded
             scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
             scheduler.on_change = self._on_change
             app = make_application(self._models, scheduler, metrics, self._key, AllowedHosts(self._where[0]))

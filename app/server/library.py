@@ -9,7 +9,6 @@ from typing import Protocol
 
 from app.server.errors import ApiError
 from app.server.protocol import ServedModel
-from app.server.turn import Ensure
 from engine.records import EngineReady, LoadRequest
 
 
@@ -31,25 +30,6 @@ class ModelLibrary(Protocol):
         """The model of this name; None where there is none. May read the disk."""
 
 
-class LoadingSession(Protocol):
-    """What is needed of `engine.session.session.Session` to change the models. Only the engine's thread calls it."""
-
-    is_load_cancelled: Callable[[], bool]
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether there is a target."""
-
-    def ready(self) -> EngineReady:
-        """What is loaded."""
-
-    def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
-        """Load a target and its draft."""
-
-    def unload(self) -> None:
-        """Free all models."""
-
-
 class NamedModels(Protocol):
     """What requests may name. All methods may be called from any thread."""
 
@@ -67,27 +47,23 @@ class NamedModels(Protocol):
         """All that may be named, the current one first."""
 
     def find(self, name: str) -> str:
-        """The file of a model by its name; it can be loaded from now on.
+        """The file of a model by its name.
 
         Raises:
             ApiError: 404: there is none.
         """
 
-    def note_ready(self, ready: EngineReady) -> None:
-        """A model that `find` found was loaded."""
+    def load_for(self, target: str) -> LoadRequest | None:
+        """Give what has to be loaded for requests that were read for this file; None where it is not to be."""
 
-
-class LoadableModels(NamedModels, Protocol):
-    """The same where the turns of requests have them loaded, maybe in another process."""
-
-    def ensure_for(self, target: str) -> Ensure | None:
-        """What has the model of this file loaded; None where it is not to be."""
+    def note_loaded(self, ready: EngineReady) -> None:
+        """Note what was loaded for a request."""
 
 
 class ModelSwitch:
     """Has the model loaded that a request was read for. One is in memory at a time: two might not fit.
 
-    `current` and `known` may be called from any thread, `ensure` and `unload` on the engine's.
+    Methods may be called from any thread.
     """
 
     def __init__(self, first: Choice, ready: EngineReady, library: ModelLibrary) -> None:
@@ -112,7 +88,7 @@ class ModelSwitch:
         return list(dict.fromkeys([self.current().name, *self._library.names()]))
 
     def find(self, name: str) -> str:
-        """The file of a model by its name; `ensure` can load it from now on.
+        """The file of a model by its name; `load_for` knows it from now on.
 
         Raises:
             ApiError: 404: there is none.
@@ -123,22 +99,16 @@ class ModelSwitch:
         with self._lock:
             return self._choices.setdefault(choice.request.target, choice).request.target
 
-    def note_ready(self, ready: EngineReady) -> None:
-        """See `NamedModels.note_ready`: `ensure` noted it."""
-
-    def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
-        """Have the model of this file loaded.
-
-        Raises:
-            EngineError: it cannot be loaded; then none is.
-        """
-        if session.is_loaded and session.ready().target.path == target:
-            return
+    def load_for(self, target: str) -> LoadRequest | None:
+        """Give what has to be loaded for requests that were read for this file."""
         with self._lock:
-            choice = self._choices[target]
-        session.unload()
-        session.is_load_cancelled = should_stop
-        ready = session.load(choice.request, lambda _path, _fraction: not should_stop())
+            choice = self._choices.get(target)
+        return None if choice is None else choice.request
+
+    def note_loaded(self, ready: EngineReady) -> None:
+        """Note what was loaded for a request."""
+        with self._lock:
+            choice = self._choices[ready.target.path]
         model = choice.served(ready)
         with self._lock:
             self._current = model

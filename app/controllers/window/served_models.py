@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
     from app.server.library import Choice
     from app.server.pictures import PictureSource
     from app.server.protocol import ServedModel
-    from app.server.turn import Loads
 
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
@@ -133,36 +132,26 @@ class ServedModels:
             self._choices[target] = choice
         return target
 
-    def note_ready(self, ready: EngineReady) -> None:
-        """See `NamedModels.note_ready`."""
-        with self._lock:
-            choice = self._choices.get(ready.target.path)
-        if choice is not None:
-            model = choice.served(ready)
-            with self._lock:
-                self._known[model.name] = model
-            self._note_memory(ready.target.path)
-
-    def ensure_for(self, target: str) -> Loads | None:
-        """What has the model of a file loaded in its turn; None where it is not to be: then the turn refuses it."""
-        from app.server.turn import Loads  # noqa: PLC0415
-
+    def load_for(self, target: str) -> LoadRequest | None:
+        """See `NamedModels.load_for`."""
         with self._lock:
             own, choice = self._own, self._choices.get(target)
-        self._note_memory(target)
         if own is not None and own[2] is not None and own[2].target == target:
-            return Loads(own[2])
-        return Loads(choice.request) if choice is not None and self._may_load else None
+            return own[2]
+        return choice.request if choice is not None and self._may_load else None
 
-    def _note_memory(self, target: str) -> None:
-        """The model of this file is in memory, or will be in a moment."""
+    def note_loaded(self, ready: EngineReady) -> None:
+        """See `NamedModels.note_loaded`."""
         with self._lock:
-            known = next((model for model in self._known.values() if model.ready.target.path == target), None)
-            is_own = self._own is not None and self._own[0].target.path == target
-        if is_own:
+            is_own = self._own is not None and self._own[0].target.path == ready.target.path
+            choice = self._choices.get(ready.target.path)
+        if is_own or choice is None:
             self._set_guest("")
-        elif known is not None and self._may_load:
-            self._set_guest(shown_name(known.ready.target))
+            return
+        model = choice.served(ready)
+        with self._lock:
+            self._known[model.name] = model
+        self._set_guest(shown_name(ready.target))
 
     def _draft_of(self, model: LibraryModel) -> str:
         """The file of the draft that a model is paired with; empty where there is none."""
