@@ -23,6 +23,8 @@ from app.server.error_forms import body_of
 from app.server.errors import UNEXPECTED, ApiError
 from app.server.fields import passing_over, warnings_so_far
 from app.server.library import ModelSwitch, no_such_model
+from app.server.llama.events import CompletionBuilder
+from app.server.llama.request import parse_infill_request, parse_native_request
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.ollama.events import LineBuilder, loaded
 from app.server.ollama.models import API_VERSION, running, shown, tags
@@ -33,28 +35,47 @@ from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
 from app.server.scheduler import JobEvent, Scheduler, Told
-from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
+from app.server.tokens import (
+    Question,
+    read_chat_count,
+    read_count,
+    read_detokenize,
+    read_response_count,
+    read_template,
+    read_tokenize,
+)
 from engine.errors import GrammarError
 from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
-CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
-MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
-TOKENIZE, DETOKENIZE, TEMPLATE = "/v1/tokenize", "/v1/detokenize", "/v1/apply-template"
-MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
-_ANSWERED = (  # in the order of their methods
-    CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, TOKENIZE, DETOKENIZE, TEMPLATE,
-)  # fmt: skip
-OLLAMA = tuple(f"/api/{name}" for name in ("version", "tags", "ps", "show", "chat", "generate"))
-ENDPOINTS = frozenset({*_ANSWERED, *OLLAMA, MODELS, HEALTH, METRICS})
+MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
+_BARE_COMPLETIONS = "/completions"
+# The names of the methods that answer, by paths that may be given without their first part, too.
+_POSTED = {
+    "/v1/chat/completions": "chat",
+    "/v1/chat/completions/input_tokens": "count_chat",
+    "/v1/completions": "completions",
+    RESPONSES: "responses",
+    f"{RESPONSES}/input_tokens": "count_response",
+    "/v1/messages": "messages",
+    "/v1/messages/count_tokens": "count_tokens",
+    "/v1/completion": "completion",
+    "/v1/infill": "infill",
+    "/v1/tokenize": "tokenize",
+    "/v1/detokenize": "detokenize",
+    "/v1/apply-template": "apply_template",
+}
+_OLLAMA_GOT = {"/api/version": "api_version", "/api/tags": "api_tags", "/api/ps": "api_ps"}
+_OLLAMA_POSTED = {"/api/show": "api_show", "/api/chat": "api_chat", "/api/generate": "api_generate"}
+ENDPOINTS = frozenset({*_POSTED, *_OLLAMA_GOT, *_OLLAMA_POSTED, MODELS, HEALTH, METRICS})
 Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
-Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder
+Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder | CompletionBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
 _EMBEDDINGS = ("/embeddings", "/embedding", "/api/embed", "/api/embeddings")  # not here
 MAX_REPORTED = 1000  # different ones
@@ -76,27 +97,14 @@ def make_application(
     and names of models that nobody knows.
     """
     endpoints = Endpoints(models, scheduler, metrics, strict=strict)
-    routes = [
-        Route(HEALTH, endpoints.health, methods=["GET"]),
-        Route(METRICS, endpoints.metrics, methods=["GET"]),
-    ]
+    got = {HEALTH: "health", METRICS: "metrics", **_OLLAMA_GOT}
+    posted = dict(_OLLAMA_POSTED)
     for prefix in (_VERSION, ""):  # many programs are given an address without it
-        models_path, *others = (prefix + path.removeprefix(_VERSION) for path in (MODELS, *_ANSWERED))
-        routes += [
-            Route(models_path, endpoints.models, methods=["GET"]),
-            Route(f"{models_path}/{{name:path}}", endpoints.model, methods=["GET"]),
-        ]
-        answers = (
-            endpoints.chat, endpoints.completions, endpoints.responses, endpoints.messages, endpoints.count_tokens,
-            endpoints.tokenize, endpoints.detokenize, endpoints.apply_template,
-        )  # fmt: skip
-        routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
-    of_ollama = (
-        endpoints.api_version, endpoints.api_tags, endpoints.api_ps,
-        endpoints.api_show, endpoints.api_chat, endpoints.api_generate,
-    )  # fmt: skip
-    for number, (path, answer) in enumerate(zip(OLLAMA, of_ollama, strict=True)):
-        routes.append(Route(path, answer, methods=["GET" if number < 3 else "POST"]))
+        models_path = prefix + MODELS.removeprefix(_VERSION)
+        got |= {models_path: "models", f"{models_path}/{{name:path}}": "model"}
+        posted |= {prefix + path.removeprefix(_VERSION): name for path, name in _POSTED.items()}
+    routes = [Route(path, getattr(endpoints, name), methods=["GET"]) for path, name in got.items()]
+    routes += [Route(path, getattr(endpoints, name), methods=["POST"]) for path, name in posted.items()]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -164,8 +172,22 @@ class Endpoints:
         return await self._answer(request, _read_chat)
 
     async def completions(self, request: Request) -> Response:
-        """How a text goes on."""
-        return await self._answer(request, _read_text)
+        """How a text goes on, as OpenAI's API has it.
+
+        llama.cpp's server answers in its own way where the path has no version. That is done for requests that name
+        no model: OpenAI's API demands one.
+        """
+        body = await self._body(request)
+        is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
+        return await self._answer(request, _read_native if is_native else _read_text, body)
+
+    async def completion(self, request: Request) -> Response:
+        """How a text goes on, as llama.cpp's own API has it."""
+        return await self._answer(request, _read_native)
+
+    async def infill(self, request: Request) -> Response:
+        """What stands in a gap, as llama.cpp's own API has it."""
+        return await self._answer(request, _read_infill)
 
     async def responses(self, request: Request) -> Response:
         """The answer to a conversation, in items."""
@@ -179,6 +201,14 @@ class Endpoints:
     async def messages(self, request: Request) -> Response:
         """The answer to a conversation, as Anthropic's API has it."""
         return await self._answer(request, _read_message)
+
+    async def count_chat(self, request: Request) -> Response:
+        """How many tokens a chat has."""
+        return await self._tell(request, read_chat_count)
+
+    async def count_response(self, request: Request) -> Response:
+        """How many tokens the input of a response has."""
+        return await self._tell(request, read_response_count)
 
     async def count_tokens(self, request: Request) -> Response:
         """How many tokens a conversation has, as Anthropic's API asks it."""
@@ -334,6 +364,16 @@ def _read_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionR
     return asked, ResponseBuilder(model.name, asked)
 
 
+def _read_native(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    made = parse_native_request(body, model)
+    return made.asked, CompletionBuilder(model.name, made)
+
+
+def _read_infill(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    made = parse_infill_request(body, model)
+    return made.asked, CompletionBuilder(model.name, made)
+
+
 def _read_response(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
     made = parse_response_request(body, model)
     return made.asked, ItemBuilder(model.name, made)
@@ -375,7 +415,9 @@ async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -
         while isinstance(event := await _next(events), TextChunk):
             chunks.append(event)
         answers.append(builder.whole(chunks, event))
-    return JSONResponse(builder.together(answers) if isinstance(builder, ResponseBuilder) else answers[0])
+    if isinstance(builder, ResponseBuilder | CompletionBuilder):
+        return JSONResponse(builder.together(answers))
+    return JSONResponse(answers[0])
 
 
 async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events, num_more: int) -> AsyncIterator[bytes]:

@@ -320,11 +320,14 @@ class Scheduler:
         if job.request is None:
             job.on_event(ready)
             return None
-        num_tokens, n_ctx = len(session.prompt_ids(job.request)), loaded.n_ctx
-        if num_tokens > n_ctx - LEAST_ROOM:
+        request, n_ctx = job.request, loaded.n_ctx
+        room = n_ctx - LEAST_ROOM
+        while (num_tokens := len(session.prompt_ids(request))) > room and request.files:
+            request = replace(request, files=request.files[1:])  # the nearest to the gap stay
+        if num_tokens > room:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
-        return job.request
+        return request
 
 
 def _guest(request: ChatRequest) -> int:

@@ -8,7 +8,9 @@ from app.server.anthropic.request import parse_messages_request
 from app.server.errors import ApiError
 from app.server.fields import Fields, warnings_so_far, wrong_type
 from app.server.protocol import ServedModel, parse_request, token_ids
+from app.server.response_request import parse_response_request
 from app.server.scheduler import Ask, InferenceSession
+from engine.records import ChatRequest
 
 Json = dict[str, object]
 Question = Callable[[Json, ServedModel], Ask]  # gives what the session is asked; the answer is the response's object
@@ -84,6 +86,32 @@ def read_count(body: Json, model: ServedModel) -> Ask:
     """
     request = parse_messages_request(body, model).request
     return lambda session: {"input_tokens": len(session.prompt_ids(request))}
+
+
+def read_chat_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/v1/chat/completions/input_tokens``, which is one to ``/v1/chat/completions``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    return _count(parse_request(body, model, chat=True).request)
+
+
+def read_response_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/v1/responses/input_tokens``, which is one to ``/v1/responses``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    return _count(parse_response_request(body, model).asked.request)
+
+
+def _count(request: ChatRequest) -> Ask:
+    """OpenAI's count of the tokens of a prompt."""
+    warnings = _told_warnings()
+    return lambda session: {
+        "object": "response.input_tokens", "input_tokens": len(session.prompt_ids(request)), **warnings,
+    }  # fmt: skip
 
 
 def _fields(body: Json) -> Fields:

@@ -177,6 +177,13 @@ class Vocab:
         return None if before is None or after is None or gap is None else (before, after, gap)
 
     @property
+    def file_ids(self) -> tuple[int, int] | None:
+        """The tokens before the name of a project and before that of a file in it; None where there are not both."""
+        project = self._id_or_none(self._lib.llama_vocab_fim_rep(self._handle))
+        file = self._id_or_none(self._lib.llama_vocab_fim_sep(self._handle))
+        return None if project is None or file is None else (project, file)
+
+    @property
     def eog_ids(self) -> frozenset[int]:
         """All tokens that end an answer."""
         if self._eog_ids is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
@@ -190,10 +191,11 @@ class Answer:
 
     def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
         request, stats = self._request, self.stats
-        banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
+        banned = self._tokenizer.eog_ids if request.ignore_eos or request.min_tokens else frozenset()
+        ends_from = math.inf if request.ignore_eos else len(prompt) + request.min_tokens
         if self.constraint is not None:
             self.constraint.begin(len(prompt))
-        sampler = Sampler(request.sampling, banned, self.constraint)
+        sampler = Sampler(request.sampling, banned, self.constraint, banned_before=ends_from)
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(
             self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
@@ -297,7 +299,8 @@ class Answer:
 
     def _reported_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
         top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)
-        return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top)
+        top_ids = tuple(one for one, _ in found.top)
+        return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top, top_ids)
 
     def _bytes_of(self, token_id: int) -> bytes:
         """What a token stands for; of a control token its name."""
