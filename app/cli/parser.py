@@ -13,6 +13,7 @@ import app
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from app.domain.devices import MOST_PARTS
+from engine.embeddings import Pooling
 from engine.errors import LibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
@@ -269,6 +270,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     folder = "let requests name pictures in files below this folder, as file:///...; default: none"
     models.add_argument("--media-path", metavar="DIR", help=folder)
     models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
+    models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
+    models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
     idle = "free the models once nothing was asked for so long; the next request loads them again"
     models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")

@@ -86,6 +86,10 @@ class Fields:
         self._left = {name: value for name, value in values.items() if value is not None}
         self._prefix = prefix
 
+    def has(self, name: str) -> bool:
+        """Whether a field was given, and not taken yet."""
+        return name in self._left
+
     def take(self, name: str) -> object:
         """The value of a field, whatever it is; None where it was not given."""
         return self._left.pop(name, None)

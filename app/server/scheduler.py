@@ -97,7 +97,7 @@ class InferenceSession(Protocol):
         """Answer; `Finished` comes last, unless an `EngineError` is raised."""
 
 
-Ask = Callable[[InferenceSession], object]
+Ask = Callable[[InferenceSession, Callable[[], bool]], object]  # is given what says whether to give up
 Ensure = Callable[[InferenceSession, str, Callable[[], bool]], None]
 
 
@@ -310,12 +310,15 @@ class Scheduler:
         """
         if self.ensure is not None and job.target:
             self.ensure(session, job.target, job.cancelled.is_set)
+        if job.ask is not None and not job.target:  # nothing of what is loaded
+            job.on_event(Told(job.ask(session, job.cancelled.is_set)))
+            return None
         ready = session.ready()
         loaded = ready.target
         if job.target not in ("", loaded.path):
             raise model_changed_error()
         if job.ask is not None:
-            job.on_event(Told(job.ask(session)))
+            job.on_event(Told(job.ask(session, job.cancelled.is_set)))
             return None
         if job.request is None:
             job.on_event(ready)

@@ -32,7 +32,7 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
             token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
     warnings = _told_warnings()
 
-    def ask(session: InferenceSession) -> Json:
+    def ask(session: InferenceSession, _should_stop: object) -> Json:
         ids = list[int]()
         for place, part in enumerate(parts):
             ids += (
@@ -62,7 +62,7 @@ def read_detokenize(body: Json, model: ServedModel) -> Ask:
         raise wrong_type("tokens", "an array", given)
     ids, warnings = token_ids(given, "tokens", model.n_vocab), _told_warnings()
 
-    def ask(session: InferenceSession) -> Json:
+    def ask(session: InferenceSession, _should_stop: object) -> Json:
         return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
 
     return ask
@@ -75,7 +75,7 @@ def read_template(body: Json, model: ServedModel) -> Ask:
         ApiError: 400 with the field to blame.
     """
     request, warnings = parse_request(body, model, chat=True).request, _told_warnings()
-    return lambda session: {"prompt": session.prompts.text_of(request), **warnings}
+    return lambda session, _should_stop: {"prompt": session.prompts.text_of(request), **warnings}
 
 
 def read_count(body: Json, model: ServedModel) -> Ask:
@@ -85,7 +85,7 @@ def read_count(body: Json, model: ServedModel) -> Ask:
         ApiError: 400 with the field to blame.
     """
     request = parse_messages_request(body, model).request
-    return lambda session: {"input_tokens": len(session.prompt_ids(request))}
+    return lambda session, _should_stop: {"input_tokens": len(session.prompt_ids(request))}
 
 
 def read_chat_count(body: Json, model: ServedModel) -> Ask:
@@ -109,7 +109,7 @@ def read_response_count(body: Json, model: ServedModel) -> Ask:
 def _count(request: ChatRequest) -> Ask:
     """OpenAI's count of the tokens of a prompt."""
     warnings = _told_warnings()
-    return lambda session: {
+    return lambda session, _should_stop: {
         "object": "response.input_tokens", "input_tokens": len(session.prompt_ids(request)), **warnings,
     }  # fmt: skip
 

@@ -57,7 +57,8 @@ class CompletionBuilder:
             "id_slot": 0,
             "tokens_predicted": self._num_tokens,
         }
-        return [sse(said | _probabilities(chunk.logprobs))]
+        probable = _probabilities(chunk.logprobs) if self._requests[self._index].top_logprobs else {}
+        return [sse(said | probable)]
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         """Why it ended, with the figures."""

@@ -78,7 +78,8 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
         rest["max_tokens"] = -1 if number in _UNLIMITED else number
     if answers is not None:
         rest["n"] = answers
-    renamed = {"logprobs": likeliest or None, "logit_bias": bias}
+    has_ids = wants_tokens and rest.get("stream") is True  # they come with the probabilities, at the end without
+    renamed = {"logprobs": likeliest or (0 if has_ids else None), "logit_bias": bias}
     try:
         asked = parse_request({**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty)
     except ApiError as error:

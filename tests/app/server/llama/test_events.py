@@ -54,6 +54,14 @@ def test_probabilities_have_ids() -> None:
     assert told == [{**top[0], "top_logprobs": top}]
 
 
+def test_a_stream_has_ids_where_they_are_wanted() -> None:
+    chunk = TextChunk(0, "a", (TokenSpan(1, Source.TARGET),), (PROBABLE,))
+    (event,) = builder(return_tokens=True, stream=True).text_chunks(chunk)
+    told = json.loads(event.removeprefix(b"data: "))
+    assert told["tokens"] == [4]
+    assert "completion_probabilities" not in told
+
+
 def test_an_answer_may_have_few_fields() -> None:
     answer = builder(response_fields=["content", "timings/predicted_n", "no/such"]).whole([], finished())
     assert answer == {"content": "", "timings/predicted_n": 9}
