@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 MAX_SIDE = 2048  # pixels: what is larger is made smaller before it comes here
 BYTES_PER_PIXEL = 3
+PictureSize = tuple[int, int]  # width and height, pixels
 
 
 @dataclass(frozen=True, slots=True)

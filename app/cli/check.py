@@ -9,6 +9,7 @@ import argparse
 import json
 from pathlib import Path
 
+from app.cli.models.output import size_words
 from app.cli.output import fail_with
 from app.domain.speed.outlook import Outlook
 from app.hub.pairs.outlooks import Conditions, Outlooks
@@ -17,10 +18,12 @@ from app.paths import find_paths
 from app.storage.pair_speeds import PairSpeeds
 from engine.drafters.translation.comparison import find_template_difference, find_translation, speaks_words
 from engine.errors import DraftRefusedError, EngineError
+from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.llama.model import LlamaModel
+from engine.pictures.side_file import find_side_file
 from engine.sandbox.head_probe import probe_head
 from engine.sandbox.pair_probe import PairVerdict
 from engine.sandbox.probe import probe
@@ -29,7 +32,7 @@ from engine.sandbox.probe import probe
 def command(options: argparse.Namespace) -> int:
     """Print the one verdict, then what to expect; exit code 0 for a pair that fits, 1 for one that does not.
 
-    A pair that fits and would not pay off here is said to be so, with 0: it can be used.
+    A pair that fits and would not pay off here is said to be so, with 0: it can be used. So can a target without heads.
     """
     target = Path(options.target)
     if options.draft is None:
@@ -46,11 +49,12 @@ def command(options: argparse.Namespace) -> int:
         return 0 if found.matches else 1
     if not found.matches:
         print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
+        _print_each(_sight(target))
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would not pay off here.")
         speaks = speaks_words(found.speaks) if found.speaks is not None else ""
-        _print_each(speaks, found.difference, *expected.why_not)
+        _print_each(speaks, found.difference, *expected.why_not, _sight(target))
         return 0
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
@@ -58,8 +62,22 @@ def command(options: argparse.Namespace) -> int:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
         print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
-    _print_each(found.difference, *(expected.sentences if expected else ()))
+    _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target))
     return 0
+
+
+def _sight(target: Path) -> str:
+    """With what a target sees pictures, and what that takes of memory; empty where it does not see."""
+    side = find_side_file(target)
+    if side is None:
+        return ""
+    size = size_words(side.stat().st_size + ENCODER_BYTES)
+    return f"{target.name} sees pictures with {side.name}, which takes about {size} of memory."
+
+
+def _side_path(target: Path) -> str | None:
+    side = find_side_file(target)
+    return None if side is None else str(side)
 
 
 def _print_each(*sentences: str | None) -> None:
@@ -68,7 +86,7 @@ def _print_each(*sentences: str | None) -> None:
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:
-    """Say whether a target drafts for itself; exit code 0 where it does."""
+    """Say that a target can be used, and whether it drafts for itself; exit code 0 either way."""
     try:
         probe(target, find_paths().cache)
         header = read_header(target)
@@ -77,13 +95,14 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
     except EngineError as error:
         return fail_with(error, as_json=as_json)
     if as_json:
-        facts = {"target": str(target), "draft": None, "compatible": not reason, "reason": reason or None}
-        print(json.dumps(facts | {"expected": _expected(expected)}, ensure_ascii=False))
-        return 1 if reason else 0
+        facts: dict[str, object] = {"target": str(target), "draft": None, "usable": True, "compatible": not reason}
+        facts |= {"reason": reason or None, "side_file": _side_path(target), "expected": _expected(expected)}
+        print(json.dumps(facts, ensure_ascii=False))
+        return 0
+    print(f"{target.name} can be used.")
     print(reason or own_heads_sentence(header, target.name))
-    for sentence in expected.sentences if expected else ():
-        print(sentence)
-    return 1 if reason else 0
+    _print_each(*(expected.sentences if expected else ()), _sight(target))
+    return 0
 
 
 def own_head_verdict(target: Path) -> str:
@@ -125,6 +144,7 @@ def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: Outlook | 
     return {
         "target": str(target),
         "draft": str(draft),
+        "side_file": _side_path(target),
         "compatible": found.matches,
         "verdict": _verdict_name(found, expected),
         "reason": found.reason or None,

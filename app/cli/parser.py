@@ -253,9 +253,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where")
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
     where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
-    key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
     keys = where.add_mutually_exclusive_group()
-    keys.add_argument("--key", metavar="K", help=key)
+    keys.add_argument("--key", metavar="K", help="to be shown; default PACELINE_API_KEY, else one is made and kept")
     keys.add_argument("--no-key", action="store_true", help="programs of this machine need no key")
     name = "a name that this server goes by, as host.docker.internal; may be given several times"
     where.add_argument("--allow-host", type=_host, action="append", default=[], metavar="NAME", help=name)
@@ -267,8 +266,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
     _add_model_options(models)
     _add_mmproj_option(models)
-    folder = "let requests name pictures in files below this folder, as file:///...; default: none"
-    models.add_argument("--media-path", metavar="DIR", help=folder)
+    models.add_argument("--media-path", metavar="DIR", help="requests may name pictures below it, as file:///...")
     models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
     models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
     models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
@@ -450,7 +448,9 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target drafts for itself")
+    parser.add_argument(
+        "draft", metavar="D.gguf", nargs="?", help="without it: whether the target can be used, and drafts for itself"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -35,8 +35,9 @@ from engine.llama.library import library_notices
 from engine.pictures.side_file import find_side_file
 from engine.process.embedder import Embedder
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Problem
+from engine.requests import RunJob
 from engine.session.session import Session
-from engine.session.worker import EngineWorker, FunctionJob
+from engine.session.worker import EngineWorker
 
 ENGINE_ENDS_S = 10.0
 
@@ -198,7 +199,7 @@ def _serve(
         finally:
             scheduler.close()
             # What the session holds is freed next, which must not happen under a pass. A second Ctrl+C changes nothing.
-            while not worker.shutdown(ENGINE_ENDS_S):
+            while not worker.close(ENGINE_ENDS_S):
                 notify("waiting for the engine to end a pass")
     return 0
 
@@ -218,14 +219,17 @@ def _unloading(
         yield
         return
 
-    def unload(_session: object, _between_steps: object) -> None:
-        activity = scheduler.activity
-        if not activity.num_waiting and not activity.num_running and session.is_loaded:
-            for each in free:
-                each()
-            notify("the models are unloaded; the next request loads them again")
+    class Unload:
+        """Implements `engine.requests.Job`."""
 
-    timer = IdleTimer(minutes * 60.0, lambda: worker.run_job(FunctionJob(unload), in_background=True))
+        def run(self, *_: object) -> None:
+            activity = scheduler.activity
+            if not activity.num_waiting and not activity.num_running and session.is_loaded:
+                for each in free:
+                    each()
+                notify("the models are unloaded; the next request loads them again")
+
+    timer = IdleTimer(minutes * 60.0, lambda: worker.submit(RunJob(Unload(), background=True)))
     scheduler.on_change = timer.restart
     timer.restart()
     try:

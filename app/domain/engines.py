@@ -43,10 +43,14 @@ KIND_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
-    """A model that an engine offers; ``n_ctx``: the longest conversation in tokens, 0 where it does not tell."""
+    """A model that an engine offers; ``n_ctx``: the longest conversation in tokens, 0 where it does not tell.
+
+    ``sees`` is False where the engine tells that the model takes no pictures; else they are passed on to it.
+    """
 
     name: str
     n_ctx: int = 0
+    sees: bool = True
 
     @property
     def title(self) -> str:

@@ -347,6 +347,7 @@ class LibraryRow:
     in_use: str = ""  # "target", "draft" or nothing
     licence: str = ""
     source: str = ""  # the repository or package that it came from
+    side_file: str = ""  # the name of the one beside it, with which it sees pictures
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from engine.records import (
     Mode,
     Overflow,
     Picture,
+    PictureSize,
     SamplingParams,
     ToolCall,
 )
@@ -106,6 +107,12 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     while parts and parts[0][0].role != "user":
         parts.pop(0)
     return parts
+
+
+def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
+    """Width and height of the pictures in what was said, in pixels."""
+    pictures = (each.picture for view in views for each in view.attachments)
+    return tuple((one.width, one.height) for one in pictures if one is not None)
 
 
 def _message(view: MessageView, decode: Decode | None) -> Message:

@@ -6,7 +6,7 @@ Nothing is written anywhere; the header is parsed by the engine.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.hub.errors import HubAnswerError, HubUnreachableError
@@ -15,12 +15,13 @@ from app.hub.records import RemoteLocation, RemoteModel
 from app.hub.sources import Source
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.head_files import head_method
-from engine.gguf.header import GgufHeader, parse_header
+from engine.gguf.header import GgufHeader, parse_header, read_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.ranges import MAX_FETCHED_BYTES, FetchRange, RangeSource
 from engine.gguf.source import ReadAt, named, open_ordinary
 from engine.gguf.token_weights import token_weights
+from engine.pictures.side_file import find_side_file
 from engine.sentences import said
 
 _ATTEMPTS = 3  # of one range, when the connection breaks
@@ -28,7 +29,10 @@ _ATTEMPTS = 3  # of one range, when the connection breaks
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model of which the header is known, whether its weights are here or not. ``num_fetched``: bytes it cost."""
+    """A model of which the header is known, whether its weights are here or not. ``num_fetched``: bytes it cost.
+
+    ``side`` is the header of the side file beside a local one, with which it sees pictures.
+    """
 
     name: str
     header: GgufHeader
@@ -37,6 +41,7 @@ class KnownModel:
     num_parts: int = 1
     num_fetched: int = 0
     path: Path | None = None
+    side: GgufHeader | None = None
 
     @property
     def weights_bytes(self) -> int:
@@ -105,9 +110,10 @@ def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
 
             parts = all_shards(path)
             total = sum(part.stat().st_size for part in parts if part.exists())
-            return _read(
-                RangeSource(fetch, size), size, KnownFile(model_name(path.name), total, len(parts), path), may_be_head
-            )
+            found = KnownFile(model_name(path.name), total, len(parts), path)
+            known = _read(RangeSource(fetch, size), size, found, may_be_head)
+            side = find_side_file(path)
+            return known if side is None else replace(known, side=read_header(side))
     except OSError as error:
         raise ModelNotFoundError(
             said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)

@@ -10,7 +10,7 @@ from app.domain.engines import KIND_NAMES, EngineKind
 from app.remote.bodies import path_and_body
 from app.remote.client import EngineClient
 from app.remote.counters import Drafted, count, of_event, of_metrics
-from app.remote.errors import RemoteError
+from app.remote.errors import EngineRefusedError, RemoteError
 from app.remote.thinking import WayToThink
 from engine.intervals import bucket_of, percentile_ms
 from engine.records import (
@@ -86,9 +86,9 @@ class RemoteAnswer:
                     if time.monotonic() - reported_at >= STATS_EVERY_S:
                         reported_at = time.monotonic()
                         yield StatsUpdate(request_id, self.stats())
-        except RemoteError:
+        except RemoteError as error:
             if not should_stop():
-                raise
+                raise self._of_pictures(error) from error
         if self._thinks and not should_stop():
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
@@ -96,6 +96,16 @@ class RemoteAnswer:
         elif before is not None and self._drafted is None:
             self._count_shared(before)
         yield Finished(request_id, self._reason, self.stats())
+
+    def _of_pictures(self, error: RemoteError) -> RemoteError:
+        """A refusal of a conversation with pictures, which may well be the reason; any other failure as it is."""
+        refused = isinstance(error, EngineRefusedError) and not self._num_pieces
+        if not refused or not any(message.pictures for message in self._request.messages):
+            return error
+        return EngineRefusedError(
+            said("The engine did not take the conversation with its pictures. {reason}", reason=error.message),
+            "Choose a model that sees, or leave the pictures out.",
+        )
 
     # ---- what came -------------------------------------------------------------------------------------------------
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from app.domain.engines import EngineKind
 from app.remote.errors import EngineRefusedError
 from app.remote.thinking import EFFORT, fields_of
 from engine.grammar.lark import schema_of
-from engine.records import ChatRequest, Message, SamplingParams
+from engine.records import ChatRequest, Message, Picture, SamplingParams
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 # These render the model's own chat template, take variables for it, and go on with a last message of the assistant's.
@@ -30,6 +33,11 @@ def path_and_body(
         if kind is not EngineKind.LLAMA_SERVER:
             raise EngineRefusedError("Of the engines of others, only llama-server follows a grammar.", "Leave it out.")
         body |= _form(request.grammar)
+    has_pictures = any(message.pictures for message in request.messages)
+    if has_pictures and request.completes:
+        raise EngineRefusedError(
+            "A text that an engine of others is to continue can have no pictures.", "Leave the pictures out."
+        )
     if request.raw_prompt is not None or request.completes:
         text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
         return COMPLETION, {**body, "prompt": text}
@@ -107,7 +115,28 @@ def _sampling(sampling: SamplingParams, kind: EngineKind) -> dict[str, object]:
 
 
 def _message(message: Message) -> dict[str, object]:
-    return {"role": message.role, "content": message.content}
+    """A message; with pictures its words and they are parts, in their order."""
+    if not message.pictures:
+        return {"role": message.role, "content": message.content}
+    parts, end = list[dict[str, object]](), 0
+    for place, picture in message.pictures:
+        if place > end:
+            parts.append({"type": "text", "text": message.content[end:place]})
+        parts.append({"type": "image_url", "image_url": {"url": _data_url(picture)}})
+        end = place
+    if message.content[end:]:
+        parts.append({"type": "text", "text": message.content[end:]})
+    return {"role": message.role, "content": parts}
+
+
+@lru_cache(maxsize=8)  # a conversation sends its pictures with every question
+def _data_url(picture: Picture) -> str:
+    from PIL import Image  # noqa: PLC0415  (most conversations have no pictures)
+
+    written = io.BytesIO()
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    image.save(written, "PNG", compress_level=3)
+    return f"data:image/png;base64,{base64.b64encode(written.getvalue()).decode('ascii')}"
 
 
 def _as_text(messages: tuple[Message, ...]) -> str:

@@ -134,7 +134,7 @@ def _table(record: EngineRecord) -> dict[str, Any]:
         "kind": facts.kind.value,
         "version": facts.version,
         "drafting": facts.drafting,
-        "models": [{"name": model.name, "n_ctx": model.n_ctx} for model in facts.models],
+        "models": [{"name": model.name, "n_ctx": model.n_ctx, "sees": model.sees} for model in facts.models],
     }
 
 
@@ -142,7 +142,10 @@ def _record(table: Any) -> EngineRecord | None:  # noqa: ANN401 (TOML)
     """An entry of the file; None where it is none."""
     try:
         kind = EngineKind(table["kind"]) if table["kind"] in set(EngineKind) else EngineKind.OTHER
-        models = tuple(RemoteModel(str(each["name"]), int(each["n_ctx"])) for each in table["models"])
+        models = tuple(
+            RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("sees") is not False)
+            for each in table["models"]
+        )
         facts = EngineFacts(kind, str(table["version"]), models, str(table["drafting"]))
         return EngineRecord(normal_url(str(table["url"])), facts, table["allows_plain"] is True)
     except (LookupError, TypeError, ValueError, EngineAddressError):

@@ -33,6 +33,7 @@ CHARS_PER_TOKEN = 3.0  # where the engine does not tell: few for English, so tha
 LEAST_ROOM = 32  # tokens for the answer
 MAX_TRIES = 8
 _AROUND = 8  # characters' worth of what a template writes around a message
+_OF_PICTURE = 1_500  # characters' worth of a picture: models take from 64 places to some thousands
 
 
 class Answering(Protocol):
@@ -162,17 +163,21 @@ class _Measure:
     """
 
     def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
-        chars = max(sum(len(message.content) + _AROUND for message in messages), 1)
+        chars = max(sum(map(_chars, messages)), 1)
         reported = error.n_ctx or n_ctx
         self.is_reported = reported > 0
         num_tokens = error.num_tokens or max(ceil(chars / CHARS_PER_TOKEN), reported + 1)
         self.n_ctx = reported or num_tokens
         self._per_char = num_tokens / chars
 
-    def count(self, text: str) -> int:
-        """Tokens of a text."""
-        return ceil(len(text) * self._per_char)
+    def count(self, message: Message) -> int:
+        """Tokens of a message."""
+        return ceil(_chars(message) * self._per_char)
 
     def of(self, messages: Sequence[Message]) -> int:
         """Tokens of a conversation."""
-        return sum(ceil((len(message.content) + _AROUND) * self._per_char) for message in messages)
+        return sum(map(self.count, messages))
+
+
+def _chars(message: Message) -> int:
+    return len(message.content) + _AROUND + _OF_PICTURE * len(message.pictures)

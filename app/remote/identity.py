@@ -59,7 +59,9 @@ def _llama_server(client: EngineClient, models: tuple[RemoteModel, ...]) -> Engi
     params = usual.get("params")
     kinds = params.get("speculative.types") if isinstance(params, dict) else None
     reported = _reported(kinds) if kinds not in (None, "none", "") else ""
-    sized = tuple(RemoteModel(model.name, n_ctx or model.n_ctx) for model in models)
+    has = props.get("modalities")
+    sees = not isinstance(has, dict) or has.get("vision") is not False
+    sized = tuple(RemoteModel(model.name, n_ctx or model.n_ctx, sees) for model in models)
     return EngineFacts(EngineKind.LLAMA_SERVER, _reported(props.get("build_info")), sized, reported)
 
 
@@ -77,14 +79,16 @@ def _lm_studio(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineF
     entries = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(entries, list):
         return None
+    own = [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
     sizes = {
         entry["id"]: _count(entry.get("loaded_context_length")) or _count(entry.get("max_context_length"))
-        for entry in entries
-        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+        for entry in own
     }
-    others = {entry.get("id") for entry in entries if isinstance(entry, dict) and entry.get("type") == "embeddings"}
+    kinds = {entry["id"]: entry.get("type") for entry in own}
     sized = tuple(
-        RemoteModel(model.name, sizes.get(model.name, model.n_ctx)) for model in models if model.name not in others
+        RemoteModel(model.name, sizes.get(model.name, model.n_ctx), kinds.get(model.name) != "llm")
+        for model in models
+        if kinds.get(model.name) != "embeddings"  # what sees is a "vlm"
     )
     return EngineFacts(EngineKind.LM_STUDIO, "", sized)
 

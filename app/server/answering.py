@@ -19,7 +19,8 @@ from app.server.protocol import CompletionRequest
 from app.server.request_body import CLIENT_GONE
 from app.server.response_events import ItemBuilder
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Told
+from app.server.scheduler import JobEvent
+from app.server.turn import Told
 from engine.records import EngineReady, Finished, TextChunk
 
 Events = asyncio.Queue[JobEvent]

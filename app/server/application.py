@@ -46,7 +46,7 @@ from app.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, rea
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import Ask, Scheduler, Told
+from app.server.scheduler import Scheduler
 from app.server.tokens import (
     Question,
     read_chat_count,
@@ -56,6 +56,7 @@ from app.server.tokens import (
     read_template,
     read_tokenize,
 )
+from app.server.turn import Ask, Told
 from engine.embeddings import Embedded, EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.records import ModelInfo

@@ -16,7 +16,8 @@ from app.domain.local_server import Activity
 if TYPE_CHECKING:
     from app.server.application import CurrentModel
     from app.server.listening import Server
-    from app.server.scheduler import Engine, Scheduler
+    from app.server.scheduler import Scheduler
+    from engine.requests import Engine
 
 log = logging.getLogger(__name__)
 

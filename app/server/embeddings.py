@@ -11,7 +11,7 @@ from typing import Protocol
 
 from app.server.errors import ApiError, api_error
 from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
-from app.server.scheduler import Ask
+from app.server.turn import Ask
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError
 
@@ -91,7 +91,10 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 
 def asking(request: EmbeddingRequest, embedder: Embedder, tell: Callable[[list[Embedded]], object]) -> Ask:
-    """What is done in the request's turn: no answer is in the making then, which two at once would slow down."""
+    """What is done in the request's turn: no answer is in the making then, which two at once would slow down.
+
+    It cannot be pickled: the embedder is of this process, and so must the engine be.
+    """
 
     def ask(_session: object, should_stop: Callable[[], bool]) -> object:
         try:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from app.server.anthropic.request import parse_messages_request
 from app.server.errors import ApiError
 from app.server.fields import Fields, warnings_so_far, wrong_type
 from app.server.protocol import ServedModel, parse_request, token_ids
 from app.server.response_request import parse_response_request
-from app.server.scheduler import Ask, InferenceSession
-from engine.records import ChatRequest
+from app.server.turn import Ask
 
+if TYPE_CHECKING:
+    from engine.records import ChatRequest
+    from engine.session.session import Session
+
+MAX_CONTENT_CHARS = 200_000  # of a text that is split: the slowest take two seconds, and requests wait
 Json = dict[str, object]
+_COUNT = "response.input_tokens"  # the kind of OpenAI's object
 Question = Callable[[Json, ServedModel], Ask]  # gives what the session is asked; the answer is the response's object
 
 
@@ -27,26 +34,15 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
     special, with_pieces = fields.flag("parse_special", default=True), fields.flag("with_pieces")
     fields.end()
     parts = content if isinstance(content, list) else [content]
+    if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
+        message = f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts."
+        raise ApiError(400, message, param="content", code="invalid_value")
     for place, part in enumerate(parts):
         if not isinstance(part, str):
             token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
     warnings = _told_warnings()
 
-    def ask(session: InferenceSession, _should_stop: object) -> Json:
-        ids = list[int]()
-        for place, part in enumerate(parts):
-            ids += (
-                session.prompts.tokens_of(part, special, adds_special and not place)
-                if isinstance(part, str)
-                else [part]
-            )
-        if not with_pieces:
-            return {"tokens": ids, **warnings}
-        pieces = session.prompts.bytes_of(ids)
-        told = [{"id": one, "piece": _shown(piece)} for one, piece in zip(ids, pieces, strict=True)]
-        return {"tokens": told, **warnings}
-
-    return ask
+    return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
 
 
 def read_detokenize(body: Json, model: ServedModel) -> Ask:
@@ -62,10 +58,7 @@ def read_detokenize(body: Json, model: ServedModel) -> Ask:
         raise wrong_type("tokens", "an array", given)
     ids, warnings = token_ids(given, "tokens", model.n_vocab), _told_warnings()
 
-    def ask(session: InferenceSession, _should_stop: object) -> Json:
-        return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
-
-    return ask
+    return partial(_detokenize, ids, warnings)
 
 
 def read_template(body: Json, model: ServedModel) -> Ask:
@@ -75,7 +68,7 @@ def read_template(body: Json, model: ServedModel) -> Ask:
         ApiError: 400 with the field to blame.
     """
     request, warnings = parse_request(body, model, chat=True).request, _told_warnings()
-    return lambda session, _should_stop: {"prompt": session.prompts.text_of(request), **warnings}
+    return partial(_prompt, request, warnings)
 
 
 def read_count(body: Json, model: ServedModel) -> Ask:
@@ -84,8 +77,7 @@ def read_count(body: Json, model: ServedModel) -> Ask:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    request = parse_messages_request(body, model).request
-    return lambda session, _should_stop: {"input_tokens": len(session.prompt_ids(request))}
+    return partial(_count, parse_messages_request(body, model).request, {})
 
 
 def read_chat_count(body: Json, model: ServedModel) -> Ask:
@@ -94,7 +86,8 @@ def read_chat_count(body: Json, model: ServedModel) -> Ask:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    return _count(parse_request(body, model, chat=True).request)
+    request = parse_request(body, model, chat=True).request
+    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
 
 
 def read_response_count(body: Json, model: ServedModel) -> Ask:
@@ -103,15 +96,45 @@ def read_response_count(body: Json, model: ServedModel) -> Ask:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    return _count(parse_response_request(body, model).asked.request)
+    request = parse_response_request(body, model).asked.request
+    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
 
 
-def _count(request: ChatRequest) -> Ask:
-    """OpenAI's count of the tokens of a prompt."""
-    warnings = _told_warnings()
-    return lambda session, _should_stop: {
-        "object": "response.input_tokens", "input_tokens": len(session.prompt_ids(request)), **warnings,
-    }  # fmt: skip
+# What is asked, on the engine's thread; it may be another process's.
+
+
+def _tokenize(
+    parts: Sequence[object],
+    special: bool,
+    adds_special: bool,
+    with_pieces: bool,
+    warnings: Json,
+    session: Session,
+    _should_stop: object,
+) -> Json:
+    ids = list[int]()
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            ids += session.prompts.tokens_of(part, special, adds_special and not place)
+        elif isinstance(part, int):
+            ids.append(part)
+    if not with_pieces:
+        return {"tokens": ids, **warnings}
+    pieces = session.prompts.bytes_of(ids)
+    told = [{"id": one, "piece": _shown(piece)} for one, piece in zip(ids, pieces, strict=True)]
+    return {"tokens": told, **warnings}
+
+
+def _detokenize(ids: Sequence[int], warnings: Json, session: Session, _should_stop: object) -> Json:
+    return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
+
+
+def _prompt(request: ChatRequest, warnings: Json, session: Session, _should_stop: object) -> Json:
+    return {"prompt": session.prompts.text_of(request), **warnings}
+
+
+def _count(request: ChatRequest, beside: Json, session: Session, _should_stop: object) -> Json:
+    return {**beside, "input_tokens": len(session.prompt_ids(request))}
 
 
 def _fields(body: Json) -> Fields:

@@ -182,7 +182,7 @@ def _to_json(result: RaceResult) -> dict[str, object]:
         for lane in result.lanes
     ]
     whole = {name: getattr(result, name) for name in _PLAIN_FIELDS}
-    setup = asdict(replace(result.setup, before=()))
+    setup = asdict(replace(result.setup, before=(), pictures=(), lost_pictures=result.setup.num_pictures))
     setup["before"] = [{"role": message.role, "content": message.content} for message in result.setup.before]
     return {**whole, "setup": setup, "lanes": lanes, "verdicts": [asdict(verdict) for verdict in result.verdicts]}
 
@@ -226,6 +226,7 @@ def _result_from(data: Mapping[str, Any]) -> RaceResult:
             int(setup["max_tokens"]),
             bool(setup["greedy"]),
             before,
+            lost_pictures=int(setup.get("lost_pictures", 0)),
         ),
         lanes=lanes,
         verdicts=verdicts,

@@ -31,6 +31,14 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Writing a call of a tool</source>
+        <translation>Ein Werkzeugaufruf wird geschrieben</translation>
+    </message>
+    <message>
+        <source>Starting the servers of tools</source>
+        <translation>Die Werkzeugserver werden gestartet</translation>
+    </message>
+    <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
@@ -149,6 +157,10 @@
         <translation>Als Text behalten</translation>
     </message>
     <message>
+        <source>Load {name}</source>
+        <translation>{name} laden</translation>
+    </message>
+    <message>
         <source>That is a long text ({count} characters).</source>
         <translation>Das ist ein langer Text ({count} Zeichen).</translation>
     </message>
@@ -170,6 +182,10 @@
     <message>
         <source>reading</source>
         <translation>wird gelesen</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures: it gets their names alone.</source>
+        <translation>Dieses Modell kann keine Bilder sehen: Es erhält nur ihre Namen.</translation>
     </message>
     <message>
         <source>this model cannot see it</source>
@@ -850,6 +866,10 @@
         <translation>Keine weiteren Antworten, bis Platz ist.</translation>
     </message>
     <message>
+        <source>System prompt and tools</source>
+        <translation>Systemprompt und Werkzeuge</translation>
+    </message>
+    <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
@@ -902,6 +922,13 @@
         <translation>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
         </translation>
     </message>
     <message>
@@ -1898,6 +1925,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
+        <source>It was drawn by this seed, which gives it again: see the menu of the answer.</source>
+        <translation>Mit diesem Seed wurde sie gezogen, und er ergibt sie wieder: siehe das Menü der Antwort.</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>Seed {seed}</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
@@ -2109,8 +2144,12 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Rechenpuffer</translation>
     </message>
     <message>
-        <source>Tokenizer and other</source>
+        <source>Tokenizer and the rest</source>
         <translation>Tokenizer und Übriges</translation>
+    </message>
+    <message>
+        <source>Encoder for pictures</source>
+        <translation>Encoder für Bilder</translation>
     </message>
 </context>
 <context>
@@ -2504,6 +2543,32 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>ImportDialog</name>
+    <message numerus="yes">
+        <source>%n more are there already.</source>
+        <translation>
+            <numerusform>%n weiterer ist schon da.</numerusform>
+            <numerusform>%n weitere sind schon da.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>They are added switched off: nothing is started before you switch it on.</source>
+        <translation>Sie werden ausgeschaltet hinzugefügt: Nichts startet, bevor Sie es einschalten.</translation>
+    </message>
+    <message>
+        <source>Import servers from {source}</source>
+        <translation>Server aus {source} importieren</translation>
+    </message>
+    <message>
+        <source>All of its servers are there already.</source>
+        <translation>Alle Server daraus sind schon da.</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+</context>
+<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -2644,6 +2709,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>paired with {paired_with}</source>
         <translation>verbunden mit {paired_with}</translation>
+    </message>
+    <message>
+        <source>sees pictures with {side_file}</source>
+        <translation>sieht Bilder mit {side_file}</translation>
     </message>
     <message>
         <source>Add a GGUF file…</source>
@@ -3020,6 +3089,58 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Continue</source>
         <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Seed {seed}</source>
+        <translation>Seed {seed}</translation>
+    </message>
+    <message>
+        <source>No seed</source>
+        <translation>Ohne Seed</translation>
+    </message>
+    <message>
+        <source>With the settings that this answer was drawn with.</source>
+        <translation>Mit den Einstellungen, mit denen diese Antwort gezogen wurde.</translation>
+    </message>
+    <message>
+        <source>Drawn without a seed: it cannot be repeated</source>
+        <translation>Ohne Seed gezogen: nicht wiederholbar</translation>
+    </message>
+    <message>
+        <source>Ask again with a seed</source>
+        <translation>Mit einem Seed neu fragen</translation>
+    </message>
+    <message>
+        <source>Every answer from now on can be repeated. Fewer drafted tokens are accepted.</source>
+        <translation>Jede Antwort von jetzt an ist wiederholbar. Es werden weniger vorgeschlagene Token angenommen.</translation>
+    </message>
+    <message>
+        <source>Use a seed in this chat</source>
+        <translation>Einen Seed in diesem Chat verwenden</translation>
+    </message>
+    <message>
+        <source>The same answer, in every mode, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort, in jedem Modus, sofern Modell und Nachrichten noch dieselben sind.</translation>
+    </message>
+    <message>
+        <source>Repeat with this seed</source>
+        <translation>Mit diesem Seed wiederholen</translation>
+    </message>
+    <message>
+        <source>Ask again with another seed</source>
+        <translation>Mit einem anderen Seed neu fragen</translation>
+    </message>
+    <message>
+        <source>Every answer from now on is drawn by it.</source>
+        <translation>Jede Antwort von jetzt an wird mit ihm gezogen.</translation>
+    </message>
+    <message>
+        <source>Use this seed in this chat</source>
+        <translation>Diesen Seed in diesem Chat verwenden</translation>
+    </message>
+    <message>
+        <source>Copy the seed</source>
+        <translation>Seed kopieren</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -6163,6 +6284,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Versuchen Sie es in einer Stunde noch einmal.</translation>
     </message>
     <message>
+        <source>Choose a model that sees, or leave the pictures out.</source>
+        <translation>Wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
+        <source>The engine did not take the conversation with its pictures. {reason}</source>
+        <translation>Die Engine hat die Unterhaltung mit ihren Bildern nicht angenommen. {reason}</translation>
+    </message>
+    <message>
+        <source>A text that an engine of others is to continue can have no pictures.</source>
+        <translation>Ein Text, den eine fremde Engine fortsetzen soll, kann keine Bilder enthalten.</translation>
+    </message>
+    <message>
+        <source>Leave the pictures out.</source>
+        <translation>Lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
         <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
@@ -6353,6 +6490,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>it answers with the HTTP status {status}</source>
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
+    </message>
+    <message>
+        <source>{label} must be some of: {choices}.</source>
+        <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
+    </message>
+    <message>
+        <source>it wrote a message with more than {most:,} values</source>
+        <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
+    </message>
+    <message>
+        <source>it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into “headers” of its entry as Authorization</source>
+        <translation>er verlangt eine Anmeldung über OAuth, die Paceline nicht kann; wenn sein Anbieter Zugangsschlüssel ausgibt, tragen Sie einen in seinem Eintrag unter „headers“ als Authorization ein</translation>
     </message>
     <message>
         <source>“{name}” is not used: {why}</source>
@@ -6969,18 +7118,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>not given</source>
         <translation>nicht angegeben</translation>
-    </message>
-    <message>
-        <source>Paceline is closing</source>
-        <translation>Paceline wird beendet</translation>
-    </message>
-    <message>
-        <source>The engine has ended.</source>
-        <translation>Die Engine wurde beendet.</translation>
-    </message>
-    <message>
-        <source>Start it again.</source>
-        <translation>Starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The engine ended unexpectedly ({reason}).</source>
@@ -7759,16 +7896,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
-        <source>No engine</source>
-        <translation>Keine Engine</translation>
-    </message>
-    <message>
         <source>Restart Paceline.</source>
         <translation>Starten Sie Paceline neu.</translation>
-    </message>
-    <message>
-        <source>The engine has not started.</source>
-        <translation>Die Engine ist nicht gestartet.</translation>
     </message>
     <message>
         <source>How often a head is right was not measured here: the range is what was published of others.</source>
@@ -8260,6 +8389,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         </translation>
     </message>
     <message numerus="yes">
+        <source>With %n pictures</source>
+        <translation>
+            <numerusform>Mit %n Bild</numerusform>
+            <numerusform>Mit %n Bildern</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>Mit der einen früheren Nachricht des Chats</numerusform>
@@ -8631,6 +8767,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
+    </message>
+    <message>
+        <source>This race had pictures, which are not kept with it. Race the question again from its chat.</source>
+        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
@@ -9022,6 +9162,53 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>Repeat</name>
+    <message>
+        <source>Seed {seed} gave the same answer again.</source>
+        <translation>Seed {seed} hat dieselbe Antwort wieder ergeben.</translation>
+    </message>
+    <message>
+        <source>Seed {seed} gave the same again, as far as both go.</source>
+        <translation>Seed {seed} hat wieder dasselbe ergeben, soweit beide reichen.</translation>
+    </message>
+    <message>
+        <source>Seed {seed} gave another answer than before.</source>
+        <translation>Seed {seed} hat eine andere Antwort ergeben als zuvor.</translation>
+    </message>
+    <message>
+        <source>It was {model} then.</source>
+        <translation>Damals war es {model}.</translation>
+    </message>
+    <message>
+        <source>Whether a seed holds is up to the other program.</source>
+        <translation>Ob ein Seed gilt, liegt am anderen Programm.</translation>
+    </message>
+    <message>
+        <source>The system prompt was another one.</source>
+        <translation>Der System-Prompt war ein anderer.</translation>
+    </message>
+    <message>
+        <source>The messages before it were others, or the files that belong to them.</source>
+        <translation>Die Nachrichten davor waren andere, oder die Dateien, die dazugehören.</translation>
+    </message>
+    <message>
+        <source>The tools were others.</source>
+        <translation>Die Werkzeuge waren andere.</translation>
+    </message>
+    <message>
+        <source>It was asked the same. Where two tokens are nearly equally likely, rounding may decide between them; with Tie-safe on, in the settings, it does not.</source>
+        <translation>Es wurde dasselbe gefragt. Wo zwei Token fast gleich wahrscheinlich sind, kann die Rundung zwischen ihnen entscheiden; mit „Gleichstandssicher“ in den Einstellungen tut sie das nicht.</translation>
+    </message>
+    <message>
+        <source>It was asked the same. The engine was set otherwise, or one of them was not Tie-safe.</source>
+        <translation>Es wurde dasselbe gefragt. Die Engine war anders eingestellt, oder eine der beiden war nicht „Gleichstandssicher“.</translation>
+    </message>
+    <message>
+        <source>It was drawn with its own settings, not the chat&apos;s of now: {settings}.</source>
+        <translation>Sie wurde mit ihren eigenen Einstellungen gezogen, nicht mit den jetzigen des Chats: {settings}.</translation>
+    </message>
+</context>
+<context>
     <name>RepoPane</name>
     <message numerus="yes">
         <source>{compact} downloads</source>
@@ -9225,6 +9412,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>SeedController</name>
+    <message>
+        <source>This chat now draws with seed {seed}. Change it in the chat settings.</source>
+        <translation>Dieser Chat zieht jetzt mit dem Seed {seed}. Das lässt sich in den Chat-Einstellungen ändern.</translation>
+    </message>
+</context>
+<context>
     <name>SelfDraftDialog</name>
     <message>
         <source>Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each says the same as the model, and how much quicker it is. One that can pay is kept as a draft.</source>
@@ -9336,6 +9530,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
+    <name>ServersRow</name>
+    <message>
+        <source>No server is switched on. Servers are added in the settings.</source>
+        <translation>Kein Server ist eingeschaltet. Server werden in den Einstellungen hinzugefügt.</translation>
     </message>
 </context>
 <context>
@@ -9580,6 +9781,30 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
+        <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
+        <translation>Keines davon nutzt ein Netz oder schreibt etwas. Dateien und Chats werden erst gelesen, wenn Sie es erlauben.</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>Datum und Uhrzeit</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>Rechner</translation>
+    </message>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+    <message>
+        <source>Servers of tools</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>Of the servers that are switched on in the settings, those whose tools the model is given.</source>
+        <translation>Welche der in den Einstellungen eingeschalteten Server dem Modell ihre Werkzeuge geben.</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
@@ -9732,6 +9957,50 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Anweisungen an das Modell vor der Unterhaltung. Leer: keine.</translation>
     </message>
     <message>
+        <source>The model&apos;s default</source>
+        <translation>Vorgabe des Modells</translation>
+    </message>
+    <message>
+        <source>As the question needs it</source>
+        <translation>Je nach Frage</translation>
+    </message>
+    <message>
+        <source>Minimal</source>
+        <translation>Minimal</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>Wenig</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <translation>Mittel</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>Viel</translation>
+    </message>
+    <message>
+        <source>Very high</source>
+        <translation>Sehr viel</translation>
+    </message>
+    <message>
+        <source>As much as it can</source>
+        <translation>So viel es kann</translation>
+    </message>
+    <message>
+        <source>Up to 512 tokens</source>
+        <translation>Bis zu 512 Token</translation>
+    </message>
+    <message>
+        <source>Up to 2,048 tokens</source>
+        <translation>Bis zu 2.048 Token</translation>
+    </message>
+    <message>
+        <source>Up to 8,192 tokens</source>
+        <translation>Bis zu 8.192 Token</translation>
+    </message>
+    <message>
         <source>Prompt format</source>
         <translation>Prompt-Format</translation>
     </message>
@@ -9824,58 +10093,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Ob ein Modell, das nachdenken kann, es vor der Antwort tut, und wie viel. Jedes Modell bietet nur, was es kennt.</translation>
     </message>
     <message>
-        <source>the model&apos;s default</source>
-        <translation>Vorgabe des Modells</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <source>on</source>
-        <translation>an</translation>
-    </message>
-    <message>
-        <source>as the question needs it</source>
-        <translation>je nach Frage</translation>
-    </message>
-    <message>
-        <source>minimal</source>
-        <translation>minimal</translation>
-    </message>
-    <message>
-        <source>low</source>
-        <translation>wenig</translation>
-    </message>
-    <message>
-        <source>medium</source>
-        <translation>mittel</translation>
-    </message>
-    <message>
-        <source>high</source>
-        <translation>viel</translation>
-    </message>
-    <message>
-        <source>very high</source>
-        <translation>sehr viel</translation>
-    </message>
-    <message>
-        <source>as much as it can</source>
-        <translation>so viel es kann</translation>
-    </message>
-    <message>
-        <source>up to 512 tokens</source>
-        <translation>bis zu 512 Token</translation>
-    </message>
-    <message>
-        <source>up to 2,048 tokens</source>
-        <translation>bis zu 2.048 Token</translation>
-    </message>
-    <message>
-        <source>up to 8,192 tokens</source>
-        <translation>bis zu 8.192 Token</translation>
-    </message>
-    <message>
         <source>Template variables</source>
         <translation>Variablen der Chat-Vorlage</translation>
     </message>
@@ -9930,10 +10147,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
-    </message>
-    <message>
-        <source>Of current_time, calculate, read_attachment and search_chats, those that are offered.</source>
-        <translation>Von current_time, calculate, read_attachment und search_chats die, die angeboten werden.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -11303,6 +11516,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>Arguments and result</source>
         <translation>Argumente und Ergebnis</translation>
     </message>
+    <message>
+        <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
+        <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden angenommen.</translation>
+    </message>
 </context>
 <context>
     <name>ToolController</name>
@@ -11378,8 +11595,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Server für Werkzeuge hinzufügen</translation>
     </message>
     <message>
-        <source>Import mcp.json…</source>
-        <translation>mcp.json übernehmen…</translation>
+        <source>Import…</source>
+        <translation>Importieren…</translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <translation>Datei wählen…</translation>
     </message>
     <message>
         <source>Import the servers of another app</source>

@@ -47,6 +47,13 @@
             <numerusform>System prompt {system}, conversation {conversation}, last answer {last} tokens.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>System prompt and tools {system}, conversation {conversation}, last answer {last} token.</numerusform>
+            <numerusform>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ContextSum</name>
@@ -184,6 +191,16 @@
     </message>
 </context>
 <context>
+    <name>ImportDialog</name>
+    <message numerus="yes">
+        <source>%n more are there already.</source>
+        <translation>
+            <numerusform>%n more is there already.</numerusform>
+            <numerusform>%n more are there already.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LengthBars</name>
     <message numerus="yes">
         <source>{kept} accepted: {number} passes</source>
@@ -278,6 +295,13 @@
         <translation>
             <numerusform>%n token</numerusform>
             <numerusform>%n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>With %n pictures</source>
+        <translation>
+            <numerusform>With %n picture</numerusform>
+            <numerusform>With %n pictures</numerusform>
         </translation>
     </message>
     <message numerus="yes">

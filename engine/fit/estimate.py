@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import accumulate
 
@@ -100,6 +100,7 @@ class Spread:
 
 
 ONE_DEVICE = Spread()
+ENCODER_BYTES = 256 << 20  # what an encoder computes a small picture with, beside its weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,19 @@ class ModelMemory:
     def total(self) -> Share:
         """All of it."""
         return self.weights + self.cache + self.compute + self.other
+
+
+def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tuple[ModelMemory, Share]:
+    """A target's memory with the encoder of its side file, which lies on the first GPU where the target has one.
+
+    Returns it, and the encoder's part alone, which is in none of the shares.
+    """
+    needed = side.weights_bytes + ENCODER_BYTES
+    if not gpu_layers:
+        return memory, Share(needed)
+    devices = memory.devices_bytes
+    more = (devices[0] + needed, *devices[1:]) if devices else ()
+    return replace(memory, devices_bytes=more), Share(0, needed)
 
 
 def experts_of(num_layers: int) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
-from engine.fit.estimate import ONE_DEVICE, ModelMemory, Share, Spread, estimate_memory, experts_of
+from engine.fit.estimate import ONE_DEVICE, ModelMemory, Share, Spread, estimate_memory, experts_of, with_encoder
 from engine.fit.fit import TIGHT_SHARE, Verdict
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
@@ -40,7 +40,7 @@ class Room:
 class ModelPlan:
     """A model as it would be loaded; ``weights_bytes`` and ``download_bytes`` count all its parts.
 
-    ``spread`` counts devices as the room does.
+    ``spread`` counts devices as the room does. ``side`` is the header of its side file, where it sees pictures.
     """
 
     header: GgufHeader
@@ -49,6 +49,7 @@ class ModelPlan:
     weights_bytes: int | None = None
     download_bytes: int = 0
     spread: Spread = ONE_DEVICE
+    side: GgufHeader | None = None
 
     @property
     def has_experts(self) -> bool:
@@ -173,7 +174,10 @@ def _table(pair: PairPlan, room: Room) -> FitTable:
     devices_bytes: list[int] = []
     for who, plan in plans.items():
         memory = _memory(plan, pair)
-        rows.extend(_rows(who, plan, memory))
+        encoder = None
+        if plan.side is not None:
+            memory, encoder = with_encoder(memory, plan.side, plan.gpu_layers)
+        rows.extend(_rows(who, plan, memory, encoder))
         devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
     return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
 
@@ -188,7 +192,7 @@ def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
     return memory
 
 
-def _rows(who: str, plan: ModelPlan, memory: ModelMemory) -> Iterator[FitRow]:
+def _rows(who: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None) -> Iterator[FitRow]:
 
     def row(what: str, share: Share, disk_bytes: int = 0) -> FitRow:
         return FitRow(f"{who}: {what}", share.main_bytes, share.gpu_bytes, disk_bytes)
@@ -197,6 +201,8 @@ def _rows(who: str, plan: ModelPlan, memory: ModelMemory) -> Iterator[FitRow]:
     yield row("context", memory.cache)
     yield row("compute buffers", memory.compute)
     yield row("tokenizer and the rest", memory.other)
+    if encoder is not None:
+        yield row("encoder for pictures", encoder)
 
 
 def _judge(needed: int, free: int) -> Verdict:

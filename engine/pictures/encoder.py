@@ -16,7 +16,7 @@ from engine.interfaces import Run, Runs
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.mtmd import MtmdContext, PictureChunk, PictureRows, TokenizedPicture
-from engine.picture import Picture
+from engine.picture import BYTES_PER_PIXEL, Picture, PictureSize
 from engine.pictures.side_file import row_end
 
 _MOST_KNOWN = 512  # pictures whose places are known: more than a prompt has
@@ -69,6 +69,7 @@ class PictureEncoder:
         self._mtmd.row_end = row_end(path)
         self.path = path
         self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest, the longest unused first
+        self._counts: dict[PictureSize, int] = {}
         self._pixels: dict[str, Picture] = {}  # of the prompts since `release`
         self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # the longest unused first
         self.num_encoded = 0  # runs, so far
@@ -96,6 +97,22 @@ class PictureEncoder:
         self._known.move_to_end(picture.digest)
         self._pixels[picture.digest] = picture
         return known.ids
+
+    def count(self, width: int, height: int) -> int:
+        """How many ids a picture of a size has, whatever it shows.
+
+        Raises:
+            PictureError: the encoder cannot take it.
+        """
+        size = width, height
+        if size not in self._counts:
+            whole = self._mtmd.tokenize(Picture(width, height, bytes(width * height * BYTES_PER_PIXEL)))
+            try:
+                parts = (len(part) if isinstance(part, list) else part.num_places for part in whole.parts)
+                self._counts[size] = sum(parts)
+            finally:
+                whole.close()
+        return self._counts[size]
 
     def release(self) -> None:
         """An answer is done: pixels are not needed any more."""

@@ -52,15 +52,13 @@ def find_side_file(target: Path) -> Path | None:
     """The side file beside a model: named as its own, and fitting by its header; None where there is none."""
     try:
         names = sorted(path.name for path in target.parent.glob("*.gguf") if path.name != target.name)
+        own = [target.parent / name for name in names[:_MOST_LISTED] if is_own_projector(name, target.name, names)]
+        if not own:  # as of most models: the header is not read for nothing
+            return None
         header = read_header(target)
     except (OSError, ModelFileError):
         return None
-    fitting = [
-        target.parent / name
-        for name in names[:_MOST_LISTED]
-        if is_own_projector(name, target.name, names) and _fits(target.parent / name, header)
-    ]
-    return min(fitting, key=_preference, default=None)
+    return min((path for path in own if _fits(path, header)), key=_preference, default=None)
 
 
 def _preference(path: Path) -> int:

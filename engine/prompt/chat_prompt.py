@@ -244,6 +244,12 @@ class PromptBuilder:
         variables = self._variables_of(request)
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
 
+    def count(self, message: Message) -> int:
+        """How many tokens the words of a message have, and places its pictures; without what a template adds."""
+        words = len(self._tokenizer.tokenize(message.content, special=False))
+        of = self.ids_of_picture
+        return words + (sum(len(of(picture)) for _, picture in message.pictures) if of is not None else 0)
+
     def _variables_of(self, request: ChatRequest) -> Variables:
         return {**self._thinking(request.thinking), **dict(request.template_variables)}
 

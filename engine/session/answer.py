@@ -100,7 +100,7 @@ class Answer:
         cancelled = yield from self._prefill(prompt, should_stop)
         self.stats.prefill_ended()
         reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
-        rest = self._detokenizer.flush()
+        rest = self._detokenizer.flush(is_cut=reason is not FinishReason.END)
         if rest.text:
             yield self._chunk(rest)
         if self.tie_bound is not None:
@@ -147,7 +147,7 @@ class Answer:
         first = 1 if request.messages[0].role == "system" else 0
         waiting, num_before = answerable.messages, 0
         if request.overflow is Overflow.DROP:
-            for kept in without_oldest(answerable.messages, self._count, size):
+            for kept in without_oldest(answerable.messages, self._prompt.count, size):
                 if (ids := self._fitting(kept, free_room)) is not None:
                     return self._note_left_out(ids, kept.num_left_out, answerable.num_left_out)
             waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1

@@ -49,8 +49,9 @@ from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow
+from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
@@ -375,13 +376,7 @@ class Session:
         target, prompt = self._loaded(), self.prompts
         note = ""
         if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
-            vocab = target.model.vocab
-            summarising = Summariser(
-                prompt.build,
-                lambda text: len(vocab.tokenize(text, special=False)),
-                target.context.n_ctx,
-                LEAST_ROOM,
-            )
+            summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, LEAST_ROOM)
             request = yield from summarising.fit(
                 request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
             )
@@ -446,8 +441,10 @@ class Session:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
 
         Raises:
-            EngineError: no model is loaded, or the template refuses the messages.
+            EngineError: no model is loaded, it is much too long, or the template refuses the messages.
         """
+        target = self._loaded()
+        check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
         try:
             return self.prompts.of_request(request)
         finally:
@@ -473,9 +470,13 @@ class Session:
             gap -= sampling.temperature * float(times[0] - times[1])
         return gap
 
-    def count_tokens(self, text: str) -> int | None:
-        """How many tokens a text has for the loaded model; None where none is loaded."""
-        return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
+    def count_tokens(self, text: str | PictureSize) -> int | None:
+        """How many tokens a text has for the loaded model, or a picture of a size; None where none is loaded."""
+        if self._target is None:
+            return None
+        if not isinstance(text, str):
+            return self._sight.count(*text)
+        return len(self._target.model.vocab.tokenize(text, special=False))
 
     def _draft_model(
         self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool

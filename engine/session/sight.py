@@ -10,7 +10,8 @@ from typing import Any
 
 import psutil
 
-from engine.errors import EngineError, NotEnoughMemoryError
+from engine.errors import EngineError, NotEnoughMemoryError, PictureError
+from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import PICTURES
 from engine.llama.context import N_BATCH
@@ -25,8 +26,6 @@ from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
-
-_SPARE_BYTES = 256 << 20  # what a small picture is computed with
 
 
 def trust(_target: Path, _side: Path, _should_stop: Callable[[], bool]) -> None:
@@ -107,6 +106,13 @@ class Sight:
             raise cannot_see()
         return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
 
+    def count(self, width: int, height: int) -> int:
+        """How many tokens and places a picture of a size will take; 0 where the target does not see, or takes none."""
+        try:
+            return self._encoder.count(width, height) if self._encoder is not None else 0
+        except PictureError:
+            return 0  # which is told when it is sent
+
     def release(self) -> None:
         """An answer is done."""
         if self._encoder is not None:
@@ -137,7 +143,7 @@ def _check_room(side: Path, options: LoadOptions) -> None:
     Raises:
         NotEnoughMemoryError: it has none.
     """
-    needed = side.stat().st_size + _SPARE_BYTES
+    needed = side.stat().st_size + ENCODER_BYTES
     if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
         raise NotEnoughMemoryError(
             said("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),

@@ -70,9 +70,9 @@ class SummaryPlan:
 
 
 class Summariser:
-    """Makes a request fit. ``count`` gives the tokens of a text, ``n_ctx`` is what the context holds."""
+    """Makes a request fit. ``count`` gives the tokens of a message, ``n_ctx`` is what the context holds."""
 
-    def __init__(self, build: Build, count: Callable[[str], int], n_ctx: int, least_room: int) -> None:
+    def __init__(self, build: Build, count: Callable[[Message], int], n_ctx: int, least_room: int) -> None:
         self._build = build
         self._count = count
         self._n_ctx = n_ctx
@@ -89,7 +89,7 @@ class Summariser:
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
-        answerable = without_oversized(request.messages, self._count, self._n_ctx - self._least_room)
+        answerable = without_oversized(request.messages, self._of_text, self._n_ctx - self._least_room)
         if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
             return dropping  # it is enough to leave questions out that had no answer, and so the answer will
         plan = self._plan(replace(request, messages=answerable.messages))
@@ -111,6 +111,9 @@ class Summariser:
     @staticmethod
     def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
         return SummaryUpdate(request.request_id, num_messages, failure=why)
+
+    def _of_text(self, text: str) -> int:
+        return self._count(Message("user", text))
 
     def _plan(self, request: ChatRequest) -> SummaryPlan | None:
         """As few of the oldest turns as leave room for summary and answer; None where that cannot be."""

@@ -49,8 +49,9 @@ SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 def part_words(parts: ContextParts) -> list[tuple[str, str]]:
     """Each part and its tokens."""
     free = max(0, parts.size - parts.used)
+    tools = translate("ContextMeter", "System prompt and tools")
     return [
-        (translate("ContextMeter", "System prompt"), count(parts.system)),
+        (tools if parts.has_tools else translate("ContextMeter", "System prompt"), count(parts.system)),
         (translate("ContextMeter", "Conversation"), count(parts.conversation)),
         (translate("ContextMeter", "Last answer"), count(parts.last_answer)),
         (translate("ContextMeter", "Free"), count(free)),
@@ -72,6 +73,13 @@ def summary_words(parts: ContextParts) -> str:
     rest = translate(
         "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last
     )
+    if parts.has_tools:
+        rest = translate(
+            "ContextMeter",
+            "System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.",
+            None,
+            last,
+        )
     figures = {"system": parts.system, "conversation": parts.conversation, "last": last}
     return f"{first} {rest.format(**{name: count(number) for name, number in figures.items()})}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.speed.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
-from engine.records import Message, Mode, Problem
+from engine.records import Message, Mode, Picture, Problem
 from ui.models.parts import scrolled
 from ui.race.earlier import EarlierRaces
 from ui.race.setup_form import SetupForm
@@ -67,6 +68,7 @@ class RacePage(QWidget):
         self._theme = theme
         self._is_racing = False
         self.result: RaceResult | None = None
+        self._begun = RaceSetup("")
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.back_button = IconButton(theme, "arrow-left", translate("Race", "Back to the chat (Esc)"))
@@ -205,11 +207,13 @@ class RacePage(QWidget):
         self.earlier_title.setVisible(bool(rows))
         self.earlier.setVisible(bool(rows))
 
-    def ask(self, question: str, before: tuple[Message, ...] = ()) -> None:
+    def ask(
+        self, question: str, before: tuple[Message, ...] = (), pictures: tuple[tuple[int, Picture], ...] = ()
+    ) -> None:
         """Offer to race a question; while a race goes on, that one stays in sight."""
         if self._is_racing:
             return
-        self.form.set_question(question, before)
+        self.form.set_question(question, before, pictures)
         self.show_setup()
 
     def show_setup(self) -> None:
@@ -220,7 +224,7 @@ class RacePage(QWidget):
 
     def begin(self, setup: RaceSetup) -> None:
         """A race begins."""
-        self._is_racing, self.result = True, None
+        self._is_racing, self.result, self._begun = True, None, setup
         self.problem.hide()
         self.notice.hide()
         self.track.begin(setup)
@@ -252,7 +256,8 @@ class RacePage(QWidget):
         if problem is not None:
             self.problem.show_problem(problem)
         if result is not None:
-            self.show_result(result)
+            # Its pictures, which are not kept with it, are here until another is shown.
+            self.show_result(replace(result, setup=self._begun) if result.setup.lost_pictures else result)
         else:
             self.show_setup()
 
@@ -276,7 +281,11 @@ class RacePage(QWidget):
     # ---- intentions -------------------------------------------------------------------------------------------------
 
     def _again(self) -> None:
-        if self.result is not None:
+        if self.result is None:
+            return
+        if self.result.setup.lost_pictures:  # which the form says
+            self.show_setup()
+        else:
             self.start_requested.emit(self.result.setup)
 
     def _ask_delete(self, race_id: str) -> None:

@@ -19,7 +19,7 @@ from app.domain.speed.races import (
     LaneChoice,
     RaceSetup,
 )
-from engine.records import Message, Mode
+from engine.records import Message, Mode, Picture
 from ui.race.words import lane_name
 from ui.text.formatting import hover, number_text
 from ui.text.language import mark, translate
@@ -259,6 +259,8 @@ class SetupForm(QFrame):
         self._unavailable: Mapping[Mode, str] = {}
         self._blocked = ""
         self._before: tuple[Message, ...] = ()
+        self._pictures: tuple[tuple[int, Picture], ...] = ()
+        self._lost_pictures = 0
         self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
         self._looked_for: set[str] = set()  # targets whose drafts were asked for
         self._targets: Sequence[tuple[str, str]] = ()
@@ -269,6 +271,9 @@ class SetupForm(QFrame):
         self.includes_before = QCheckBox()
         self.includes_before.setChecked(True)
         self.includes_before.hide()
+        self.of_pictures = QLabel()
+        self.of_pictures.setProperty("kind", "caption")
+        self.of_pictures.hide()
         self.add_button = QPushButton(translate("Race", "Add a lane"))
         self.models_button = QPushButton(translate("Race", "Choose models"))
         self._shows_models = False
@@ -344,6 +349,7 @@ class SetupForm(QFrame):
         layout.setSpacing(10)
         layout.addWidget(_section(translate("Race", "Question")))
         layout.addWidget(self.question)
+        layout.addWidget(self.of_pictures)
         layout.addWidget(self.includes_before)
         layout.addSpacing(4)
         layout.addWidget(_section(translate("Race", "Lanes")))
@@ -357,10 +363,21 @@ class SetupForm(QFrame):
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    def set_question(self, text: str, before: tuple[Message, ...] = ()) -> None:
-        """Show a question; ``before`` may go along: a system prompt, and the messages of the chat before it."""
+    def set_question(
+        self,
+        text: str,
+        before: tuple[Message, ...] = (),
+        pictures: tuple[tuple[int, Picture], ...] = (),
+        lost_pictures: int = 0,
+    ) -> None:
+        """Show a question; ``before`` may go along: a system prompt, and the messages of the chat before it.
+
+        Its ``pictures`` go along; of a race that was kept, ``lost_pictures`` are not there any more.
+        """
         self.question.setPlainText(text)
-        self._before = before
+        self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
+        self.of_pictures.setText(translate("Race", "With %n pictures", None, len(pictures)))
+        self.of_pictures.setVisible(bool(pictures))
         number = sum(message.role != "system" for message in before)
         self.includes_before.setVisible(number > 0)
         self.includes_before.setText(translate("Race", "With the %n earlier messages of the chat", None, number))
@@ -415,7 +432,7 @@ class SetupForm(QFrame):
 
     def set_setup(self, setup: RaceSetup) -> None:
         """Show what an earlier race had."""
-        self.set_question(setup.question, setup.before)
+        self.set_question(setup.question, setup.before, setup.pictures, setup.lost_pictures)
         self.set_lanes(setup.lanes)
         for box, value in (
             (self.rounds, setup.rounds),
@@ -436,6 +453,8 @@ class SetupForm(QFrame):
             int(self.length.currentData()),
             bool(self.temperature.currentData()),
             before,
+            self._pictures,
+            self._lost_pictures,
         )
 
     # ---- intentions -------------------------------------------------------------------------------------------------
@@ -502,6 +521,10 @@ class SetupForm(QFrame):
         for row in self.rows:
             row.show_reason(not_now(self._reason(row.choice)))
         words = self._blocked
+        if not words and self._lost_pictures:
+            words = translate(
+                "Race", "This race had pictures, which are not kept with it. Race the question again from its chat."
+            )
         if not words and len(set(choices)) < len(choices):
             words = translate(
                 "Race", "Two lanes are the same. Choose another mode, draft length or model for one of them."

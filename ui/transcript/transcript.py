@@ -203,6 +203,17 @@ class Transcript(MessageArea):
         if self._streaming is not None:
             self._streaming.show_prefill(done, total)
 
+    def show_calling(self) -> None:
+        """The answer that is being made writes a call of a tool."""
+        if self._streaming is not None:
+            self._streaming.show_calling()
+            self.lay_out()
+
+    def show_servers_starting(self) -> None:
+        """The answer that is being made waits for servers of tools."""
+        if self._streaming is not None:
+            self._streaming.show_servers_starting()
+
     def show_waiting(self, waits: bool) -> None:
         """Whether the answer that is being made has to wait for one to another program."""
         if self._streaming is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QSystemTrayIcon, QWidget
 
-from app.domain.settings.fields import SettingField, SettingValue
+from app.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
 from ui.widgets.dialogs import link_dialog
@@ -70,7 +70,8 @@ class WindowDialogs(QObject):
             from ui.settings.tool_servers import ToolServers  # noqa: PLC0415
 
             below[TOOLS] = ToolServers(window.theme, window.tool_servers)
-        dialog = SettingsDialog(self._fields, self.values, window, pages, below)
+        fields = [field for field in self._fields if field.kind is not FieldKind.SERVERS]  # the list below has switches
+        dialog = SettingsDialog(fields, self.values, window, pages, below)
         if access is not None:
             access.follow(dialog.rows)
         dialog.set_unavailable(window.engine_view.unavailable)

@@ -143,6 +143,8 @@ class MainWindow(QMainWindow):
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.local_server = LocalServer(self)
         self.tool_servers = ToolServerRequests(self)
+        self.chat_settings.server_names = lambda: self.tool_servers.names()  # noqa: PLW0108 (it gets another)
+        self.tool_servers.changed.connect(self.chat_settings.show_servers)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)

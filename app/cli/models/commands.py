@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.cli.models.output import as_dict, list_text, print_table, repo_row, show_text, size_words
+from app.cli.models.output import as_dict, list_text, print_table, repo_row, show_text, side_name, size_words
 from app.cli.models.pull import pull
 from app.cli.output import INTERRUPTED, fail, notify
 from app.domain.errors import AppError
@@ -95,7 +95,7 @@ def _list(options: argparse.Namespace) -> int:
         _print_json(
             {
                 "folder": str(library.folder),
-                "models": [as_dict(model) for model in models],
+                "models": [{**as_dict(model), "side_file": side_name(model) or None} for model in models],
                 "offers": [as_dict(offer) for offer in offers],
                 "skipped": [as_dict(model) for model in skipped],
             }

@@ -11,6 +11,7 @@ from typing import Any
 
 from app.cli.output import counted
 from app.domain.models import FileKind
+from app.hub.licences import licence_name
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
@@ -21,6 +22,7 @@ from app.hub.records import (
     RepoDetails,
     RepoSummary,
 )
+from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6
 _GATED = {Gated.AUTOMATIC: "its terms must be accepted first", Gated.MANUAL: "its publisher must admit you first"}
@@ -62,7 +64,7 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
     return (
         summary.repo_id + (" (gated)" if summary.gated else ""),
         "-" if summary.downloads is None else f"{summary.downloads:,}",
-        summary.licence or "-",
+        licence_name(summary.licence) or "-",
         "-" if summary.updated is None else summary.updated.date().isoformat(),
         " ".join(some) + more or "-",
     )
@@ -71,7 +73,7 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
 def show_text(details: RepoDetails, url: str) -> str:
     """A repository for a person."""
     summary = details.summary
-    facts = [summary.architecture, f"licence {summary.licence or 'not named'}"]
+    facts = [summary.architecture, f"licence {licence_name(summary.licence) or 'not named'}"]
     if summary.downloads is not None:
         facts.append(counted(summary.downloads, "download", "downloads"))
     lines = [f"{summary.repo_id}  {url}", " · ".join(filter(None, facts))]
@@ -79,6 +81,12 @@ def show_text(details: RepoDetails, url: str) -> str:
         lines.append(f"Gated: {_GATED[summary.gated]}.")
     rows = [("model", "kind", "quantization", "size", "files"), *map(_model_row, details.models)]
     return "\n".join([*lines, "", _table(rows) if details.models else "There is no GGUF file in it."])
+
+
+def side_name(model: LibraryModel) -> str:
+    """The name of the side file with which a model sees pictures; empty where it does not."""
+    side = find_side_file(model.path) if model.kind is FileKind.MODEL and not model.missing else None
+    return side.name if side is not None else ""
 
 
 def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: Path) -> str:
@@ -91,6 +99,7 @@ def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: P
             size_words(model.size_bytes),
             _where(model),
             model.draft and f"draft: {model.draft}",
+            (side := side_name(model)) and f"sees pictures with {side}",
         )
         for model in models
     ]

@@ -29,6 +29,8 @@ from ui.text.language import translate
 
 log = logging.getLogger(__name__)
 
+# Looks for models that see, and shows them, file and name: the last used first.
+FindSeeing = Callable[[Callable[[Sequence[tuple[str, str]]], None]], None]
 MAX_ATTACHMENTS = 12  # attachments of one message
 SHOWN_REFUSALS = 3
 
@@ -58,6 +60,8 @@ class AttachmentController(QObject):
         self._refused: list[Problem] = []
         self._num_requests = 0
         self.sums = TokenSumController(parts, conversations)
+        self.find_seeing: FindSeeing = lambda _show: None  # looks for the library's models that see
+        self._seeing: tuple[tuple[str, str], ...] | None = None  # None: nobody has looked
         self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
         self.outcome_ready.connect(self._on_outcome)
         self.sums.counted.connect(self._show)
@@ -72,6 +76,7 @@ class AttachmentController(QObject):
         composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.show_text)
+        composer.tray.model_wanted.connect(lambda path: window.model_file_chosen.emit(path, "target"))
         window.transcript.attachment_opened.connect(self.show_text)
         window.drop_zone.files_dropped.connect(self._on_dropped)
 
@@ -140,16 +145,36 @@ class AttachmentController(QObject):
         note = (
             counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
         )
-        shown = [replace(each, text="", num_tokens=self._count_of(each)) for each in self._attached]
-        notes = [self._of_picture if each.picture else "" if each.num_tokens is not None else note for each in shown]
+        target = self._window.engine_view.target
+        note = "" if target is not None and target.engine_url else note  # its vocabulary is not known
+        shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
+        notes = [
+            self._of_picture if each.picture and self._of_picture else "" if each.num_tokens is not None else note
+            for each in shown
+        ]
         reading = [request for request in self._reading.values() if self._is_here(request)]
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [translate("Attachments", "reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
+        self._show_sight()
 
-    def _count_of(self, attachment: Attachment) -> int | None:
-        """Tokens of an attachment; how many places a picture takes is known once the model has read it."""
-        return None if attachment.picture and self._parts.decode is not None else self.sums.count_of(attachment.id)
+    def _show_sight(self) -> None:
+        """Where a picture is attached that the model cannot see, say so, and offer one that can."""
+        tray = self._window.composer.tray
+        if not self._of_picture or not any(each.picture for each in self._attached):
+            self._seeing = None
+            tray.show_sight("")
+            return
+        if self._seeing is None:
+            self._seeing = ()
+            self.find_seeing(self._offer_seeing)
+        words = translate("Attachments", "This model cannot see pictures: it gets their names alone.")
+        tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
+
+    def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:
+        if self._seeing is not None:  # else it is not asked for any more
+            self._seeing = tuple(models)
+            self._show_sight()
 
     @property
     def _of_picture(self) -> str:

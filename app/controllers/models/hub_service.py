@@ -81,6 +81,7 @@ class HubService:
         self._lock = threading.Lock()
         self._repos: dict[str, RepoDetails] = {}
         self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
+        self._side_names: dict[tuple[str, int], str] = {}
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 
@@ -299,8 +300,29 @@ class HubService:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
 
-    def _by_header(self, model: LibraryModel) -> tuple[str, str]:
-        """Architecture and name of a model, read once; empty where its header cannot be read."""
+    def seeing_rows(self) -> tuple[LibraryRow, ...]:
+        """Those of `picker_rows` that see pictures."""
+        return tuple(row for row in self.picker_rows() if row.side_file)
+
+    def _by_header(self, model: LibraryModel) -> tuple[str, str, str]:
+        """Architecture and name of a model, and of the side file beside it; empty where its header cannot be read."""
+        return *self._names_of(model), self._side_of(model)
+
+    def _side_of(self, model: LibraryModel) -> str:
+        from engine.pictures.side_file import find_side_file  # noqa: PLC0415  (NumPy, as below)
+
+        path = model.path
+        try:
+            key = (str(path), path.parent.stat().st_mtime_ns)
+        except OSError:
+            return ""
+        if key not in self._side_names:
+            side = find_side_file(path) if model.kind is FileKind.MODEL else None
+            self._side_names[key] = side.name if side is not None else ""
+        return self._side_names[key]
+
+    def _names_of(self, model: LibraryModel) -> tuple[str, str]:
+        """Architecture and name of a model, read once."""
         path = model.path
         try:
             key = (str(path), path.stat().st_mtime_ns)

@@ -20,6 +20,7 @@ from app.domain.models import (
     Presence,
     RepoRow,
 )
+from app.hub.licences import licence_name
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
@@ -66,7 +67,8 @@ FIT_PARTS = (
     mark("FitParts", "Weights"),
     mark("FitParts", "Context"),
     mark("FitParts", "Compute buffers"),
-    mark("FitParts", "Tokenizer and other"),
+    mark("FitParts", "Tokenizer and the rest"),
+    mark("FitParts", "Encoder for pictures"),
 )
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
@@ -102,7 +104,7 @@ def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
         name=name or author,
         downloads=summary.downloads,
         updated=summary.updated.date() if summary.updated else None,
-        licence=summary.licence,
+        licence=licence_name(summary.licence),
         gated=summary.gated is not Gated.NO,
         fit=guess_fit(weights, free_bytes),
     )
@@ -185,7 +187,9 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
     )
 
 
-def library_row(model: LibraryModel, target: str, draft: str, architecture: str, title: str = "") -> LibraryRow:
+def library_row(
+    model: LibraryModel, target: str, draft: str, architecture: str, title: str = "", side_file: str = ""
+) -> LibraryRow:
     """A model of the library; ``target`` and ``draft`` are the files in use, ``title`` is its name by the header."""
     path = str(model.path)
     return LibraryRow(
@@ -200,8 +204,9 @@ def library_row(model: LibraryModel, target: str, draft: str, architecture: str,
         in_place=model.origin is Origin.IN_PLACE,
         missing=model.missing,
         in_use="target" if path == target else "draft" if path == draft else "",
-        licence=model.licence,
+        licence=licence_name(model.licence),
         source=model.source or model.repo_id,
+        side_file=side_file,
     )
 
 

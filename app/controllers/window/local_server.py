@@ -29,6 +29,7 @@ from engine.sentences import said
 from ui.text.language import mark
 
 if TYPE_CHECKING:
+    from app.server.pictures import PictureSource
     from app.server.protocol import ServedModel
 
 log = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ class LocalServerController(QObject):
         self._where: tuple[str, int] | None = None  # that it was started for; None where it is to begin anew
         self._problem: Problem | None = None
         self._served: tuple[EngineReady, ChatRequest, str] | None = None  # read on the server's thread, too
+        self._pictures: PictureSource | None = None  # keeps what comes again decoded
         self._lock = threading.Lock()
         self._has_reported = self._is_closed = False
         self._num_answered = 0
@@ -146,13 +148,16 @@ class LocalServerController(QObject):
             ApiError: nothing is, or something else is on its way.
         """
         from app.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
+        from app.server.pictures import PictureSource  # noqa: PLC0415
         from app.server.protocol import ServedModel  # noqa: PLC0415
 
         served = self._served
         if served is None:
             raise no_model_error()
         ready, defaults, system = served
-        return ServedModel(Path(ready.target.path).stem, ready, defaults, system)
+        if self._pictures is None:
+            self._pictures = PictureSource()  # as data alone: no file of this computer
+        return ServedModel(Path(ready.target.path).stem, ready, defaults, system, self._pictures)
 
     # ---- what it does -----------------------------------------------------------------------------------------------
 

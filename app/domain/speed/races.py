@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.records import JobEvent, Message, Mode, Problem, RunStats, TokenSpan
+from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
 
 LEAST_LANES, MOST_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # that may use a draft model or a head
@@ -41,7 +41,8 @@ class RaceSetup:
     """What is to be raced. ``before`` goes before the question: a system prompt, earlier messages.
 
     ``rounds`` None: until every ratio is known to `SURE_PERCENT`. ``greedy``: at temperature 0; else with
-    the sampling that the settings have.
+    the sampling that the settings have. ``pictures`` are those of the question, as in a `Message`. They are not kept
+    with a race, nor are those before the question: of a kept one ``lost_pictures`` says how many it had.
     """
 
     question: str
@@ -50,6 +51,13 @@ class RaceSetup:
     max_tokens: int = 256
     greedy: bool = True
     before: tuple[Message, ...] = ()
+    pictures: tuple[tuple[int, Picture], ...] = ()
+    lost_pictures: int = 0
+
+    @property
+    def num_pictures(self) -> int:
+        """How many the lanes are shown, or were."""
+        return len(self.pictures) + sum(len(message.pictures) for message in self.before) + self.lost_pictures
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -107,6 +107,7 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
     setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
     first = _model_plan(target, setup, plan.gpu_layers, plan.spread).leaving_experts(plan.cpu_moe_layers)
+    first = replace(first, side=target.side)
     if draft is None:
         return PairPlan(first)
     setup = CacheSetup(n_ctx, plan.draft_cache_type, plan.draft_cache_type)

@@ -16,6 +16,7 @@ Json = dict[str, object]
 _WITHOUT_EFFECT = ("id_slot", "n_keep", "n_discard", "return_progress", "backend_sampling")
 _UNLIMITED = (-1, -2)  # of `n_predict`: without end, and as far as the context goes
 MAX_FILES = 256  # of `input_extra`; as many as fit are taken, the last ones
+_CHARS_PER_TOKEN = 8  # more than code has: what is longer than the context in this measure has no room
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
     if before is None or behind is None:
         name = "input_prefix" if before is None else "input_suffix"
         raise ApiError(400, f"`{name}` is missing.", param=name, code="missing_required_parameter")
-    files = _files(fields.take("input_extra"))
+    files = _files(fields.take("input_extra"), _CHARS_PER_TOKEN * model.ready.target.n_ctx)
     try:
         made = _parsed(fields, {"prompt": before + (begun or ""), "suffix": behind}, model, may_be_empty=True)
     except ApiError as error:
@@ -104,8 +105,8 @@ def _without_objects(value: object) -> object:
     return text
 
 
-def _files(value: object) -> tuple[tuple[str, str], ...]:
-    """Names and texts of other files of the project."""
+def _files(value: object, max_chars: int) -> tuple[tuple[str, str], ...]:
+    """Names and texts of other files of the project: the last ones, up to so many characters."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -120,7 +121,10 @@ def _files(value: object) -> tuple[tuple[str, str], ...]:
         if text is None:
             raise ApiError(400, f"`{at}.text` is missing.", param=f"{at}.text", code="missing_required_parameter")
         files.append((name or "tmp", text))
-    return tuple(files)
+    num_chars, first = 0, len(files)
+    while first and (num_chars := num_chars + len(files[first - 1][1])) <= max_chars:
+        first -= 1
+    return tuple(files[first:])
 
 
 def _response_fields(value: object) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from app.storage.pair_speeds import PairSpeeds
 from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
+from tests.engine.vision_factory import write_pair
 
 PAIR = (str(builtin_target()), str(builtin_draft()))
 
@@ -99,8 +100,13 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
 def test_what_has_no_heads_or_a_head_of_another_model_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(builtin_target())]) == 1
-    assert "has no next-token layers (MTP)" in capsys.readouterr().out
+    assert main(["check", str(builtin_target())]) == 0, "it can be used"
+    text = capsys.readouterr().out
+    assert text.startswith(f"{builtin_target().name} can be used.\n")
+    assert "has no next-token layers (MTP)" in text
+    assert main(["check", str(builtin_target()), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["usable"], facts["compatible"]) == (True, False)
     head = eagle3_for(width=96).write(tmp_path / "head.gguf")
     assert main(["check", str(tiny_llama().write(tmp_path / "target.gguf")), str(head)]) == 1
     assert capsys.readouterr().out.startswith("head.gguf cannot draft for target.gguf: ")
@@ -108,3 +114,18 @@ def test_what_has_no_heads_or_a_head_of_another_model_is_told(
     broken.write_bytes(b"GGUF" + b"\x03" * 100)
     assert main(["check", str(broken), "--json"]) == 1
     assert "broken.gguf" in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
+@pytest.mark.parametrize("draft", [True, False])
+def test_what_a_target_sees_with_is_named_with_its_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], draft: bool
+) -> None:
+    pair = write_pair(tmp_path, "llava")
+    words = [str(pair.model), *([str(pair.model)] if draft else [])]
+    main(["check", *words])
+    assert "sees pictures with mmproj-tiny-llava.gguf, which takes about 268" in capsys.readouterr().out
+    main(["check", "--json", *words])
+    assert json.loads(capsys.readouterr().out)["side_file"] == str(pair.side)
+    pair.side.unlink()
+    main(["check", *words])
+    assert "sees" not in capsys.readouterr().out

@@ -56,6 +56,7 @@ class Script:
     names_reasoning: str = "reasoning_content"
     tells_drafts: bool = False  # vLLM with --per-request-spec-decode-metrics summary
     family: str = ""  # of a model that thinks, on Ollama
+    sees: bool = True  # the model, as far as its program tells
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -217,13 +218,14 @@ class ScriptedServer(ThreadingHTTPServer):
                 "/props": {
                     "chat_template": self.script.template,
                     "build_info": "b9000-abcdef",
+                    "modalities": {"vision": self.script.sees, "audio": False},
                     "default_generation_settings": {"n_ctx": 2048, "params": {"speculative.types": "draft-simple"}},
                 }
             },
             "lm-studio": {
                 "/api/v0/models": {
                     "data": [
-                        {"id": model, "type": "llm", "max_context_length": 8192},
+                        {"id": model, "type": "vlm" if self.script.sees else "llm", "max_context_length": 8192},
                         {"id": "text-embedding", "type": "embeddings", "max_context_length": 512},
                     ]
                 }

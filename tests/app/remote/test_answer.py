@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import threading
 import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from app.domain.engines import EngineKind
 from app.remote.answer import RemoteAnswer
@@ -24,6 +27,7 @@ from app.remote.errors import (
 from engine.grammar.json_schema import grammar_of
 from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams, TextChunk
 from tests.app.remote.scripted_server import ScriptedServer, serving
+from tests.engine.vision_factory import picture
 
 ASKED = ChatRequest((Message("user", "Hi"),), request_id=7, sampling=SamplingParams(seed=3, top_k=0))
 
@@ -56,6 +60,37 @@ def test_every_kind_streams(kind: str) -> None:
     assert sent["messages"] == [{"role": "user", "content": "Hi"}]
     assert (sent["model"], sent["stream"], sent["seed"]) == ("org/model", True, 3)
     assert sent.get("top_k") == {"vllm": -1, "sglang": -1, "llama-server": 0, "lm-studio": 0}.get(kind)
+
+
+@pytest.mark.parametrize("kind", [kind.value for kind in EngineKind])
+def test_pictures_are_passed_on_in_their_places(kind: str) -> None:
+    shown = picture(0, 6, 4)
+    message = Message("user", "a b", pictures=((0, shown), (2, shown)))
+    asked = replace(ASKED, messages=(message, Message("assistant", "c"), Message("user", "d")))
+    with serving(kind=kind) as server:
+        text_and_end(server, asked)
+        sent = server.bodies[-1]["messages"]
+    first, then, behind, last = sent[0]["content"]
+    assert (then, last) == ({"type": "text", "text": "a "}, {"type": "text", "text": "b"})
+    assert first == behind
+    head, _, data = first["image_url"]["url"].partition(",")
+    assert (first["type"], head) == ("image_url", "data:image/png;base64")
+    image = Image.open(io.BytesIO(base64.b64decode(data)))
+    assert (image.size, image.tobytes()) == ((6, 4), shown.rgb)
+    assert sent[1:] == [{"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}]
+
+
+def test_an_engine_that_takes_no_pictures_is_told_in_one_sentence() -> None:
+    shown = replace(ASKED, messages=(Message("user", "a", pictures=((0, picture(0, 6, 4)),)),))
+    error = {"message": "At most 0 image(s) may be provided in one prompt."}
+    with serving(kind="vllm", status=400, error=error) as server:
+        with pytest.raises(EngineRefusedError, match=r"with its pictures\. .*At most 0 image") as caught:
+            text_and_end(server, shown)
+        assert caught.value.advice == "Choose a model that sees, or leave the pictures out."
+        with pytest.raises(EngineRefusedError, match=r"^127"):
+            text_and_end(server)
+        with pytest.raises(EngineRefusedError, match="can have no pictures"):
+            text_and_end(server, replace(shown, completes=True))
 
 
 def test_acceptance_of_vllm_is_a_difference_and_says_whose() -> None:

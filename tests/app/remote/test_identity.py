@@ -30,6 +30,16 @@ def test_each_program_is_known_by_its_own_page(kind: str, title: str, n_ctx: int
     assert [(model.name, model.n_ctx) for model in facts.models] == [("org/model", n_ctx)]
 
 
+@pytest.mark.parametrize("kind", ["llama-server", "lm-studio", "vllm"])
+def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -> None:
+    """Elsewhere it is tried."""
+    seen = []
+    for sees in (True, False):
+        with serving(kind=kind, sees=sees) as server:
+            seen += [model.sees for model in ask(EngineClient(server.url)).models]
+    assert seen == [True, kind == "vllm"]
+
+
 def test_a_server_without_a_list_of_models_is_none() -> None:
     with serving(kind="other") as server, pytest.raises(EngineAnswerError, match="has no list of models"):
         ask(EngineClient(server.url + "/elsewhere"))

@@ -242,5 +242,5 @@ class ScriptedServer:
     def close(self) -> None:
         self.scheduler.close()
         self.session.gate.set()
-        assert self.worker.shutdown(PATIENCE_S)
+        assert self.worker.close(PATIENCE_S)
         self.client.close()

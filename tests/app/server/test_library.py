@@ -63,7 +63,7 @@ def server() -> Iterator[SwitchingServer]:
     opened = SwitchingServer()
     yield opened
     opened.scheduler.close()
-    assert opened.worker.shutdown(PATIENCE_S)
+    assert opened.worker.close(PATIENCE_S)
     opened.client.close()
 
 
@@ -134,7 +134,7 @@ def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> 
     assert ended.wait(PATIENCE_S)
     assert getattr(events[0], "code", None) == "model_changed"
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
 
 
 def test_idle_is_what_was_not_disturbed() -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import Spread
+from engine.fit.estimate import ENCODER_BYTES, Spread
 from engine.fit.fit import Verdict
 from engine.fit.table import ChangeKind, FitTable, ModelPlan, PairPlan, Room, experts_to_leave, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
+from tests.engine.vision_factory import side_file
 
 GB = 10**9
 ALL = 999
@@ -53,6 +54,25 @@ def test_the_rows_add_up(pair: PairPlan) -> None:
     assert table.needed.main_bytes == sum(row.main_bytes for row in table.rows)
     assert table.needed.disk_bytes == pair.target.download_bytes + 5 * 10**8
     assert table.needed.gpu_bytes == 0
+
+
+@pytest.mark.parametrize("gpu_layers", [0, ALL])
+def test_a_side_file_is_priced_where_the_target_lies(pair: PairPlan, gpu_layers: int, tmp_path: Path) -> None:
+    side = read_header(side_file("gemma3").write(tmp_path / "mmproj.gguf"))
+    plain = PairPlan(replace(pair.target, gpu_layers=gpu_layers))
+    room = Room(500 * GB, 200 * GB, devices=(("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
+    if gpu_layers:
+        plain = replace(plain, target=replace(plain.target, spread=Spread((1.0, 1.0))))
+    seeing = replace(plain, target=replace(plain.target, side=side))
+    before, after = fit_table(plain, room), fit_table(seeing, room)
+    row = after.rows[-1]
+    assert row.name == "Target: encoder for pictures"
+    assert row.main_bytes + row.gpu_bytes == side.weights_bytes + ENCODER_BYTES
+    assert after.rows[:-1] == before.rows
+    assert bool(row.gpu_bytes) is bool(gpu_layers)
+    if gpu_layers:
+        more = [one - other for one, other in zip(after.devices_bytes, before.devices_bytes, strict=True)]
+        assert more == [row.gpu_bytes, 0]
 
 
 def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> None:

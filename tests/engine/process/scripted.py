@@ -10,7 +10,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +20,9 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
-    JobEvent,
     LoadProgress,
     LoadRequest,
     ModelInfo,
-    Problem,
     RunStats,
     Source,
     TextChunk,
@@ -155,7 +152,7 @@ class ScriptedJob:
         should_stop: Callable[[], bool],
         on_event: Callable[[Event], None],
         between_steps: Callable[[], None],
-    ) -> None:
+    ) -> int:
         for word in self._words.split():
             if word == ABORT:
                 os.abort()
@@ -166,13 +163,4 @@ class ScriptedJob:
             on_event(LoadProgress(word, 0.0))
             between_steps()
         assert isinstance(session, ScriptedSession)
-
-    def failed(self, problem: Problem) -> Event:
-        return JobFailed(problem)
-
-
-@dataclass(frozen=True, slots=True)
-class JobFailed(JobEvent):
-    """A job that broke off."""
-
-    problem: Problem
+        return len(self._words)

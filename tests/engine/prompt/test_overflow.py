@@ -8,8 +8,19 @@ from hypothesis import strategies as st
 
 from app.paths import builtin_target
 from engine.errors import PromptTooLongError
-from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
-from engine.records import JOINT, ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, RunStats, SamplingParams
+from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_oversized, without_unanswered
+from engine.records import (
+    JOINT,
+    ChatRequest,
+    Finished,
+    LoadRequest,
+    Message,
+    Mode,
+    Overflow,
+    RunStats,
+    SamplingParams,
+    ToolCall,
+)
 from engine.session.session import Session
 from engine.session.summarising import in_front, with_summary
 
@@ -19,16 +30,21 @@ def talk(*sizes: int, system: bool = True) -> list[Message]:
     return [Message("system", "Be kind."), *turns] if system else turns
 
 
+def size(message: Message) -> int:
+    """One token a character."""
+    return len(message.content)
+
+
 def test_turns_go_by_quarters_of_the_context_oldest_first() -> None:
     messages = talk(10, 10, 10, 10, 10, 10, 10, 10, 10)
-    kept = without_oldest(messages, len, 120)
+    kept = without_oldest(messages, size, 120)
     assert [part.num_left_out for part in kept] == [4, 6, 8]
     assert kept[0].messages == (messages[0], *messages[5:])
     assert kept[-1].messages == (messages[0], messages[-1])
 
 
 def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
-    assert without_oldest(talk(500), len, 100) == []
+    assert without_oldest(talk(500), size, 100) == []
 
 
 def asked(*questions: str) -> Message:
@@ -64,7 +80,7 @@ def test_what_stays_is_the_end_of_the_conversation(sizes: list[int], system: boo
     messages = talk(*sizes, system=system)
     last = messages[-1]
     counts = []
-    for part in without_oldest(messages, len, n_ctx):
+    for part in without_oldest(messages, size, n_ctx):
         head = 1 if system else 0
         assert part.messages[:head] == tuple(messages[:head])
         assert part.messages[head:] == tuple(messages[head + part.num_left_out :])
@@ -82,7 +98,7 @@ def test_one_more_turn_seldom_moves_the_beginning(sizes: list[int]) -> None:
         messages = talk(*sizes[:end])
         whole = sum(sizes[:end])
         fitting = [
-            part for part in without_oldest(messages, len, n_ctx) if whole - _left(messages, part.num_left_out) < n_ctx
+            part for part in without_oldest(messages, size, n_ctx) if whole - _left(messages, part.num_left_out) < n_ctx
         ]
         places.append(0 if whole < n_ctx else fitting[0].num_left_out if fitting else end - 1)
     assert places == sorted(places)
@@ -158,3 +174,36 @@ def test_where_turns_go_too_both_are_counted() -> None:
     assert 0 < end.stats.left_out < len(turns)
     assert end.stats.unanswered == 1
     session.close()
+
+
+def test_what_is_far_too_long_is_refused_before_all_of_it_is_split() -> None:
+    counted = list[int]()
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4
+
+    long = ChatRequest((Message("user", "x" * 7_000_000),))
+    with pytest.raises(PromptTooLongError, match=r"more than 8,192 tokens, but the context holds 4,096"):
+        check_length(long, count, 4096)
+    assert sum(counted) <= 40_000
+    counted.clear()
+    check_length(ChatRequest((Message("user", "x" * 100_000),)), count, 64)
+    assert not counted  # it is split as a whole
+    check_length(long, count, 1_000_000)
+    assert sum(counted) == 7_000_000
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ChatRequest(raw_prompt="x" * 200_000),
+        ChatRequest(raw_prompt="", suffix="x" * 200_000),
+        ChatRequest((Message("user", "x"), Message("assistant", "", tool_calls=(ToolCall("1", "a", "x" * 200_000),)))),
+        ChatRequest((Message("user", "x"),), tools=({"function": {"description": "x" * 200_000}},)),
+        ChatRequest(tuple(Message("user", "x" * 100) for _ in range(2000))),
+    ],
+)
+def test_every_part_of_a_prompt_counts(request_: ChatRequest) -> None:
+    with pytest.raises(PromptTooLongError):
+        check_length(request_, len, 4096)

@@ -110,6 +110,14 @@ def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Aske
     assert second.stats.prompt_cached_tokens >= places
 
 
+def test_a_session_counts_pictures_of_a_size(seeing: Asked) -> None:
+    """None by a size that the encoder refuses."""
+    ids = seeing.session.prompt_ids(ChatRequest((asked("a", ONE, "b"),)))
+    places = sum(one < 0 for one in ids)
+    assert places <= (seeing.session.count_tokens((ONE.width, ONE.height)) or 0) < len(ids)
+    assert seeing.session.count_tokens("ab") == 2
+
+
 def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
     """Each answer is that of an empty cache."""
     versions = [

@@ -64,7 +64,7 @@ class Writer:
 def fitted(
     request: ChatRequest, run: Callable[[ChatRequest], Iterator[Event]], *, stopped: bool = False
 ) -> tuple[list[Event], ChatRequest, str]:
-    summarising = Summariser(words, lambda text: len(text.split()), N_CTX, 16)
+    summarising = Summariser(words, lambda message: len(message.content.split()), N_CTX, 16)
     steps, events = summarising.fit(request, run, lambda: stopped), []
     while True:
         try:

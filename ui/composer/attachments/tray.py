@@ -1,4 +1,4 @@
-"""What stands above the composer's text: the attachments, and the offer to make one of a long pasted text."""
+"""What stands above the composer's text: the attachments, and offers: to make one of a long text, a model that sees."""
 
 from __future__ import annotations
 
@@ -84,11 +84,13 @@ class AttachmentTray(QWidget):
     Signals:
         removed(int), opened(int): an attachment's id.
         text_offered(str): a pasted text is to become an attachment; it stands in the box no more.
+        model_wanted(str): the file of a model that sees.
     """
 
     removed = Signal(int)
     opened = Signal(int)
     text_offered = Signal(str)
+    model_wanted = Signal(str)
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()
@@ -98,28 +100,26 @@ class AttachmentTray(QWidget):
         self.room = AttachmentScrollArea(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
-        self.offer = QWidget()
-        self.offer_text = QLabel()
-        self.offer_text.setProperty("kind", "caption")
+        self.offer_text, self.sight_text = QLabel(), QLabel()
         self.attach_button = QPushButton(translate("AttachmentTray", "Attach as a file"))
         self.keep_button = QPushButton(translate("AttachmentTray", "Keep as text"))
-        row = QHBoxLayout(self.offer)
-        row.setContentsMargins(0, 0, 4, 0)
-        row.setSpacing(8)
-        row.addWidget(self.offer_text, 1)
-        for button in (self.attach_button, self.keep_button):
-            button.setAccessibleName(button.text())
-            row.addWidget(button)
+        self.load_button = QPushButton()
+        self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
+        self.sight = _row(self.sight_text, self.load_button)
+        self._seeing = ""  # the file of the model that is offered
+        self.sight.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 4, 0)
         layout.setSpacing(8)
         layout.addWidget(self.room)
+        layout.addWidget(self.sight)
         layout.addWidget(self.offer)
         edit.long_pasted.connect(self._offer)
         edit.huge_pasted.connect(self.text_offered)
         edit.textChanged.connect(self._check_offer)
         self.attach_button.clicked.connect(self._take_offer)
         self.keep_button.clicked.connect(self._leave_offer)
+        self.load_button.clicked.connect(lambda: self.model_wanted.emit(self._seeing))
         self._leave_offer()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
@@ -127,6 +127,19 @@ class AttachmentTray(QWidget):
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
         self._put_in_tab_order()
+        self._update()
+
+    def show_sight(self, words: str, path: str = "", name: str = "") -> None:
+        """Say that the model cannot see the pictures, and offer one that can, where there is one; no words: it can."""
+        had_focus = self.load_button.hasFocus()
+        self._seeing = path
+        self.sight_text.setText(words)
+        self.load_button.setText(translate("AttachmentTray", "Load {name}").format(name=name).replace("&", "&&"))
+        self.load_button.setAccessibleName(self.load_button.text())
+        self.load_button.setVisible(bool(path))
+        self.sight.setVisible(bool(words))
+        if had_focus and not (words and path):
+            self._edit.setFocus()
         self._update()
 
     def _put_in_tab_order(self) -> None:
@@ -173,4 +186,20 @@ class AttachmentTray(QWidget):
             self._edit.setFocus()
 
     def _update(self) -> None:
-        self.setVisible(bool(self.rows.chips) or not self.offer.isHidden())
+        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.sight.isHidden()))
+
+
+def _row(words: QLabel, *buttons: QPushButton) -> QWidget:
+    """A caption, which may need several lines, with buttons behind it."""
+    words.setProperty("kind", "caption")
+    words.setTextFormat(Qt.TextFormat.PlainText)
+    words.setWordWrap(True)
+    found = QWidget()
+    row = QHBoxLayout(found)
+    row.setContentsMargins(0, 0, 4, 0)
+    row.setSpacing(8)
+    row.addWidget(words, 1)
+    for button in buttons:
+        button.setAccessibleName(button.text())
+        row.addWidget(button)
+    return found

@@ -45,6 +45,7 @@ class AnswerCard(MessageCard):
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
             wanted; the `Mode`, the path of the target.
+        seed_wanted(int, object): something is wanted of its seed, a `SeedWish`.
         unfolded(object): the reasoning of this card was opened.
         continue_requested(int): an answer that was cut short is to go on.
         link_activated(str): a link of the answer was activated.
@@ -54,6 +55,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
+    seed_wanted = Signal(int, object)
     unfolded = Signal(object)
     continue_requested = Signal(int)
     link_activated = Signal(str)
@@ -92,6 +94,7 @@ class AnswerCard(MessageCard):
         self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._is_streaming = self._is_whole = False
+        self._waits_for_servers = False
         self._state_to_restore: CardState | None = None  # until all of it is built
         self._is_last = False
         self.can_continue = False
@@ -358,6 +361,7 @@ class AnswerCard(MessageCard):
             self._mark(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
+        self.notice.hide()  # it was no call after all
 
     def show_prefill(self, done: int, total: int) -> None:
         """Say how far the prompt has been read."""
@@ -374,8 +378,22 @@ class AnswerCard(MessageCard):
         self.progress_label.setVisible(not self._text)
         self.progress.setVisible(known and not self._text)
 
+    def show_calling(self) -> None:
+        """Say that a call of a tool is being written, which is shown once it is whole."""
+        self.progress.hide()
+        self.progress_label.hide()
+        self.notice.setText(translate("AnswerCard", "Writing a call of a tool"))
+        self.notice.show()
+
+    def show_servers_starting(self) -> None:
+        """Say that servers of tools come first, until the prompt is read."""
+        self._waits_for_servers = True
+        self.progress_label.setText(translate("AnswerCard", "Starting the servers of tools"))
+
     def show_waiting(self, waits: bool) -> None:
         """Say that another program's answer comes first, or no longer."""
+        if self._waits_for_servers and not waits:
+            return
         self.progress_label.setText(
             translate("AnswerCard", "Another program's request is being answered; yours is next.")
             if waits
@@ -399,7 +417,8 @@ class AnswerCard(MessageCard):
             self._mark(afresh=afresh)
         took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
-        self._view = replace(finished, text=self._text, spans=tuple(self._runs.spans))
+        follows = self._view.follows_calls
+        self._view = replace(finished, text=self._text, spans=tuple(self._runs.spans), follows_calls=follows)
         self._is_whole = True
         self._set_state(view)
 
@@ -429,14 +448,17 @@ class AnswerCard(MessageCard):
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self._action_bar.show_stats(view.stats)
+        self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
         self.set_author(view.target or UNKNOWN_AUTHOR)
+        self.author.setVisible(not self._view.follows_calls)  # it stands above the calls
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         self.notice.setText(notice)
         self.notice.setVisible(bool(notice))
         self.copy_button.setEnabled(not streaming)
         self.regenerate_button.setEnabled(not streaming)
         self._is_streaming = streaming
+        is_calls_alone = view.state is MessageState.COMPLETE and not notice and not self._words.strip()
+        self.body.setHidden(is_calls_alone or self.editor is not None)
         if self._more is not None:
             self._more.setEnabled(not streaming)
         self._unfinished = view.can_continue

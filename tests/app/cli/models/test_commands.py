@@ -26,6 +26,7 @@ from tests.app.hub.library.test_ollama import manifest
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, stripped
+from tests.engine.vision_factory import write_pair
 
 __all__ = ["hub"]
 
@@ -340,3 +341,12 @@ def test_an_import_says_of_half_a_file_that_it_is_one(tmp_path: Path, capsys: Ca
     assert "ends in the middle of its header" in capsys.readouterr().err
     assert main(["models", "import", str(builtin_target())]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_the_list_names_what_a_model_sees_with(tmp_path: Path, capsys: Capture) -> None:
+    pair = write_pair(tmp_path, "llava")
+    assert main(["models", "import", str(pair.model)]) == 0
+    capsys.readouterr()
+    assert [one["side_file"] for one in asked(capsys, "list")["models"]] == [pair.side.name]
+    assert main(["models", "list"]) == 0
+    assert f"sees pictures with {pair.side.name}" in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from app.domain.speed.races import (
     RaceRoundBegan,
     RaceRoundEnded,
 )
-from engine.records import Message, Mode, Problem, RunStats, Source, TokenSpan
+from engine.records import EngineReady, Message, Mode, Problem, RunStats, Source, TokenSpan
 from tests.app.fakes import AppHarness
 from tests.race_results import RESULT, VERDICT
 from ui.race.page import RacePage
@@ -103,6 +104,32 @@ def test_a_file_attached_to_an_earlier_question_is_raced_too(harness: AppHarness
     setup = harness.window.race.page.form.setup
     assert "The Rhine flows north." in setup.before[0].content
     assert setup.question == "And then?"
+
+
+def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness, qtbot: QtBot) -> None:
+    target = harness.window.engine_view.target
+    assert target is not None
+    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
+    harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
+    qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached), timeout=10_000)
+    answer(harness, qtbot, "What is it?")
+    harness.window.race.asked.emit()
+    form = harness.window.race.page.form
+    assert "1 picture" in form.of_pictures.text()
+    harness.window.race.page.start_requested.emit(form.setup)
+    request = job_of(harness)._request
+    assert [one.width for _, one in request.messages[-1].pictures] == [40]
+    assert request.messages[-1].content == "What is it?"
+
+
+def test_a_kept_race_that_had_pictures_cannot_be_run_again(harness: AppHarness, qtbot: QtBot) -> None:
+    page = open_page(harness, qtbot)
+    page.show_result(replace(RESULT, setup=replace(RESULT.setup, lost_pictures=1)))
+    qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
+    assert not page.form.start_button.isEnabled()
+    assert "had pictures" in page.form.problem.text()
+    assert harness.engine.jobs == []
 
 
 def test_the_last_question_of_the_chat_is_offered_where_nothing_is_typed(harness: AppHarness, qtbot: QtBot) -> None:

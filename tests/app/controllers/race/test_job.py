@@ -27,8 +27,9 @@ from app.domain.speed.races import (
 from app.paths import builtin_draft, builtin_target
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
-from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, Problem, SamplingParams
+from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
+from tests.engine.vision_factory import picture, write_pair
 
 SETUP = RaceSetup("Repeat: red, green, blue, red, green, blue.", rounds=2, max_tokens=16)
 
@@ -67,6 +68,37 @@ def race(
         session, lambda: should_stop(told), told.append, lambda: None
     )
     return told
+
+
+def test_lanes_are_shown_the_pictures_which_are_not_kept(tmp_path: Path, store: RaceStore) -> None:
+    """A lane that reads another picture would write another answer."""
+    pair = write_pair(tmp_path, "llava")
+    seeing = Session()
+    seeing.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=""))
+    texts = []
+    for seed in (0, 1):
+        lanes = (PLAIN_LANE, LaneChoice(Mode.SUFFIX, 4))
+        setup = RaceSetup("ab ab", lanes, rounds=1, max_tokens=16, pictures=((0, picture(seed)),))
+        asked = replace(request(setup), messages=(Message("user", "ab ab", pictures=setup.pictures),))
+        told = list[Event]()
+        RaceJob(setup, asked, store, speeds(store)).run(seeing, lambda: False, told.append, lambda: None)
+        result = result_of(told)
+        assert result.verdicts[0].parting is None
+        assert (result.setup.pictures, result.setup.lost_pictures) == ((), 1)
+        assert store.read(result.id).setup == result.setup
+        texts.append(result.lanes[0].text)
+    assert texts[0] != texts[1]
+    seeing.close()
+
+
+def test_a_lane_that_cannot_see_says_so(session: Session, store: RaceStore) -> None:
+    setup = replace(SETUP, pictures=((0, picture()),))
+    asked = replace(request(setup), messages=(Message("user", "What is it?", pictures=setup.pictures),))
+    told = list[Event]()
+    RaceJob(setup, asked, store, speeds(store)).run(session, lambda: False, told.append, lambda: None)
+    assert isinstance(told[-1], RaceEnded)
+    assert told[-1].problem is not None
+    assert "cannot see pictures" in told[-1].problem.message
 
 
 def speeds(store: RaceStore) -> PairSpeeds:
@@ -228,9 +260,3 @@ def test_rounds_go_on_until_they_are_sure_or_time_is_up(
     monkeypatch.setattr(job_module, "UNTIL_MINUTES", 1e-9)
     result = result_of(race(session, store, replace(SETUP, rounds=None)))
     assert result.num_rounds == 1  # no further round began after the time was up
-
-
-def test_what_could_not_be_run_is_reported_as_the_end() -> None:
-    problem = Problem("Something went wrong", "It did.", "Try again.")
-    told = RaceJob(SETUP, request(SETUP), RaceStore(Path("nowhere")), PairSpeeds(Path("nowhere"))).failed(problem)
-    assert told == RaceEnded(problem=problem)

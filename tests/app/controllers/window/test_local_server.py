@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -16,13 +17,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
+from app.domain.engines import EngineKind
 from app.domain.local_server import ServerState
 from app.domain.messages import MessageState
+from app.remote.answer import RemoteAnswer
+from app.remote.client import EngineClient
+from engine.records import ChatRequest, Finished, Message, SamplingParams, TextChunk
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.app.controllers.window import stormy_clients
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.server.scripted_session import ScriptedSession
+from tests.engine.vision_factory import picture, write_pair
 from ui.settings.dialog import SettingsDialog
 from ui.settings.server_access import ServerAccess
 from ui.transcript.cards.answer_card import AnswerCard
@@ -143,6 +149,39 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
     assert served.harness.messages()[-1].text == "mine"
     asked = [request.messages[-1].content for request in served.session.requests]
     assert asked == ["first of a program", "mine", "second of a program"]
+
+
+def test_pictures_reach_the_windows_model_from_a_program_and_from_another_paceline(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Over a real socket, with a model that really sees."""
+    port, pair = free_port(), write_pair(tmp_path, "llava")
+    keep_settings({"server": True, "server_port": port, "target_path": str(pair.model), "gpu_layers": 0})
+    harness = open_app(lambda on_event: EngineWorker(on_event, Session))
+    found = Served(harness, cast("ScriptedSession", None), port, qtbot)
+    target = lambda: harness.window.engine_view.target  # noqa: E731
+    qtbot.waitUntil(lambda: target() is not None and target().sees, timeout=30_000)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: found.is_in(ServerState.ON))
+    client = EngineClient(f"http://127.0.0.1:{port}", found.key)
+    ends = []
+    for seed in (0, 1, 0):
+        message = Message("user", "ab  ab", pictures=((3, picture(seed)),))
+        request = ChatRequest((message,), sampling=SamplingParams(0.0), max_tokens=8)
+        made = RemoteAnswer(client, request, pair.model.stem, EngineKind.OTHER)
+        told = list[object]()
+        thread = threading.Thread(target=lambda: told.extend(made.events(lambda: False)), daemon=True)  # noqa: B023
+        thread.start()
+        qtbot.waitUntil(lambda: not thread.is_alive(), timeout=30_000)  # noqa: B023
+        assert isinstance(told[-1], Finished)
+        assert told[-1].stats.prompt_tokens > 49
+        ends.append("".join(one.text for one in told if isinstance(one, TextChunk)))
+    assert ends[0] == ends[2] != ends[1]
+    url = "file:///etc/passwd"
+    refused = found.ask([{"type": "image_url", "image_url": {"url": url}}])  # type: ignore[arg-type]
+    qtbot.waitUntil(refused.done.is_set)
+    assert refused.status == 400
+    assert "names a file" in refused.text
+    harness.close()
 
 
 def test_a_stop_in_the_chat_is_none_of_the_programs_and_the_other_way_round(served: Served) -> None:

@@ -80,6 +80,8 @@ def test_a_gap_has_texts_around_it_and_files_beside_it() -> None:
     assert (empty.raw_prompt, empty.suffix, empty.files) == ("", "", ())
     many = parse_infill_request({**GAP, "input_extra": [{"text": str(i)} for i in range(MAX_FILES + 1)]}, filling())
     assert [text for _, text in many.asked.request.files][:1] == ["1"]
+    large = parse_infill_request({**GAP, "input_extra": [{"text": "a" * 5000}, {"text": "b" * 5000}]}, filling())
+    assert [text[0] for _, text in large.asked.request.files] == ["b"]  # the nearest to the gap
 
 
 @pytest.mark.parametrize(
