@@ -572,7 +572,7 @@ def _origin(text: str) -> str:
 
 
 def _host(text: str) -> str:
-    from app.server.access import host_name  # noqa: PLC0415
+    from app.domain.local_server import host_name  # noqa: PLC0415
 
     try:
         return host_name(text)
