@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, is_passing_over, unsupported, warn, wrong_type
+from app.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
@@ -75,7 +75,7 @@ def _response_format(given: Fields | None) -> str:
         named.end()
     if schema is None:
         param = "response_format.json_schema.schema"
-        raise ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
+        raise missing(param)
     return _grammar_of(schema, "response_format", strict=is_strict)
 
 
@@ -118,10 +118,8 @@ def _read_functions(functions: object, called: object, model: ModelInfo, form: A
     try:
         use = _tool_use([{"type": "function", "function": one} for one in functions], choice, False, model, form)
     except ApiError as error:
-        message, param = error.message, error.param or ""
-        for name, old in (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]")):
-            message, param = message.replace(name, old), param.replace(name, old)
-        raise ApiError(error.status, message, param=param, code=error.code) from error
+        old = (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]"))
+        raise error.renamed(old) from error
     return replace(use, is_old=True)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.server.errors import ApiError, api_error
-from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
 from app.server.turn import Ask
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError
@@ -177,7 +177,7 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
 def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...]:
     """Texts and lists of token ids, from one or several."""
     if value is None:
-        raise ApiError(400, f"`{name}` is missing.", param=name, code="missing_required_parameter")
+        raise missing(name)
     is_one = not isinstance(value, list) or any(isinstance(one, int) for one in value)
     given = [value] if is_one else value
     assert isinstance(given, list)  # noqa: S101  (for the type checker)

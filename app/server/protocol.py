@@ -11,7 +11,7 @@ from typing import Any, cast
 from app.domain.template_variables import checked
 from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
 from app.server.messages import read_messages, text_of
 from app.server.pictures import PictureSource
 from engine.errors import SettingError
@@ -364,7 +364,7 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
 def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
     """The prompts of a text completion: one text, the ids of one, or a list of such."""
     if value is None:
-        raise ApiError(400, "`prompt` is missing.", param="prompt", code="missing_required_parameter")
+        raise missing("prompt")
     is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
     given = value if isinstance(value, list) and is_many else [value]
     if len(given) > MAX_CHOICES:

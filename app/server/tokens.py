@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.server.anthropic.request import parse_messages_request
 from app.server.errors import ApiError
-from app.server.fields import Fields, warnings_so_far, wrong_type
+from app.server.fields import Fields, missing, warnings_so_far, wrong_type
 from app.server.protocol import ServedModel, parse_request, token_ids
 from app.server.response_request import parse_response_request
 from app.server.turn import Ask
@@ -146,7 +146,7 @@ def _fields(body: Json) -> Fields:
 def _needed(fields: Fields, name: str) -> object:
     value = fields.take(name)
     if value is None:
-        raise ApiError(400, f"`{name}` is missing.", param=name, code="missing_required_parameter")
+        raise missing(name)
     return value
 
 

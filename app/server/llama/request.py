@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, wrong_type
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
@@ -53,14 +53,12 @@ def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
     before, behind, begun = (fields.text(name) for name in ("input_prefix", "input_suffix", "prompt"))
     if before is None or behind is None:
         name = "input_prefix" if before is None else "input_suffix"
-        raise ApiError(400, f"`{name}` is missing.", param=name, code="missing_required_parameter")
+        raise missing(name)
     files = _files(fields.take("input_extra"), _CHARS_PER_TOKEN * model.ready.target.n_ctx)
     try:
         made = _parsed(fields, {"prompt": before + (begun or ""), "suffix": behind}, model, may_be_empty=True)
     except ApiError as error:
-        param = {"prompt": "input_prefix", "suffix": "input_suffix"}.get(error.param or "", error.param)
-        message = error.message.replace("`suffix`", "`input_suffix`")
-        raise ApiError(error.status, message, param=param, code=error.code) from error
+        raise error.renamed((("suffix", "input_suffix"), ("prompt", "input_prefix"))) from error
     asked = made.asked
     more = tuple(replace(one, files=files) for one in asked.more)
     return replace(made, asked=replace(asked, request=replace(asked.request, files=files), more=more))
@@ -84,9 +82,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
     try:
         asked = parse_request({**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty)
     except ApiError as error:
-        param = {"max_tokens": "n_predict", "logprobs": "n_probs"}.get(error.param or "", error.param)
-        message = error.message.replace("`max_tokens`", "`n_predict`").replace("`logprobs`", "`n_probs`")
-        raise ApiError(error.status, message, param=param, code=error.code, headers=error.headers) from error
+        raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
     prompts = tuple(list(one.raw_ids) or one.raw_prompt for one in (asked.request, *asked.more))
     return NativeRequest(asked, prompts, wants_tokens, shown)
 
@@ -119,7 +115,7 @@ def _files(value: object, max_chars: int) -> tuple[tuple[str, str], ...]:
         fields = Fields(one, f"{at}.")
         text, name = fields.text("text"), fields.text("filename")
         if text is None:
-            raise ApiError(400, f"`{at}.text` is missing.", param=f"{at}.text", code="missing_required_parameter")
+            raise missing(f"{at}.text")
         files.append((name or "tmp", text))
     num_chars, first = 0, len(files)
     while first and (num_chars := num_chars + len(files[first - 1][1])) <= max_chars:
