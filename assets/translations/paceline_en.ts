@@ -282,9 +282,9 @@
     </message>
     <message numerus="yes">
         <source>With %n pictures</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>With %n picture</numerusform>
+            <numerusform>With %n pictures</numerusform>
         </translation>
     </message>
     <message numerus="yes">
