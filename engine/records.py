@@ -13,6 +13,12 @@ from itertools import pairwise
 from engine.intervals import percentile_ms
 from engine.picture import Picture as Picture
 from engine.picture import PictureSize as PictureSize
+from engine.placements import ANYWHERE as ANYWHERE
+from engine.placements import NO_DEVICE as NO_DEVICE
+from engine.placements import Device as Device
+from engine.placements import DeviceKind as DeviceKind
+from engine.placements import Placement as Placement
+from engine.placements import SplitMode as SplitMode
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
 from engine.provenance import PassProbabilities as PassProbabilities
@@ -168,6 +174,7 @@ class ChatRequest:
     suffix: str | None = None
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
+    holds_calls: bool = False  # what begins as a call of the ``tools`` goes on in their form, by their schemas
     top_logprobs: int | None = None  # how many of the likeliest tokens to tell with each; None: no probabilities
     thinking: str = ""  # the name of a `ThinkingOption`; empty, or one that the model has not: as the template has it
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
@@ -197,72 +204,6 @@ class FlashAttention(StrEnum):
     OFF = "off"
 
 
-class SplitMode(StrEnum):
-    """How several devices share a model, as llama.cpp has it."""
-
-    NONE = "none"  # all of it on the main one
-    LAYER = "layer"  # whole layers with their cache, one device after the other
-    ROW = "row"  # each matrix by rows, where the backend can
-    TENSOR = "tensor"  # weights and cache, all devices at once; experimental in llama.cpp
-
-
-NO_DEVICE = "none"  # in place of a device's name: the processor alone
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """On which devices a model lies; by default on all graphics processors of this machine.
-
-    Args:
-        devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
-        split_mode: how several share it.
-        main_device: which of them, counted from 0, takes all of it with `SplitMode.NONE`.
-        tensor_split: proportions, in the order of the devices; without any, by their free memory.
-        cpu_moe_layers: so many of the first layers keep their experts in main memory; None: no more than have to.
-        overrides: a regular expression for names of tensors, and the buffer type or device that these go to; the
-            first that matches counts.
-    """
-
-    devices: tuple[str, ...] = ()
-    split_mode: SplitMode = SplitMode.LAYER
-    main_device: int = 0
-    tensor_split: tuple[float, ...] = ()
-    cpu_moe_layers: int | None = None
-    overrides: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def is_processor(self) -> bool:
-        """Whether no device is to be used."""
-        return self.devices == (NO_DEVICE,)
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """What of it changes costs and numbers, for keys; nothing where all of it is as by default."""
-        return () if self == Placement() else (repr(self),)
-
-
-ANYWHERE = Placement()
-
-
-class DeviceKind(StrEnum):
-    """What a device is."""
-
-    GPU = "gpu"
-    INTEGRATED = "integrated gpu"  # shares the main memory
-    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A device beside the processor; ``name`` is llama.cpp's for it ("CUDA0"). Bytes are None where nobody tells."""
-
-    name: str
-    description: str
-    total_bytes: int | None
-    free_bytes: int | None
-    kind: DeviceKind = DeviceKind.GPU
-
-
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """What to load and where. ``None`` means a sensible automatic value."""
@@ -280,6 +221,7 @@ class LoadRequest:
     placement: Placement = ANYWHERE  # of the target
     draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
     mmproj: str | None = None  # the side file that lets the target see pictures; "": one that lies beside it
+    request_id: int = field(default=0, compare=False)  # says nothing of what is loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,6 +415,7 @@ class LoadProgress:
 
     path: str
     fraction: float
+    request_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,11 +431,12 @@ class EngineReady:
     own_head: ModelInfo | None = None  # in the target's file, and in use
     has_heads: bool = False  # whether the target's file has heads of its own, or had them; they may not be usable
     library_notices: tuple[str, ...] = ()  # what a person should know of llama.cpp itself
+    request_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFailed:
-    """Something failed. ``request_id`` is 0 where no answer was in the making; the previous model stays usable.
+    """A request failed. Where it was to load models, the previous one stays usable.
 
     ``tokens_needed``: what the prompt would have taken, where the context was too small for it; else 0.
     ``was_cancelled``: a load ended because it was to end. ``engine_ended``: see `EngineEnded`.
@@ -592,7 +536,12 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """What a job on the engine's thread tells; each kind of job derives its own events, as plain as the others."""
+    """What a job on the engine's thread tells; each kind of job derives its own events, as plain as the others.
+
+    The engine's thread numbers them.
+    """
+
+    request_id: int = field(default=0, kw_only=True, compare=False)
 
 
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job
+from engine.requests import OnEvent, Request, SetDraft, failure
 from tests.scripted_pair import MarkovModel
 
 
@@ -106,54 +106,37 @@ class ScriptedWorker:
         """Start the thread."""
         self._thread.start()
 
-    def load(self, request: LoadRequest) -> None:
-        """Pretend to load."""
-        self._draft = self._info(request.draft) if request.draft else None
-        self._on_event(self._ready(request.target))
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
+        """Pretend to load at once, count words (they are this script's tokens), stream the script."""
+        answer: Event | None
+        if isinstance(request, ChatRequest):
+            self._stop.clear()
+            self._requests.put(request)
+            return
+        if isinstance(request, LoadRequest):
+            self._draft = self._info(request.draft) if request.draft else None
+            answer = replace(self._ready(request.target), request_id=request.request_id)
+        elif isinstance(request, SetDraft):
+            self._draft = self._info(request.path) if request.path else None
+            answer = replace(self._ready("scripted.gguf"), request_id=request.request_id)
+        elif isinstance(request, CountRequest):
+            answer = TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts))
+        else:  # there is no session that a job could run on
+            answer = failure(request, Problem("No session", "There is no model.", "Use a real one."))
+        if answer is not None:
+            (on_event or self._on_event)(answer)
 
-    def set_draft(self, path: str | None) -> None:
-        """Pretend to use another draft."""
-        self._draft = self._info(path) if path else None
-        self._on_event(self._ready("scripted.gguf"))
-
-    def stop_loading(self) -> None:
-        """Nothing takes its time."""
-
-    def generate(self, request: ChatRequest) -> None:
-        """Stream the script."""
-        self._stop.clear()
-        self._requests.put(request)
-
-    def run_job(self, job: Job, *, in_background: bool = False) -> None:
-        """There is no session that a job could run on."""
-        event = job.failed(Problem("No session", "There is no model.", "Use a real one."))
-        if event is not None:
-            self._on_event(event)
-
-    def stop_jobs(self) -> None:
-        """None runs."""
-
-    def forget_past(self) -> None:
-        """Nothing was learnt."""
-
-    def set_state_limit(self, disk_bytes: int) -> None:
-        """There is no cache."""
-
-    def forget_state(self, conversation_id: int) -> None:
-        """Nothing was kept."""
-
-    def count(self, request: CountRequest) -> None:
-        """Count words: they are this script's tokens."""
-        self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))
-
-    def stop(self) -> None:
-        """End the current answer."""
+    def cancel(self, number: int) -> None:
+        """End the current answer: nothing else takes its time."""
         self._stop.set()
 
-    def skip_summary(self) -> None:
+    def skip_summary(self, number: int) -> None:
         """There is none."""
 
-    def shutdown(self, timeout_s: float) -> bool:
+    def pull(self) -> None:
+        """All is told at once."""
+
+    def close(self, timeout_s: float) -> bool:
         """End the thread."""
         self._stop.set()
         self._requests.put(None)

@@ -32,7 +32,7 @@ from engine.sandbox.probe import probe
 def command(options: argparse.Namespace) -> int:
     """Print the one verdict, then what to expect; exit code 0 for a pair that fits, 1 for one that does not.
 
-    A pair that fits and would not pay off here is said to be so, with 0: it can be used.
+    A pair that fits and would not pay off here is said to be so, with 0: it can be used. So can a target without heads.
     """
     target = Path(options.target)
     if options.draft is None:
@@ -86,7 +86,7 @@ def _print_each(*sentences: str | None) -> None:
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:
-    """Say whether a target drafts for itself; exit code 0 where it does."""
+    """Say that a target can be used, and whether it drafts for itself; exit code 0 either way."""
     try:
         probe(target, find_paths().cache)
         header = read_header(target)
@@ -95,13 +95,14 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
     except EngineError as error:
         return fail_with(error, as_json=as_json)
     if as_json:
-        facts = {"target": str(target), "draft": None, "compatible": not reason, "reason": reason or None}
-        facts["side_file"] = _side_path(target)
-        print(json.dumps(facts | {"expected": _expected(expected)}, ensure_ascii=False))
-        return 1 if reason else 0
+        facts: dict[str, object] = {"target": str(target), "draft": None, "usable": True, "compatible": not reason}
+        facts |= {"reason": reason or None, "side_file": _side_path(target), "expected": _expected(expected)}
+        print(json.dumps(facts, ensure_ascii=False))
+        return 0
+    print(f"{target.name} can be used.")
     print(reason or own_heads_sentence(header, target.name))
     _print_each(*(expected.sentences if expected else ()), _sight(target))
-    return 1 if reason else 0
+    return 0
 
 
 def own_head_verdict(target: Path) -> str:

@@ -21,7 +21,7 @@ from engine.gguf.head_files import has_next_token_layers
 from engine.gguf.header import read_header
 from engine.records import Mode, SamplingParams
 
-_NOT_OPTIONS = ("learn_past", "overflow", "prompt_format", "tools", "allowed_tools")
+_NOT_OPTIONS = ("learn_past", "overflow", "prompt_format", "tools", "built_in_tools", "unused_servers", "allowed_tools")
 _OPTIONS = {key: key for key in LAYERED_KEYS if key not in _NOT_OPTIONS} | {"system_prompt": "system"}
 
 

@@ -447,7 +447,9 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target drafts for itself")
+    parser.add_argument(
+        "draft", metavar="D.gguf", nargs="?", help="without it: whether the target can be used, and drafts for itself"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -33,8 +33,9 @@ from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.pictures.side_file import find_side_file
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Problem
+from engine.requests import RunJob
 from engine.session.session import Session
-from engine.session.worker import EngineWorker, FunctionJob
+from engine.session.worker import EngineWorker
 
 ENGINE_ENDS_S = 10.0
 
@@ -152,7 +153,7 @@ def _serve(
     metrics, worker = Metrics(), EngineWorker(lambda _event: None, lambda: session)
     scheduler = Scheduler(worker, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
-    scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
+    scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
     app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict)
     worker.start()
@@ -167,7 +168,7 @@ def _serve(
         finally:
             scheduler.close()
             # What the session holds is freed next, which must not happen under a pass. A second Ctrl+C changes nothing.
-            while not worker.shutdown(ENGINE_ENDS_S):
+            while not worker.close(ENGINE_ENDS_S):
                 notify("waiting for the engine to end a pass")
     return 0
 
@@ -185,13 +186,16 @@ def _unloading(session: Session, worker: EngineWorker, scheduler: Scheduler, min
         yield
         return
 
-    def unload(_session: object, _between_steps: object) -> None:
-        activity = scheduler.activity
-        if not activity.num_waiting and not activity.num_running and session.is_loaded:
-            session.unload()
-            notify("the models are unloaded; the next request loads them again")
+    class Unload:
+        """Implements `engine.requests.Job`."""
 
-    timer = IdleTimer(minutes * 60.0, lambda: worker.run_job(FunctionJob(unload), in_background=True))
+        def run(self, *_: object) -> None:
+            activity = scheduler.activity
+            if not activity.num_waiting and not activity.num_running and session.is_loaded:
+                session.unload()
+                notify("the models are unloaded; the next request loads them again")
+
+    timer = IdleTimer(minutes * 60.0, lambda: worker.submit(RunJob(Unload(), background=True)))
     scheduler.on_change = timer.restart
     timer.restart()
     try:

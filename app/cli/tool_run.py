@@ -9,21 +9,24 @@ import argparse
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, figures, notify, run_as_dict
+from app.cli.output import INTERRUPTED, figures, notify, run_as_dict, warn
 from app.cli.terminal_stream import Style, write_styled
+from app.domain.allowed_tools import AllowedTool, read_allowed_tools
+from app.paths import find_paths
+from app.storage.settings_file import read_settings
 from app.tools.answer_parts import Thought
 from app.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
-from app.tools.mcp.entries import ServerEntry, read_entries_file
+from app.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
 from app.tools.mcp.provider import McpTools
+from app.tools.policy import BUILT_IN, Decision, ToolPolicy, allowing
 from app.tools.policy import Answer as Said
-from app.tools.policy import Decision, ToolPolicy, allowing
 from app.tools.providers import Providers
 from app.tools.turn import MAX_STEPS, RESULT_CHARS, Ask, Call, Ending, Finished, Generate, Turn, parts_of
 from engine.errors import SettingError
@@ -42,11 +45,12 @@ _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 
 @dataclass
 class RunTools:
-    """The tools of one run: their servers are starting already."""
+    """The tools of one run: their servers are starting already. ``always``: of them, what was allowed in the window."""
 
     servers: McpTools
     built_in: BuiltInTools
     allowed: tuple[str, ...]
+    always: frozenset[AllowedTool] = frozenset()
     provider: ToolProvider = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +90,24 @@ def tools_of(options: argparse.Namespace) -> RunTools | None:
         if entry.enabled is not False:
             servers.start(entry.name)
     enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
-    return RunTools(servers, BuiltInTools(enabled), tuple(options.allow))
+    return RunTools(servers, BuiltInTools(enabled), tuple(options.allow), _allowed_in_the_window(entries))
+
+
+def _allowed_in_the_window(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
+    """What it always allows: built-in tools, and those of servers that are the same there, not by name alone."""
+    paths = find_paths()
+    read = read_settings(paths.settings_file)
+    if read.problem is not None:
+        warn(read.problem)
+    line = read.settings.text("allowed_tools")
+    if not line:
+        return frozenset()
+    try:
+        there = {one.name: what_runs(one) for one in read_entries_file(paths.tool_servers_file)}
+    except ToolFileError:
+        there = {}
+    same = {name for name, entry in entries.items() if there.get(name) == what_runs(entry)}
+    return frozenset(one for one in read_allowed_tools(line) if one.server in {BUILT_IN, *same})
 
 
 def answer_with_tools(
@@ -111,7 +132,7 @@ def answer_with_tools(
         known = ", ".join(one.name for one in definitions)
         raise SettingError(said("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
     run = _Run(session, request, tools.provider, definitions, as_json=as_json)
-    return run.go(policy, model)
+    return run.go(replace(policy, always=tools.always), model)
 
 
 def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:

@@ -17,6 +17,7 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.deletion import DeletionController
 from app.controllers.chat.library import LibraryController
 from app.controllers.chat.regenerate import RegenerateController
+from app.controllers.chat.seeds import SeedController
 from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.engine_bridge import EngineBridge
@@ -55,6 +56,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
+from engine.requests import ForgetPast
 from ui.text.language import mark, translate
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 
@@ -100,6 +102,7 @@ class Controller(QObject):
         self.conversations.on_settings = self._follow_chat_settings
         self.chat_settings = ChatSettingsController(parts, self.conversations, self._on_settings)
         self.branches = BranchController(parts, self.conversations, self.answers)
+        self.seeds = SeedController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
         self.statistics = StatisticsController(parts, self.conversations)
@@ -108,9 +111,11 @@ class Controller(QObject):
         self.races.find_drafts = self._find_drafts
         self.races.find_targets = self._find_targets
         self.answers.tools.on_changed = self._show_engine
+        self.answers.tools.on_offered = self._count_tools
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.attachments.find_seeing = self._find_seeing
+        self.context.tools_text = self.attachments.sums.tools_text = lambda: self.answers.tools.counted_text
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
         self._updates = UpdatesController(parts.window)
@@ -227,6 +232,7 @@ class Controller(QObject):
         page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
+        page.seed_wanted.connect(self._then_show_engine(self.seeds.act, of_models=False))
         page.continue_requested.connect(self._then_show_engine(self.answers.continue_answer, of_models=False))
 
     def _explain_missing_hub(self) -> None:
@@ -248,6 +254,12 @@ class Controller(QObject):
         """Other settings hold for the open chat."""
         self.context.follow_settings()
         self.answers.tools.show_sign()
+        self.attachments.sums.update()
+
+    def _count_tools(self) -> None:
+        """The open chat has other tools than before."""
+        self.context.follow_settings()
+        self.attachments.sums.update()
 
     def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
@@ -329,7 +341,7 @@ class Controller(QObject):
         self.context.settings_changed(changed)
         self.server.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:
-            self._parts.worker.forget_past()
+            self._parts.worker.submit(ForgetPast())
         if changed & {*RELOAD_KEYS, "draft_path"}:
             self.models.follow_settings(draft_only=not changed & RELOAD_KEYS)
             self._show_engine()
@@ -345,26 +357,17 @@ class Controller(QObject):
 
     def _on_engine_event(self, event: EngineEvent) -> None:
         if isinstance(event, LoadProgress | EngineReady | EngineEnded):
-            self.models.on_event(event, is_answering=self.answers.state is not None)
-            if isinstance(event, EngineReady):
-                self._show_engine()  # who counts pictures asks the window whether the model sees
-                self.conversations.models_changed(event.target)
-                self.context.model_changed(event.target)
-                self.answers.tools.show_sign()
-                self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
-                if self.hub is not None:
-                    is_away = bool(event.target.engine_url)  # then none of the library is in use
-                    self.hub.models_loaded(None if is_away else event)
-                self.regenerating.on_ready(event)
+            self._on_model_event(event)
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)
-        elif isinstance(event, TokensCounted) and self.context.on_counted(event):
-            pass
         elif isinstance(event, TokensCounted):
+            self.context.on_counted(event)
             self.attachments.sums.on_counted(event)
-        elif isinstance(event, EngineFailed) and event.request_id == 0:
+        elif isinstance(event, EngineFailed) and self.models.awaits(event.request_id):
             self.models.on_event(event)
             self.regenerating.on_failed()
+        elif isinstance(event, EngineFailed) and self.races.awaits(event.request_id):
+            self.races.on_failed(event)
         else:
             self.answers.on_event(event)
             if isinstance(event, StatsUpdate | Finished):
@@ -375,6 +378,21 @@ class Controller(QObject):
             self._notifications.on_event(event)
             self.models.has_answered |= isinstance(event, Finished)
         self._show_engine()
+
+    def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
+        if isinstance(event, LoadProgress) and not self.models.awaits(event.request_id):
+            self.server.models_come_back(event.fraction)
+        self.models.on_event(event, is_answering=self.answers.state is not None)
+        if isinstance(event, EngineReady):
+            self._show_engine()  # who counts pictures asks the window whether the model sees
+            self.conversations.models_changed(event.target)
+            self.context.model_changed(event.target)
+            self.answers.tools.show_sign()
+            self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
+            if self.hub is not None:
+                is_away = bool(event.target.engine_url)  # then none of the library is in use
+                self.hub.models_loaded(None if is_away else event)
+            self.regenerating.on_ready(event)
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Take what the store says about saving: a problem, or None when everything is saved again."""

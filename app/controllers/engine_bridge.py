@@ -10,77 +10,20 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from app.controllers.event_throttle import EventThrottle
 from app.domain.speed.races import LaneText
 from engine.process.channel import SWITCH_S
-from engine.records import (
-    ChatRequest,
-    CountRequest,
-    Event,
-    LoadProgress,
-    LoadRequest,
-    PrefillProgress,
-    StatsUpdate,
-    SummaryUpdate,
-    TextChunk,
-)
-from engine.session.worker import Job
+from engine.records import Event, LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk
+from engine.requests import Engine, OnEvent
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
 
 
-class Worker(Protocol):
-    """The engine thread as the app uses it; every method may be called from any thread and returns at once."""
-
-    def start(self) -> None:
-        """Start the thread."""
-
-    def load(self, request: LoadRequest) -> None:
-        """Load models in place of those that are being loaded; answers with `EngineReady` or `EngineFailed`."""
-
-    def set_draft(self, path: str | None) -> None:
-        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
-
-    def stop_loading(self) -> None:
-        """End every load asked for so far."""
-
-    def generate(self, request: ChatRequest) -> None:
-        """Make an answer; ends with `Finished` or `EngineFailed`."""
-
-    def run_job(self, job: Job, *, in_background: bool = False) -> None:
-        """Do somebody's work on the engine's thread; in the background: once the app's own requests are answered."""
-
-    def stop_jobs(self) -> None:
-        """Stop every job asked for so far."""
-
-    def forget_past(self) -> None:
-        """Lose what was learnt from past conversations; answers nothing."""
-
-    def set_state_limit(self, disk_bytes: int) -> None:
-        """Keep the caches of conversations, with so many bytes on the disk; 0: none, and what there is goes."""
-
-    def forget_state(self, conversation_id: int) -> None:
-        """Lose what is kept of the cache of a conversation; answers nothing."""
-
-    def count(self, request: CountRequest) -> None:
-        """Count tokens; answers with `TokensCounted`."""
-
-    def stop(self) -> None:
-        """Stop every answer asked for so far."""
-
-    def skip_summary(self) -> None:
-        """Give up the summary that an answer is waiting for, not the answer."""
-
-    def shutdown(self, timeout_s: float) -> bool:
-        """End the thread; False if it did not end in time."""
-
-
-MakeWorker = Callable[[Callable[[Event], None]], Worker]
+MakeWorker = Callable[[OnEvent], Engine]
 
 
 class EngineBridge(QObject):
@@ -102,7 +45,7 @@ class EngineBridge(QObject):
         self._since_drain = QElapsedTimer()
         self._pace = EventThrottle()
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._drain)
+        self._timer.timeout.connect(self._on_due)
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
         self._closed = False
         self.num_wake_ups = 0
@@ -121,7 +64,7 @@ class EngineBridge(QObject):
 
     def shutdown(self, timeout_s: float) -> bool:
         """End the worker; deliver nothing any more. False if its thread did not end in time."""
-        ended = self.worker.shutdown(timeout_s)
+        ended = self.worker.close(timeout_s)
         with self._lock:
             self._closed = True
             self._waiting.clear()
@@ -130,11 +73,16 @@ class EngineBridge(QObject):
 
     def _on_woken(self) -> None:
         self.num_wake_ups += 1
-        wait_ms = self._pace.interval_ms - self._since_drain.elapsed() if self._since_drain.isValid() else 0.0
-        if wait_ms > 0.0:
-            self._timer.start(round(wait_ms))
-        else:
+        if not self._timer.isActive():
             self._drain()
+
+    def _on_due(self) -> None:
+        """The window has had time for what was delivered last: deliver what has come, and have more sent."""
+        with self._lock:
+            has_waiting = bool(self._waiting)
+        if has_waiting:
+            self._drain()
+        self.worker.pull()
 
     def _drain(self) -> None:
         with self._lock:
@@ -145,6 +93,7 @@ class EngineBridge(QObject):
             self._pace.delivered(self._since_drain.restart(), num_tokens)
         else:
             self._since_drain.start()
+        self._timer.start(round(self._pace.interval_ms))
         for event in merged(events):
             self.event_arrived.emit(event)
 

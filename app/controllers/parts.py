@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from app.controllers.engine_bridge import Worker
 from app.controllers.settings_keeper import SettingsKeeper
 from app.domain.errors import StorageError
 from app.domain.requests import Decode
@@ -14,6 +13,7 @@ from app.paths import Paths
 from app.remote.engines import Engines
 from app.storage.chats.store import ChatStore
 from app.storage.pictures import PictureCache
+from engine.requests import Engine
 from ui.window.main_window import MainWindow
 
 Result = TypeVar("Result")
@@ -24,7 +24,7 @@ class Parts:
     """The parts that `app.startup.window` puts together."""
 
     window: MainWindow
-    worker: Worker
+    worker: Engine
     store: ChatStore
     keeper: SettingsKeeper
     paths: Paths

@@ -12,6 +12,7 @@ class ContextParts:
     """Tokens of what the model is sent, of ``size``; 0 where no model is loaded. ``counted``: none is waited for.
 
     ``refused``: what the last question would have taken with all before it, where that was too much; else 0.
+    ``has_tools``: ``system`` has the definitions of tools in it as well.
     """
 
     system: int = 0
@@ -20,6 +21,7 @@ class ContextParts:
     size: int = 0
     counted: bool = True
     refused: int = 0
+    has_tools: bool = False
 
     @property
     def used(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.attachments import Attachment
+from app.domain.seeds import Drawn
 from app.domain.tools.calls import StoredCall
 from engine.records import RunStats, TokenSpan
 
@@ -27,7 +28,8 @@ class MessageView:
     ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
     ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before
     its words, where that is known. ``target``: the model that gave it. ``call``: the call of a tool whose result is the
-    text, in a message of the role `tool`.
+    text, in a message of the role `tool`. ``drawn``: how it was drawn, where that is known. ``follows_calls``: an
+    answer that goes on after the results of calls that the same model made.
     """
 
     id: int
@@ -43,6 +45,8 @@ class MessageView:
     thinking_ms: int | None = None
     target: str = ""
     call: StoredCall | None = None
+    drawn: Drawn | None = None
+    follows_calls: bool = False
 
     @property
     def can_continue(self) -> bool:

@@ -6,7 +6,6 @@ Its events are those of the engine here, so whoever shows them need not know whe
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,15 +23,17 @@ from engine.records import (
     ChatRequest,
     EngineFailed,
     EngineReady,
-    Event,
     Finished,
     FinishReason,
+    LoadRequest,
     Mode,
     ModelInfo,
     Problem,
     RunStats,
     ThinkingOption,
 )
+from engine.request_queue import Asked, RequestQueue
+from engine.requests import OnEvent, Request
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
@@ -43,18 +44,6 @@ UNEXPECTED = Problem(
     "Try again; if it happens again, restart Paceline.",
 )
 NOT_HERE = said("The engine decides how it drafts; see the page Engines for what it tells.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Load:
-    path: str
-    serial: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Generate:
-    request: ChatRequest
-    serial: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,120 +77,102 @@ def model_info(
 
 
 class RemoteWorker:
-    """Methods may be called from any thread and return at once. One answer at a time, in the order asked for."""
+    """Implements `engine.requests.Engine` for loads and answers. One answer at a time, in the order asked for."""
 
-    def __init__(self, on_event: Callable[[Event], None], open_engines: Callable[[], Engines]) -> None:
+    def __init__(self, on_event: OnEvent, open_engines: Callable[[], Engines]) -> None:
         """``open_engines`` gives the list of engines; called on the worker's thread."""
         self._on_event = on_event
         self._open_engines = open_engines
-        self._commands: queue.SimpleQueue[_Load | _Generate | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._queue = RequestQueue(lambda _request: self._abort())
         self._lock = threading.Lock()
-        self._num_loads = self._ended_through = 0
-        self._num_answers = self._stopped_through = 0
+        self._thread: threading.Thread | None = None
         self._client: EngineClient | None = None  # of what runs
-        self._runs: _Load | _Generate | None = None
         self._in_use: _InUse | None = None
-        self._closing = False
 
-    def load(self, path: str) -> None:
-        """Use a model of an engine; answers with `EngineReady` or `EngineFailed`."""
+    def start(self) -> None:
+        """Nothing: the thread starts with the first request, as most people have no engine beside the one here."""
+
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
+        """See `engine.requests.Engine`. Loading is to use a model of an engine."""
         with self._lock:
-            self._num_loads += 1
-            self._put(_Load(path, self._num_loads))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="remote engine", daemon=True)
+                self._thread.start()
+        self._queue.put(request, on_event or self._on_event)
 
-    def generate(self, request: ChatRequest) -> None:
-        """Make an answer with the model in use; ends with `Finished` or `EngineFailed`."""
-        with self._lock:
-            self._num_answers += 1
-            self._put(_Generate(request, self._num_answers))
+    def cancel(self, number: int) -> None:
+        """See `engine.requests.Engine`."""
+        self._queue.cancel(number)
 
-    def stop(self) -> None:
-        """Stop every answer asked for so far."""
-        with self._lock:
-            self._stopped_through = self._num_answers
-            client = self._client if isinstance(self._runs, _Generate) else None
-        if client is not None:
-            client.abort()
+    def skip_summary(self, number: int) -> None:
+        """There is none."""
 
-    def stop_loading(self) -> None:
-        """End every load asked for so far."""
-        with self._lock:
-            self._ended_through = self._num_loads
-            client = self._client if isinstance(self._runs, _Load) else None
-        if client is not None:
-            client.abort()
+    def pull(self) -> None:
+        """See `engine.requests.Engine`; all is told at once."""
 
-    def shutdown(self, timeout_s: float) -> bool:
+    def close(self, timeout_s: float) -> bool:
         """End the thread; False if it did not end within ``timeout_s`` seconds."""
-        self._closing = True
-        self.stop()
-        self.stop_loading()
-        self._commands.put(None)
+        self._queue.close()
         thread = self._thread
         if thread is None:
             return True
         thread.join(timeout_s)
         return not thread.is_alive()
 
-    def _put(self, command: _Load | _Generate) -> None:
-        if self._thread is None:  # most people have no engine beside the one here
-            self._thread = threading.Thread(target=self._run, name="remote engine", daemon=True)
-            self._thread.start()
-        self._commands.put(command)
+    def _abort(self) -> None:
+        client = self._client
+        if client is not None:
+            client.abort()
 
     # ---- on its thread ---------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while (command := self._commands.get()) is not None:
-            if self._closing:
-                continue
-            request_id = command.request.request_id if isinstance(command, _Generate) else 0
+        while (asked := self._queue.take()) is not None:
             try:
-                if isinstance(command, _Load):
-                    self._load(command)
-                else:
-                    self._answer(command)
+                self._execute(asked)
             except RemotePromptError as error:
-                self._on_event(EngineFailed(error.problem, request_id, error.num_tokens))
+                asked.on_event(EngineFailed(error.problem, asked.number, error.num_tokens))
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
-                self._on_event(EngineFailed(error.problem, request_id, was_cancelled=was_cancelled))
+                asked.on_event(EngineFailed(error.problem, asked.number, was_cancelled=was_cancelled))
             except Exception:  # the thread must outlive every surprise, and the user must hear of it
                 log.exception("unexpected error with an engine")
-                self._on_event(EngineFailed(UNEXPECTED, request_id))
+                asked.on_event(EngineFailed(UNEXPECTED, asked.number))
             finally:
-                with self._lock:
-                    self._client = self._runs = None
+                self._client = None
+                self._queue.done(asked)
 
-    def _begin(self, command: _Load | _Generate, record: EngineRecord, engines: Engines) -> EngineClient:
-        client = engines.client(record)
-        with self._lock:
-            self._client, self._runs = client, command
-        if self._is_ended(command):
+    def _execute(self, asked: Asked) -> None:
+        request = asked.request
+        if isinstance(request, LoadRequest):
+            self._load(asked, request)
+        elif isinstance(request, ChatRequest):
+            self._answer(asked, request)
+        else:
+            raise TypeError(type(request).__name__)
+
+    def _begin(self, asked: Asked, record: EngineRecord, engines: Engines) -> EngineClient:
+        client = self._client = engines.client(record)
+        if asked.is_cancelled:
             client.abort()
         return client
 
-    def _is_ended(self, command: _Load | _Generate) -> bool:
-        through = self._ended_through if isinstance(command, _Load) else self._stopped_through
-        return self._closing or command.serial <= through
-
-    def _load(self, command: _Load) -> None:
+    def _load(self, asked: Asked, request: LoadRequest) -> None:
         """Ask the engine whether it has the model.
 
         Raises:
             RemoteError: it has not, or cannot be asked.
             LoadCancelledError: nobody waits for it any more.
         """
-        url, name = split_remote(command.path)
+        url, name = split_remote(request.target)
         engines = self._open_engines()
         try:
-            if self._is_ended(command):
+            if asked.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
-            client = self._begin(command, engines.find(url), engines)
+            client = self._begin(asked, engines.find(url), engines)
             record = engines.ask_again(url, client)
         except RemoteError:
-            if self._is_ended(command):
+            if asked.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None
             raise
         model = next((model for model in record.facts.models if model.name == name), None)
@@ -210,27 +181,27 @@ class RemoteWorker:
         ways = ways_to_think(client, record.facts.kind, model.name)
         self._in_use = _InUse(record, model, ways)
         unavailable: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
-        info = model_info(record, model, command.path, tuple(way.option for way in ways))
-        self._on_event(EngineReady(info, unavailable=unavailable))
+        info = model_info(record, model, request.target, tuple(way.option for way in ways))
+        asked.on_event(EngineReady(info, unavailable=unavailable, request_id=asked.number))
 
-    def _answer(self, command: _Generate) -> None:
+    def _answer(self, asked: Asked, request: ChatRequest) -> None:
         """Make an answer.
 
         Raises:
             RemoteError: it cannot be made, or broke off.
         """
-        request, used = command.request, self._in_use
-        if used is None or self._is_ended(command):
-            self._on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
+        used = self._in_use
+        if used is None or asked.is_cancelled:
+            asked.on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
             return
-        client = self._begin(command, used.record, self._open_engines())
+        client = self._begin(asked, used.record, self._open_engines())
         model, kind = used.model, used.record.facts.kind
         usual = [WayToThink(way.option, {}) for way in used.ways[:1]]
         way = next((way for way in used.ways if way.option.name == request.thinking), next(iter(usual), None))
 
-        def answering(asked: ChatRequest) -> RemoteAnswer:
-            return RemoteAnswer(client, asked, model.name, kind, model.n_ctx, way)
+        def answering(fitting: ChatRequest) -> RemoteAnswer:
+            return RemoteAnswer(client, fitting, model.name, kind, model.n_ctx, way)
 
         log.info("asking %s", KIND_NAMES[kind])
-        for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: self._is_ended(command)):
-            self._on_event(event)
+        for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: asked.is_cancelled):
+            asked.on_event(event)

@@ -16,24 +16,26 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.server.access import AccessControl, AllowedHosts
+from app.server.access import ENTRY, AccessControl, AllowedHosts
 from app.server.anthropic.events import MessageBuilder
 from app.server.anthropic.request import parse_messages_request
 from app.server.error_forms import body_of
 from app.server.errors import UNEXPECTED, ApiError
 from app.server.fields import passing_over, warnings_so_far
-from app.server.library import ModelSwitch, no_such_model
+from app.server.library import NamedModels, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.ollama.events import LineBuilder, loaded
 from app.server.ollama.models import API_VERSION, running, shown, tags
 from app.server.ollama.request import is_load, name_of, parse_ollama_request
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
+from app.server.request_log import RequestEntry
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Scheduler, Told
+from app.server.scheduler import JobEvent, Scheduler
 from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
+from app.server.turn import Told
 from engine.errors import GrammarError
 from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
@@ -62,7 +64,7 @@ LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests bef
 
 
 def make_application(
-    models: CurrentModel | ModelSwitch,
+    models: CurrentModel | NamedModels,
     scheduler: Scheduler,
     metrics: Metrics,
     key: str,
@@ -100,7 +102,11 @@ def make_application(
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    guarded = AccessControl(app, key, hosts, lambda path, status: metrics.count_request(_endpoint(path), status))
+
+    def count(path: str, status: int) -> None:
+        metrics.count_request(_endpoint(path), status)
+
+    guarded = AccessControl(app, key, hosts, count, metrics.requests)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -115,12 +121,12 @@ class Endpoints:
     """What each path answers."""
 
     def __init__(
-        self, models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics, *, strict: bool
+        self, models: CurrentModel | NamedModels, scheduler: Scheduler, metrics: Metrics, *, strict: bool
     ) -> None:
         self._is_strict = strict
         self._reported: set[str] = set()  # warnings that are in the log
-        self._switch = models if isinstance(models, ModelSwitch) else None
-        self._current = models.current if isinstance(models, ModelSwitch) else models
+        self._switch = None if callable(models) else models
+        self._current = models if callable(models) else models.current
         self._scheduler = scheduler
         self._metrics = metrics
 
@@ -239,8 +245,10 @@ class Endpoints:
         with self._reading():
             ask = read(body, model)
             self._report(warnings_so_far())
-        events, post = _events_across_threads()
-        job = self._scheduler.submit(None, post, model.ready.target.path, ask)
+        entry: RequestEntry = request.scope[ENTRY]
+        events, post = _events_across_threads(entry.note_event)
+        entry.note_queued(model.name)
+        job = self._scheduler.submit(None, post, model.ready.target.path, ask, on_turn=entry.note_turn)
         try:
             told = await _unless_gone(request, events.get())
         finally:
@@ -278,8 +286,12 @@ class Endpoints:
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
-        events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path, more=asked.more)
+        entry: RequestEntry = request.scope[ENTRY]
+        entry.note_queued(model.name)
+        events, post = _events_across_threads(entry.note_event)
+        job = self._scheduler.submit(
+            asked.request, post, model.ready.target.path, more=asked.more, on_turn=entry.note_turn
+        )
         is_handed_on = False
         try:
             response = await _unless_gone(request, _respond(asked, builder, events))
@@ -427,11 +439,14 @@ class AnswerStream(StreamingResponse):
             self.on_end()
 
 
-def _events_across_threads() -> tuple[Events, Callable[[JobEvent], None]]:
-    """A queue of this thread's loop, and what puts something into it from another thread."""
+def _events_across_threads(
+    note: Callable[[JobEvent], None] = lambda _event: None,
+) -> tuple[Events, Callable[[JobEvent], None]]:
+    """A queue of this thread's loop, and what puts something into it from another thread; ``note`` hears of all."""
     loop, events = asyncio.get_running_loop(), Events()
 
     def post(event: JobEvent) -> None:
+        note(event)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(events.put_nowait, event)
 

@@ -30,12 +30,15 @@ class ApiError(Exception):
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(status, message)  # which is what makes it again in another process
         self.status = status
         self.message = message
         self.param = param
         self.code = code
         self.headers = dict(headers or {})
+
+    def __str__(self) -> str:
+        return self.message
 
     @property
     def body(self) -> dict[str, object]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from app.server.anthropic.request import parse_messages_request
 from app.server.errors import ApiError
 from app.server.fields import Fields, warnings_so_far, wrong_type
 from app.server.protocol import ServedModel, parse_request, token_ids
-from app.server.scheduler import Ask, InferenceSession
+from app.server.turn import Ask
+
+if TYPE_CHECKING:
+    from engine.records import ChatRequest
+    from engine.session.session import Session
 
 Json = dict[str, object]
 Question = Callable[[Json, ServedModel], Ask]  # gives what the session is asked; the answer is the response's object
@@ -30,21 +36,7 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
             token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
     warnings = _told_warnings()
 
-    def ask(session: InferenceSession) -> Json:
-        ids = list[int]()
-        for place, part in enumerate(parts):
-            ids += (
-                session.prompts.tokens_of(part, special, adds_special and not place)
-                if isinstance(part, str)
-                else [part]
-            )
-        if not with_pieces:
-            return {"tokens": ids, **warnings}
-        pieces = session.prompts.bytes_of(ids)
-        told = [{"id": one, "piece": _shown(piece)} for one, piece in zip(ids, pieces, strict=True)]
-        return {"tokens": told, **warnings}
-
-    return ask
+    return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
 
 
 def read_detokenize(body: Json, model: ServedModel) -> Ask:
@@ -60,10 +52,7 @@ def read_detokenize(body: Json, model: ServedModel) -> Ask:
         raise wrong_type("tokens", "an array", given)
     ids, warnings = token_ids(given, "tokens", model.n_vocab), _told_warnings()
 
-    def ask(session: InferenceSession) -> Json:
-        return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
-
-    return ask
+    return partial(_detokenize, ids, warnings)
 
 
 def read_template(body: Json, model: ServedModel) -> Ask:
@@ -73,7 +62,7 @@ def read_template(body: Json, model: ServedModel) -> Ask:
         ApiError: 400 with the field to blame.
     """
     request, warnings = parse_request(body, model, chat=True).request, _told_warnings()
-    return lambda session: {"prompt": session.prompts.text_of(request), **warnings}
+    return partial(_prompt, request, warnings)
 
 
 def read_count(body: Json, model: ServedModel) -> Ask:
@@ -83,7 +72,38 @@ def read_count(body: Json, model: ServedModel) -> Ask:
         ApiError: 400 with the field to blame.
     """
     request = parse_messages_request(body, model).request
-    return lambda session: {"input_tokens": len(session.prompt_ids(request))}
+    return partial(_count, request)
+
+
+# What is asked, on the engine's thread; it may be another process's.
+
+
+def _tokenize(
+    parts: Sequence[object], special: bool, adds_special: bool, with_pieces: bool, warnings: Json, session: Session
+) -> Json:
+    ids = list[int]()
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            ids += session.prompts.tokens_of(part, special, adds_special and not place)
+        elif isinstance(part, int):
+            ids.append(part)
+    if not with_pieces:
+        return {"tokens": ids, **warnings}
+    pieces = session.prompts.bytes_of(ids)
+    told = [{"id": one, "piece": _shown(piece)} for one, piece in zip(ids, pieces, strict=True)]
+    return {"tokens": told, **warnings}
+
+
+def _detokenize(ids: Sequence[int], warnings: Json, session: Session) -> Json:
+    return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
+
+
+def _prompt(request: ChatRequest, warnings: Json, session: Session) -> Json:
+    return {"prompt": session.prompts.text_of(request), **warnings}
+
+
+def _count(request: ChatRequest, session: Session) -> Json:
+    return {"input_tokens": len(session.prompt_ids(request))}
 
 
 def _fields(body: Json) -> Fields:

@@ -31,8 +31,20 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Writing a call of a tool</source>
+        <translation>Ein Werkzeugaufruf wird geschrieben</translation>
+    </message>
+    <message>
+        <source>Starting the servers of tools</source>
+        <translation>Die Werkzeugserver werden gestartet</translation>
+    </message>
+    <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
+    </message>
+    <message>
+        <source>Loading your model again · {percent}</source>
+        <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
     <message>
         <source> Continue</source>
@@ -177,7 +189,7 @@
     </message>
     <message>
         <source>This model cannot see pictures: it gets their names alone.</source>
-        <translation>Dieses Modell sieht keine Bilder: Es bekommt nur ihre Namen.</translation>
+        <translation>Dieses Modell kann keine Bilder sehen: Es erhält nur ihre Namen.</translation>
     </message>
     <message>
         <source>this model cannot see it</source>
@@ -686,6 +698,10 @@
         <translation>Einstellungen</translation>
     </message>
     <message>
+        <source>Show the local server, or the chat</source>
+        <translation>Lokalen Server oder den Chat zeigen</translation>
+    </message>
+    <message>
         <source>Turn the local server on or off</source>
         <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
@@ -858,6 +874,10 @@
         <translation>Keine weiteren Antworten, bis Platz ist.</translation>
     </message>
     <message>
+        <source>System prompt and tools</source>
+        <translation>Systemprompt und Werkzeuge</translation>
+    </message>
+    <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
@@ -910,6 +930,13 @@
         <translation>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
             <numerusform>Systemprompt {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
+            <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
         </translation>
     </message>
     <message>
@@ -1906,8 +1933,24 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
+        <source>It was drawn by this seed, which gives it again: see the menu of the answer.</source>
+        <translation>Mit diesem Seed wurde sie gezogen, und er ergibt sie wieder: siehe das Menü der Antwort.</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>Seed {seed}</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
+    </message>
+    <message>
+        <source>{number} fixed by the form</source>
+        <translation>{number} durch die Form bestimmt</translation>
+    </message>
+    <message>
+        <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
+        <translation>Von den entworfenen Token die, bei denen die Form eines Aufrufs keine Wahl ließ: Sie brauchten keinen Entwurf.</translation>
     </message>
     <message>
         <source>about as fast as plain</source>
@@ -2516,6 +2559,32 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>ImportDialog</name>
+    <message numerus="yes">
+        <source>%n more are there already.</source>
+        <translation>
+            <numerusform>%n weiterer ist schon da.</numerusform>
+            <numerusform>%n weitere sind schon da.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>They are added switched off: nothing is started before you switch it on.</source>
+        <translation>Sie werden ausgeschaltet hinzugefügt: Nichts startet, bevor Sie es einschalten.</translation>
+    </message>
+    <message>
+        <source>Import servers from {source}</source>
+        <translation>Server aus {source} importieren</translation>
+    </message>
+    <message>
+        <source>All of its servers are there already.</source>
+        <translation>Alle Server daraus sind schon da.</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+</context>
+<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -2852,6 +2921,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
+        <source>{name} is loaded for a program. Your model comes back with your next message.</source>
+        <translation>{name} ist für ein Programm geladen. Mit Ihrer nächsten Nachricht kommt Ihr Modell zurück.</translation>
+    </message>
+    <message>
         <source>The server is ready.</source>
         <translation>Der Server ist bereit.</translation>
     </message>
@@ -2868,10 +2941,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Server settings…</source>
-        <translation>Einstellungen des Servers …</translation>
-    </message>
-    <message>
         <source>Turn the server off</source>
         <translation>Server ausschalten</translation>
     </message>
@@ -2886,6 +2955,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Server on</source>
         <translation>Server an</translation>
+    </message>
+    <message>
+        <source>Show the server page</source>
+        <translation>Seite des Servers zeigen</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
@@ -3036,6 +3109,58 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Continue</source>
         <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Seed {seed}</source>
+        <translation>Seed {seed}</translation>
+    </message>
+    <message>
+        <source>No seed</source>
+        <translation>Ohne Seed</translation>
+    </message>
+    <message>
+        <source>With the settings that this answer was drawn with.</source>
+        <translation>Mit den Einstellungen, mit denen diese Antwort gezogen wurde.</translation>
+    </message>
+    <message>
+        <source>Drawn without a seed: it cannot be repeated</source>
+        <translation>Ohne Seed gezogen: nicht wiederholbar</translation>
+    </message>
+    <message>
+        <source>Ask again with a seed</source>
+        <translation>Mit einem Seed neu fragen</translation>
+    </message>
+    <message>
+        <source>Every answer from now on can be repeated. Fewer drafted tokens are accepted.</source>
+        <translation>Jede Antwort von jetzt an ist wiederholbar. Es werden weniger vorgeschlagene Token angenommen.</translation>
+    </message>
+    <message>
+        <source>Use a seed in this chat</source>
+        <translation>Einen Seed in diesem Chat verwenden</translation>
+    </message>
+    <message>
+        <source>The same answer in every mode, but for near ties, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort in jedem Modus, von Beinahe-Gleichständen abgesehen, sofern Modell und Nachrichten noch dieselben sind.</translation>
+    </message>
+    <message>
+        <source>Repeat with this seed</source>
+        <translation>Mit diesem Seed wiederholen</translation>
+    </message>
+    <message>
+        <source>Ask again with another seed</source>
+        <translation>Mit einem anderen Seed neu fragen</translation>
+    </message>
+    <message>
+        <source>Every answer from now on is drawn by it.</source>
+        <translation>Jede Antwort von jetzt an wird mit ihm gezogen.</translation>
+    </message>
+    <message>
+        <source>Use this seed in this chat</source>
+        <translation>Diesen Seed in diesem Chat verwenden</translation>
+    </message>
+    <message>
+        <source>Copy the seed</source>
+        <translation>Seed kopieren</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -6184,11 +6309,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The engine did not take the conversation with its pictures. {reason}</source>
-        <translation>Die Engine hat das Gespräch mit seinen Bildern nicht angenommen. {reason}</translation>
+        <translation>Die Engine hat die Unterhaltung mit ihren Bildern nicht angenommen. {reason}</translation>
     </message>
     <message>
         <source>A text that an engine of others is to continue can have no pictures.</source>
-        <translation>Ein Text, den eine fremde Engine fortsetzen soll, kann keine Bilder haben.</translation>
+        <translation>Ein Text, den eine fremde Engine fortsetzen soll, kann keine Bilder enthalten.</translation>
     </message>
     <message>
         <source>Leave the pictures out.</source>
@@ -6385,6 +6510,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>it answers with the HTTP status {status}</source>
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
+    </message>
+    <message>
+        <source>Make another key on the Server page.</source>
+        <translation>Erzeugen Sie auf der Seite „Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>{label} must be some of: {choices}.</source>
+        <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
+    </message>
+    <message>
+        <source>it wrote a message with more than {most:,} values</source>
+        <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
+    </message>
+    <message>
+        <source>it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into “headers” of its entry as Authorization</source>
+        <translation>er verlangt eine Anmeldung über OAuth, die Paceline nicht kann; wenn sein Anbieter Zugangsschlüssel ausgibt, tragen Sie einen in seinem Eintrag unter „headers“ als Authorization ein</translation>
     </message>
     <message>
         <source>“{name}” is not used: {why}</source>
@@ -7005,18 +7146,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>not given</source>
         <translation>nicht angegeben</translation>
-    </message>
-    <message>
-        <source>Paceline is closing</source>
-        <translation>Paceline wird beendet</translation>
-    </message>
-    <message>
-        <source>The engine has ended.</source>
-        <translation>Die Engine wurde beendet.</translation>
-    </message>
-    <message>
-        <source>Start it again.</source>
-        <translation>Starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The engine ended unexpectedly ({reason}).</source>
@@ -7751,10 +7880,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{name} ist weg.</translation>
     </message>
     <message>
-        <source>Make another key in the settings, under Local server.</source>
-        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
-    </message>
-    <message>
         <source>The key in {file} cannot be used, or other users may read it.</source>
         <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
     </message>
@@ -7795,16 +7920,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
-        <source>No engine</source>
-        <translation>Keine Engine</translation>
-    </message>
-    <message>
         <source>Restart Paceline.</source>
         <translation>Starten Sie Paceline neu.</translation>
-    </message>
-    <message>
-        <source>The engine has not started.</source>
-        <translation>Die Engine ist nicht gestartet.</translation>
     </message>
     <message>
         <source>How often a head is right was not measured here: the range is what was published of others.</source>
@@ -8677,7 +8794,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>This race had pictures, which are not kept with it. Race the question again from its chat.</source>
-        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie die Frage noch einmal aus ihrem Chat.</translation>
+        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
@@ -9069,6 +9186,53 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>Repeat</name>
+    <message>
+        <source>Seed {seed} gave the same answer again.</source>
+        <translation>Seed {seed} hat dieselbe Antwort wieder ergeben.</translation>
+    </message>
+    <message>
+        <source>Seed {seed} gave the same again, as far as both go.</source>
+        <translation>Seed {seed} hat wieder dasselbe ergeben, soweit beide reichen.</translation>
+    </message>
+    <message>
+        <source>Seed {seed} gave another answer than before.</source>
+        <translation>Seed {seed} hat eine andere Antwort ergeben als zuvor.</translation>
+    </message>
+    <message>
+        <source>It was {model} then.</source>
+        <translation>Damals war es {model}.</translation>
+    </message>
+    <message>
+        <source>Whether a seed holds is up to the other program.</source>
+        <translation>Ob ein Seed gilt, liegt am anderen Programm.</translation>
+    </message>
+    <message>
+        <source>The system prompt was another one.</source>
+        <translation>Der System-Prompt war ein anderer.</translation>
+    </message>
+    <message>
+        <source>The messages before it were others, or the files that belong to them.</source>
+        <translation>Die Nachrichten davor waren andere, oder die Dateien, die dazugehören.</translation>
+    </message>
+    <message>
+        <source>The tools were others.</source>
+        <translation>Die Werkzeuge waren andere.</translation>
+    </message>
+    <message>
+        <source>It was asked the same. Where two tokens are nearly equally likely, rounding may decide between them; with Tie-safe on, in the settings, it does not.</source>
+        <translation>Es wurde dasselbe gefragt. Wo zwei Token fast gleich wahrscheinlich sind, kann die Rundung zwischen ihnen entscheiden; mit „Gleichstandssicher“ in den Einstellungen tut sie das nicht.</translation>
+    </message>
+    <message>
+        <source>It was asked the same. The engine was set otherwise, or one of them was not Tie-safe.</source>
+        <translation>Es wurde dasselbe gefragt. Die Engine war anders eingestellt, oder eine der beiden war nicht „Gleichstandssicher“.</translation>
+    </message>
+    <message>
+        <source>It was drawn with its own settings, not the chat&apos;s of now: {settings}.</source>
+        <translation>Sie wurde mit ihren eigenen Einstellungen gezogen, nicht mit den jetzigen des Chats: {settings}.</translation>
+    </message>
+</context>
+<context>
     <name>RepoPane</name>
     <message numerus="yes">
         <source>{compact} downloads</source>
@@ -9272,6 +9436,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>SeedController</name>
+    <message>
+        <source>This chat now draws with seed {seed}. Change it in the chat settings.</source>
+        <translation>Dieser Chat zieht jetzt mit dem Seed {seed}. Das lässt sich in den Chat-Einstellungen ändern.</translation>
+    </message>
+</context>
+<context>
     <name>SelfDraftDialog</name>
     <message>
         <source>Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each says the same as the model, and how much quicker it is. One that can pay is kept as a draft.</source>
@@ -9365,10 +9536,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
-        <source>The server starts when you save.</source>
-        <translation>Der Server startet, wenn Sie speichern.</translation>
-    </message>
-    <message>
         <source>Hide the key</source>
         <translation>Schlüssel verbergen</translation>
     </message>
@@ -9383,6 +9550,147 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message numerus="yes">
+        <source>{names} and {number} more</source>
+        <translation>
+            <numerusform>{names} und {number} weiteres</numerusform>
+            <numerusform>{names} und {number} weitere</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation>Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>Einstellungen…</translation>
+    </message>
+    <message>
+        <source>Stop the answer</source>
+        <translation>Antwort anhalten</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>No program has asked anything yet.</source>
+        <translation>Noch hat kein Programm etwas gefragt.</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Anfragen</translation>
+    </message>
+    <message>
+        <source>What was asked and answered is neither shown nor kept; the list goes with the server.</source>
+        <translation>Was gefragt und geantwortet wurde, wird weder gezeigt noch aufbewahrt. Die Liste endet mit dem Server.</translation>
+    </message>
+    <message>
+        <source>{running} running, {waiting} waiting</source>
+        <translation>{running} in Arbeit, {waiting} warten</translation>
+    </message>
+    <message>
+        <source>{name}, the model of your chats</source>
+        <translation>{name}, das Modell Ihrer Chats</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Programs are told to try again.</source>
+        <translation>Kein Modell ist geladen. Programme werden gebeten, es noch einmal zu versuchen.</translation>
+    </message>
+    <message>
+        <source>In memory now, for a program: {name}.</source>
+        <translation>Jetzt im Speicher, für ein Programm: {name}.</translation>
+    </message>
+    <message>
+        <source>Others that programs may name: {names}.</source>
+        <translation>Programme dürfen auch diese nennen: {names}.</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>Programm</translation>
+    </message>
+    <message>
+        <source>Path</source>
+        <translation>Pfad</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>Token/s</translation>
+    </message>
+    <message>
+        <source>Status</source>
+        <translation>Status</translation>
+    </message>
+    <message>
+        <source>Arriving</source>
+        <translation>Kommt an</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Wartet</translation>
+    </message>
+    <message>
+        <source>Answering</source>
+        <translation>Antwortet</translation>
+    </message>
+    <message>
+        <source>no key, or a wrong one</source>
+        <translation>kein oder falscher Schlüssel</translation>
+    </message>
+    <message>
+        <source>not allowed</source>
+        <translation>nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>the queue was full</source>
+        <translation>Warteschlange voll</translation>
+    </message>
+    <message>
+        <source>stopped, or no model</source>
+        <translation>angehalten, oder kein Modell</translation>
+    </message>
+    <message>
+        <source>Program left</source>
+        <translation>Programm ging</translation>
+    </message>
+    <message>
+        <source>Of the answer, without the prompt.</source>
+        <translation>Der Antwort, ohne den Prompt.</translation>
+    </message>
+</context>
+<context>
+    <name>ServersRow</name>
+    <message>
+        <source>No server is switched on. Servers are added in the settings.</source>
+        <translation>Kein Server ist eingeschaltet. Server werden in den Einstellungen hinzugefügt.</translation>
     </message>
 </context>
 <context>
@@ -9627,6 +9935,38 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
+        <source>Other models</source>
+        <translation>Andere Modelle</translation>
+    </message>
+    <message>
+        <source>A program may name any model of your library. It is loaded for that, and your own comes back with your next message.</source>
+        <translation>Ein Programm darf jedes Modell Ihrer Bibliothek nennen. Es wird dafür geladen, und Ihres kommt mit Ihrer nächsten Nachricht zurück.</translation>
+    </message>
+    <message>
+        <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
+        <translation>Keines davon nutzt ein Netz oder schreibt etwas. Dateien und Chats werden erst gelesen, wenn Sie es erlauben.</translation>
+    </message>
+    <message>
+        <source>Date and time</source>
+        <translation>Datum und Uhrzeit</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <translation>Rechner</translation>
+    </message>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+    <message>
+        <source>Servers of tools</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>Of the servers that are switched on in the settings, those whose tools the model is given.</source>
+        <translation>Welche der in den Einstellungen eingeschalteten Server dem Modell ihre Werkzeuge geben.</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
@@ -9779,6 +10119,50 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Anweisungen an das Modell vor der Unterhaltung. Leer: keine.</translation>
     </message>
     <message>
+        <source>The model&apos;s default</source>
+        <translation>Vorgabe des Modells</translation>
+    </message>
+    <message>
+        <source>As the question needs it</source>
+        <translation>Je nach Frage</translation>
+    </message>
+    <message>
+        <source>Minimal</source>
+        <translation>Minimal</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>Wenig</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <translation>Mittel</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>Viel</translation>
+    </message>
+    <message>
+        <source>Very high</source>
+        <translation>Sehr viel</translation>
+    </message>
+    <message>
+        <source>As much as it can</source>
+        <translation>So viel es kann</translation>
+    </message>
+    <message>
+        <source>Up to 512 tokens</source>
+        <translation>Bis zu 512 Token</translation>
+    </message>
+    <message>
+        <source>Up to 2,048 tokens</source>
+        <translation>Bis zu 2.048 Token</translation>
+    </message>
+    <message>
+        <source>Up to 8,192 tokens</source>
+        <translation>Bis zu 8.192 Token</translation>
+    </message>
+    <message>
         <source>Prompt format</source>
         <translation>Prompt-Format</translation>
     </message>
@@ -9871,58 +10255,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Ob ein Modell, das nachdenken kann, es vor der Antwort tut, und wie viel. Jedes Modell bietet nur, was es kennt.</translation>
     </message>
     <message>
-        <source>the model&apos;s default</source>
-        <translation>Vorgabe des Modells</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <source>on</source>
-        <translation>an</translation>
-    </message>
-    <message>
-        <source>as the question needs it</source>
-        <translation>je nach Frage</translation>
-    </message>
-    <message>
-        <source>minimal</source>
-        <translation>minimal</translation>
-    </message>
-    <message>
-        <source>low</source>
-        <translation>wenig</translation>
-    </message>
-    <message>
-        <source>medium</source>
-        <translation>mittel</translation>
-    </message>
-    <message>
-        <source>high</source>
-        <translation>viel</translation>
-    </message>
-    <message>
-        <source>very high</source>
-        <translation>sehr viel</translation>
-    </message>
-    <message>
-        <source>as much as it can</source>
-        <translation>so viel es kann</translation>
-    </message>
-    <message>
-        <source>up to 512 tokens</source>
-        <translation>bis zu 512 Token</translation>
-    </message>
-    <message>
-        <source>up to 2,048 tokens</source>
-        <translation>bis zu 2.048 Token</translation>
-    </message>
-    <message>
-        <source>up to 8,192 tokens</source>
-        <translation>bis zu 8.192 Token</translation>
-    </message>
-    <message>
         <source>Template variables</source>
         <translation>Variablen der Chat-Vorlage</translation>
     </message>
@@ -9979,8 +10311,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Eingebaute Werkzeuge</translation>
     </message>
     <message>
-        <source>Of current_time, calculate, read_attachment and search_chats, those that are offered.</source>
-        <translation>Von current_time, calculate, read_attachment und search_chats die, die angeboten werden.</translation>
+        <source>Hold calls in their form</source>
+        <translation>Aufrufe in ihrer Form halten</translation>
+    </message>
+    <message>
+        <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
+        <translation>Hat ein Aufruf begonnen, wird nur geschrieben, was das Schema seines Werkzeugs erlaubt. Was dann gar nicht anders lauten kann, kostet keinen eigenen Durchgang.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -10128,6 +10464,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation> Rennen</translation>
     </message>
     <message>
+        <source> Server</source>
+        <translation> Server</translation>
+    </message>
+    <message>
         <source> Settings</source>
         <translation> Einstellungen</translation>
     </message>
@@ -10166,6 +10506,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
         <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Let editors and other programs use the model (Ctrl+Shift+S)</source>
+        <translation>Editoren und andere Programme das Modell nutzen lassen (Strg+Umschalt+S)</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -11350,6 +11698,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>Arguments and result</source>
         <translation>Argumente und Ergebnis</translation>
     </message>
+    <message>
+        <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
+        <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden angenommen.</translation>
+    </message>
 </context>
 <context>
     <name>ToolController</name>
@@ -11425,8 +11777,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Server für Werkzeuge hinzufügen</translation>
     </message>
     <message>
-        <source>Import mcp.json…</source>
-        <translation>mcp.json übernehmen…</translation>
+        <source>Import…</source>
+        <translation>Importieren…</translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <translation>Datei wählen…</translation>
     </message>
     <message>
         <source>Import the servers of another app</source>
@@ -11727,6 +12083,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 </context>
 <context>
     <name>WindowDialogs</name>
+    <message>
+        <source>The Server page has the address, the key and examples for programs, the models, and the latest requests.</source>
+        <translation>Die Seite „Server“ hat Adresse, Schlüssel und Beispiele für Programme, die Modelle und die letzten Anfragen.</translation>
+    </message>
     <message>
         <source>This desktop has no system tray: the taskbar entry will alert you instead.</source>
         <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>

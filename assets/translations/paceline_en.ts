@@ -47,6 +47,13 @@
             <numerusform>System prompt {system}, conversation {conversation}, last answer {last} tokens.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</source>
+        <translation>
+            <numerusform>System prompt and tools {system}, conversation {conversation}, last answer {last} token.</numerusform>
+            <numerusform>System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ContextSum</name>
@@ -180,6 +187,16 @@
         <translation>
             <numerusform>%n answer slower than plain decoding</numerusform>
             <numerusform>%n answers slower than plain decoding</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ImportDialog</name>
+    <message numerus="yes">
+        <source>%n more are there already.</source>
+        <translation>
+            <numerusform>%n more is there already.</numerusform>
+            <numerusform>%n more are there already.</numerusform>
         </translation>
     </message>
 </context>
@@ -395,6 +412,16 @@
         <translation>
             <numerusform>{compact} download</numerusform>
             <numerusform>{compact} downloads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message numerus="yes">
+        <source>{names} and {number} more</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>

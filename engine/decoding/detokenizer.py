@@ -38,7 +38,7 @@ class Detokenizer:
     """Decodes one answer. Text from a stop string on is never given out.
 
     Each token gets one span, in order, when its text is released. Bytes that no later token completed become
-    U+FFFD in ``flush``, as a span more with the last token's source.
+    U+FFFD in ``flush``, as a span more with the last token's source; where the answer was cut there, they are left out.
     """
 
     def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...] = ()) -> None:
@@ -102,11 +102,14 @@ class Detokenizer:
                 return self._release(len(self._text), index + 1)
         return self._release(len(self._text) - self._num_held_chars(), len(ids))
 
-    def flush(self) -> Piece:
-        """Give out what was held back, unless it completes a stop string: the answer has ended."""
+    def flush(self, *, is_cut: bool = False) -> Piece:
+        """Give out what was held back, unless it completes a stop string: the answer has ended.
+
+        ``is_cut``: not by the model, so that a character that it had begun is no mistake of its.
+        """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
-        rest = self._decoder.decode(b"", final=True)
+        rest = "" if is_cut else self._decoder.decode(b"", final=True)
         self._mid_character = False
         if rest:
             self._tokens.append(TokenSpan(len(rest), self._last_source))

@@ -57,7 +57,8 @@ class _Pieces:
 def _tokenizer_of(tokenizer: Tokenizer) -> LLTokenizer:
     """The vocabulary as llguidance has it, kept for as long as the tokenizer lives.
 
-    To make it takes about 5 microseconds a token.
+    To make it takes 0.3 s of 49k tokens and 3 s of 262k, and it keeps 23 and 128 MB (SmolLM2 and Gemma 3 on one core of
+    a server): so it waits for the first answer with a grammar, where most have none.
     """
     found = _known.get(tokenizer)
     if found is None:

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from engine.process.channel import packed, read_packed
 from engine.process.messages import Setup
@@ -27,7 +27,7 @@ _KEPT_LINES = 60  # of standard error, for a crash
 # What may be logged of them: an assertion of ggml, the frames of a crash; nothing that may quote a chat.
 _TELLING = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
 
-OnMessage = Callable[[object], None]
+OnMessage = Callable[[Any], None]
 
 
 class EngineProcess:

@@ -428,6 +428,8 @@ def _described(schema: object) -> dict[str, object]:
         found["properties"] = {
             name: _described(inner) for name, inner in (properties.items() if isinstance(properties, Mapping) else ())
         }
+        if not isinstance(given.get("additionalProperties"), Mapping):  # Command R+ writes it as a type of Python
+            found["additionalProperties"] = {"type": "string"}
     if kinds == "array":
         found["items"] = _described(given.get("items"))
     return found

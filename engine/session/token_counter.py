@@ -6,7 +6,6 @@ by a token.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 
@@ -18,36 +17,20 @@ Count = Callable[[str | PictureSize], int | None]
 
 
 class TokenCounter:
-    """Requests in their order. `submit` may be called from any thread; the rest belongs to one thread."""
+    """Counts one request after the other; belongs to one thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._asked: deque[CountRequest] = deque()
-        self._counts: list[int] = []  # of the first request, text by text
+        self._number = 0  # of the request at hand
+        self._counts: list[int] = []  # of it, text by text
         self._rest: deque[str | PictureSize] = deque()  # slices of its text that is being counted
-        self._begun = False
 
-    def submit(self, request: CountRequest) -> None:
-        """Have texts counted."""
-        with self._lock:
-            self._asked.append(request)
-
-    @property
-    def has_work(self) -> bool:
-        """Whether `work` has something to do."""
-        return bool(self._asked)
-
-    def work(self, count: Count) -> TokensCounted | None:
-        """Count one slice; return the answer where it was the last one of a request.
+    def work(self, request: CountRequest, count: Count) -> TokensCounted | None:
+        """Count one slice of a request; return the answer where it was the last one.
 
         ``count`` gives the tokens of a text or the places of a picture, or None where there is no vocabulary.
         """
-        with self._lock:
-            request = self._asked[0] if self._asked else None
-        if request is None:
-            return None
-        if not self._begun:
-            self._begun, self._counts = True, []
+        if request.request_id != self._number:
+            self._begin(request.request_id)
         if not self._rest and len(self._counts) < len(request.texts):
             text = request.texts[len(self._counts)]
             self._rest.extend(slices(text) if isinstance(text, str) else [text])
@@ -58,20 +41,18 @@ class TokenCounter:
             self._counts[-1] += known or 0
         if known is not None and (self._rest or len(self._counts) < len(request.texts)):
             return None
-        counts = None if known is None else tuple(self._counts)
-        with self._lock:
-            self._asked.popleft()
-        self._rest.clear()
-        self._begun = False
-        return TokensCounted(request.request_id, counts)
+        counted = TokensCounted(request.request_id, None if known is None else tuple(self._counts))
+        self._begin(0)
+        return counted
 
-    def fail_current(self) -> TokensCounted:
-        """Answer the request at hand without counts: what `work` calls has raised something."""
-        with self._lock:
-            request = self._asked.popleft()
-        self._rest.clear()
-        self._begun = False
+    def give_up(self, request: CountRequest) -> TokensCounted:
+        """Answer a request without counts: what `work` calls has raised something."""
+        self._begin(0)
         return TokensCounted(request.request_id, None)
+
+    def _begin(self, number: int) -> None:
+        self._number, self._counts = number, []
+        self._rest.clear()
 
 
 def slices(text: str) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""The engine thread: commands in by a queue, events out by a callback on this thread.
+"""The engine thread: requests in by a queue, events out by a callback on this thread.
 
-The only call that reaches into a running answer is `stop`; everything else waits its turn. Who else wants to use the
-session, as a race or a local server does, gives a `Job` to `EngineWorker.run_job`.
+The only calls that reach into a running answer are `cancel` and `skip_summary`; everything else waits its turn.
 """
 
 from __future__ import annotations
@@ -9,17 +8,18 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
+from engine.own_models import OwnModels
 from engine.records import (
     ChatRequest,
     CountRequest,
     EngineFailed,
+    EngineReady,
     Event,
     Finished,
     FinishReason,
@@ -27,6 +27,19 @@ from engine.records import (
     LoadRequest,
     Problem,
     RunStats,
+)
+from engine.request_queue import BACKGROUND, Asked, RequestQueue
+from engine.requests import (
+    ForgetPast,
+    ForgetState,
+    JobEnded,
+    ModelRequest,
+    OnEvent,
+    Request,
+    RunJob,
+    SetDraft,
+    SetStateLimit,
+    failure,
 )
 from engine.sentences import said
 from engine.session.token_counter import TokenCounter
@@ -40,8 +53,8 @@ log = logging.getLogger(__name__)
 STATES = "states"  # the folder of kept caches
 BEGIN_S = 10.0  # the engine does not wait longer for what may never come
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
+AWAY_S = 60.0  # nothing asked for this long: the owner's models are brought back, where others are in their place
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
-OnEvent = Callable[[Event], None]
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
     "An unexpected error stopped this step; the log has the details.",
@@ -49,98 +62,8 @@ UNEXPECTED = Problem(
 )
 
 
-class Job(Protocol):
-    """Work that has the engine's thread, and what is loaded, to itself: a race, or a request of the local server."""
-
-    def run(
-        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> None:
-        """Do it, until it is done or ``should_stop`` says so.
-
-        ``between_steps`` is called where nothing is being timed: texts are counted then, and what waits and was given
-        up is ended. What is made with ``session`` has to be closed again before this returns.
-        """
-
-    def failed(self, problem: Problem) -> Event | None:
-        """It could not be done, or broke off; the event that says so to the window, None where that is not its."""
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionJob:
-    """Implements `Job` by a function of the session and ``between_steps``, for who tells nothing to the window."""
-
-    function: Callable[[Session, Callable[[], None]], None]
-    on_failure: Callable[[], None] = lambda: None
-
-    def run(
-        self, session: Session, _should_stop: Callable[[], bool], _on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> None:
-        """Call the function."""
-        self.function(session, between_steps)
-
-    def failed(self, _problem: Problem) -> None:
-        """Say so to who gave it."""
-        self.on_failure()
-
-
-@dataclass(frozen=True, slots=True)
-class _Load:
-    """Loads and drafts are numbered together; ``num_answers`` were asked for before it."""
-
-    request: LoadRequest
-    serial: int
-    num_answers: int
-
-
-@dataclass(frozen=True, slots=True)
-class _SetDraft:
-    path: str | None
-    serial: int
-    num_answers: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Generate:
-    request: ChatRequest
-    serial: int
-
-
-@dataclass(frozen=True, slots=True)
-class _RunJob:
-    """``serial`` numbers the jobs that `stop_jobs` ends; None in the background."""
-
-    job: Job
-    serial: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _ForgetPast:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class _SetStateLimit:
-    disk_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class _ForgetState:
-    conversation_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """Texts wait in the `TokenCounter`."""
-
-
-_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count
-_Command = _Work | None  # None ends the thread
-# Done though the app ends: what is to be forgotten would stay on the disk for good.
-_FORGETTING = (_ForgetPast, _ForgetState, _SetStateLimit)
-
-
 class EngineWorker:
-    """Runs one `Session` on a thread of its own. All methods may be called from any thread and return at once."""
+    """Implements `engine.requests.Engine` by one `Session` on a thread of its own."""
 
     def __init__(
         self, on_event: OnEvent, make_session: Callable[[], Session], begins: threading.Event | None = None
@@ -149,138 +72,56 @@ class EngineWorker:
         self._on_event = on_event
         self._make_session = make_session
         self._begins = begins
-        self._commands: queue.SimpleQueue[_Command] = queue.SimpleQueue()
+        self._interrupt: Interrupt | None = None  # ends the pass of what is cancelled, or one that is only measured
+        self._queue = RequestQueue(self._end_pass, self._let_pass)
+        self._counter = TokenCounter()
+        self._own = OwnModels()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
-        # Answers are numbered as they are queued; a stop covers those queued before it, begun or not, and no later one.
-        self._lock = threading.Lock()
-        self._num_queued = 0
-        self._stopped_through = self._skipped_through = 0
-        self._num_loads = self._ended_through = 0  # loads and drafts; those that `stop_loading` ended
-        self._loads: list[_Load] = []  # of targets, waiting or under way
-        self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped, or one that is measured
-        self._measures = False  # in idle time
-        self._num_jobs = self._jobs_ended_through = 0
-        self._runs_job = False
-        self._answers = False  # a request of `generate`, which `stop` is for
-        self._closing = threading.Event()
-        self._counts = TokenCounter()
-        self._dequeued: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
 
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def load(self, request: LoadRequest) -> None:
-        """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`.
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
+        """See `engine.requests.Engine`. A load ends jobs, and loads before it that no answer waits for."""
+        self._queue.put(request, on_event or self._on_event)
 
-        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``; so are
-        jobs, which use what is loaded.
-        """
-        with self._lock:
-            self._end_jobs()
-            self._num_loads += 1
-            self._loads.append(_Load(request, self._num_loads, self._num_queued))
-            self._enqueue(self._loads[-1])
+    def cancel(self, number: int) -> None:
+        """See `engine.requests.Engine`; what was loaded before a load that is cancelled stays usable."""
+        self._queue.cancel(number)
 
-    def set_draft(self, path: str | None) -> None:
-        """Use another draft or none, and end jobs, which may use it; answers with `EngineReady` or `EngineFailed`."""
-        with self._lock:
-            self._end_jobs()
-            self._num_loads += 1
-            self._enqueue(_SetDraft(path, self._num_loads, self._num_queued))
+    def skip_summary(self, number: int) -> None:
+        """See `engine.requests.Engine`."""
+        self._queue.skip_summary(number)
 
-    def stop_loading(self) -> None:
-        """End every load asked for so far, as another one would: what was loaded before it stays usable."""
-        with self._lock:
-            self._ended_through = self._num_loads
+    def pull(self) -> None:
+        """See `engine.requests.Engine`; events of a thread cost nothing to tell."""
 
-    def generate(self, request: ChatRequest) -> None:
-        """Make an answer; ends with `Finished` or `EngineFailed` of this request."""
-        with self._lock:
-            self._num_queued += 1
-            self._enqueue(_Generate(request, self._num_queued))
-
-    def run_job(self, job: Job, *, in_background: bool = False) -> None:
-        """Do somebody's work on this thread; its events, and its end, are its own. Nothing is called after the end.
-
-        One in the background comes once nothing else is to be done: what other methods ask for comes first, whenever
-        it is asked for. Such jobs keep their order, and only the end of the thread stops one.
-        """
-        with self._lock:
-            if not in_background:
-                self._num_jobs += 1
-            self._enqueue(_RunJob(job, None if in_background else self._num_jobs))
-
-    def stop_jobs(self) -> None:
-        """Stop every job asked for so far that is not in the background, between two passes or in one."""
-        with self._lock:
-            self._end_jobs()
-
-    def _end_jobs(self) -> None:
-        self._jobs_ended_through = self._num_jobs
-        if self._runs_job and self._interrupt is not None:
-            self._interrupt.set()
-
-    def forget_past(self) -> None:
-        """Lose what was learnt from past conversations; answers nothing."""
-        self._commands.put(_ForgetPast())
-
-    def set_state_limit(self, disk_bytes: int) -> None:
-        """Keep the caches of conversations, with at most so many bytes on the disk; 0 removes them all."""
-        self._commands.put(_SetStateLimit(disk_bytes))
-
-    def forget_state(self, conversation_id: int) -> None:
-        """Lose what is kept of the cache of a conversation; answers nothing."""
-        self._commands.put(_ForgetState(conversation_id))
-
-    def count(self, request: CountRequest) -> None:
-        """Count tokens, also between the steps of an answer; answers with `TokensCounted`."""
-        self._counts.submit(request)
-        self._commands.put(_Count())
-
-    def stop(self) -> None:
-        """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for.
-
-        Jobs go on.
-        """
-        with self._lock:
-            self._stopped_through = self._num_queued
-            if self._interrupt is not None and self._answers:
-                self._interrupt.set()
-
-    def skip_summary(self) -> None:
-        """Give up the summary that an answer asked for so far is waiting for, not the answer."""
-        with self._lock:
-            self._skipped_through = self._num_queued
-
-    def shutdown(self, timeout_s: float) -> bool:
-        """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
-        self._closing.set()
-        self.stop()
-        self.stop_jobs()
-        with self._lock:
-            if self._interrupt is not None:
-                self._interrupt.set()  # whatever runs
-            self._enqueue(None)
+    def close(self, timeout_s: float) -> bool:
+        """Cancel everything, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
+        self._queue.close()
         if self._begins is not None:
             self._begins.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _enqueue(self, command: _Command) -> None:
-        """Queue what somebody waits for, with the lock held: a pass that is only measured ends for it."""
-        self._commands.put(command)
-        if self._interrupt is not None and self._measures:
+    def _end_pass(self, request: Request | None) -> None:
+        """Interrupt what may be in the middle of a pass; a load looks for itself whether it is cancelled."""
+        if self._interrupt is not None and not isinstance(request, ModelRequest):
             self._interrupt.set()
+
+    def _let_pass(self) -> None:
+        if self._interrupt is not None:
+            self._interrupt.clear()
 
     # ---- on the engine thread -----------------------------------------------------------------------------------
 
     def _run(self) -> None:
         if self._begins is not None:
             self._begins.wait(BEGIN_S)
-        if self._is_over():
-            return
+        if self._queue.is_closed and not self._queue.has_to_forget:
+            return  # the engine's libraries take seconds to load on a busy machine, and nothing can stop that
         try:
             session = self._make_session()
             self._interrupt = session.interrupt
@@ -288,192 +129,157 @@ class EngineWorker:
             log.exception("the engine could not be started")
             self._fail_all(error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
-        while (command := self._next_command(session)) is not None:
-            if self._closing.is_set() and not isinstance(command, _FORGETTING):
-                continue
+        while (asked := self._next(session)) is not None:
             try:
-                self._execute(session, command)
+                is_done = self._execute(session, asked)
             except EngineError as error:
                 needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
-                self._report_failure(command, error.problem, needed, isinstance(error, LoadCancelledError))
+                self._fail(asked, error.problem, needed, was_cancelled=isinstance(error, LoadCancelledError))
             except Exception:  # the thread must outlive every surprise, and the user must hear of it
                 log.exception("unexpected error in the engine")
-                self._report_failure(command, UNEXPECTED)
+                self._fail(asked, UNEXPECTED)
+            else:
+                if is_done:
+                    self._queue.done(asked)
         session.close()
 
-    def _is_over(self) -> bool:
-        """Whether the app closes before there is an engine, and nothing is left to do that needs one.
-
-        Its libraries take seconds to load on a busy machine, and nothing can stop that.
-        """
-        if not self._closing.is_set():
-            return False
-        self._has_other_commands()
-        forgetting = [command for command in self._dequeued if isinstance(command, _FORGETTING)]
-        # How much may be kept is said at every start; said once more, it was changed.
-        return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _SetStateLimit))
-
     def _fail_all(self, problem: Problem) -> None:
-        while (command := self._commands.get()) is not None:
-            if not self._closing.is_set():
-                self._report_failure(command, problem)
+        while (asked := self._queue.take()) is not None:
+            self._fail(asked, problem)
 
-    def _report_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
-        """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
-        if isinstance(command, _Load | _SetDraft | _Generate):
-            self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
-        elif isinstance(command, _RunJob):
-            if (event := command.job.failed(problem)) is not None:
-                self._on_event(event)
-        else:
-            log.error("%s failed: %s", type(command).__name__, problem.message)
+    def _fail(self, asked: Asked, problem: Problem, needed: int = 0, *, was_cancelled: bool = False) -> None:
+        self._queue.done(asked)
+        event = failure(asked.request, problem)
+        if event is None:
+            log.error("%s failed: %s", type(asked.request).__name__, problem.message)
+            return
+        if isinstance(event, EngineFailed):
+            event = replace(event, tokens_needed=needed, was_cancelled=was_cancelled)
+        asked.on_event(event)
 
-    def _next_command(self, session: Session) -> _Command:
-        """Wait for a command; while there is none, measure what passes cost here, once for each loaded pair."""
-        if session.needs_measuring and not self._closing.is_set():
+    def _next(self, session: Session) -> Asked | None:
+        """Wait for a request; while there is none, measure what passes cost here, once for each loaded pair."""
+        if self._own.are_away(session):
+            return self._after_guests(session)
+        if session.needs_measuring and not self._queue.is_closed:
             try:
-                return self._take(IDLE_S)
+                return self._queue.take(IDLE_S)
             except queue.Empty:
                 self._measure(session)
         return self._after_idle_work(session)
 
     def _measure(self, session: Session) -> None:
-        with self._lock:
-            if not self._commands.empty():
-                return
-            session.interrupt.clear()
-            self._measures = True
+        if not self._queue.begin_idle():
+            return
         try:
             session.measure(should_stop=lambda: self._is_preempted(session))
         except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
             log.exception("the costs could not be measured; depths stay fixed")
         finally:
-            with self._lock:
-                self._measures = False
+            self._queue.end_idle()
 
-    def _after_idle_work(self, session: Session) -> _Command:
-        """Wait for a command; while there is none, learn from past conversations, a little at a time."""
+    def _is_preempted(self, session: Session) -> bool:
+        """Whether a request waits for measuring to end; texts are counted between its passes."""
+        while not self._queue.is_awaited() and self._count_slice(session):
+            pass
+        return self._queue.is_awaited(max_rank=BACKGROUND)
+
+    def _after_idle_work(self, session: Session) -> Asked | None:
+        """Wait for a request; while there is none, learn from past conversations, a little at a time."""
         wait_s = IDLE_S
-        while session.has_idle_work and not self._closing.is_set():
+        while session.has_idle_work and not self._queue.is_closed:
             try:
-                return self._take(wait_s)
+                return self._queue.take(wait_s)
             except queue.Empty:
                 wait_s = IDLE_SLICE_S
             try:
                 session.use_idle_time(IDLE_SLICE_S)
-            except Exception:  # again after the next command: at once it would fail as before
+            except Exception:  # again after the next request: at once it would fail as before
                 log.exception("idle time could not be used")
                 break
-        return self._take(None)
+        return self._queue.take()
 
-    def _take(self, timeout_s: float | None) -> _Command:
-        """The next command; None for the time: however long that takes.
-
-        Raises:
-            queue.Empty: there was none in so many seconds.
-        """
-        if not self._dequeued:
-            self._dequeued.append(self._commands.get(timeout=timeout_s))
-        self._empty_queue()
-        at = next((at for at, command in enumerate(self._dequeued) if not _is_background(command)), 0)
-        command = self._dequeued[at]
-        del self._dequeued[at]
-        return command
-
-    def _empty_queue(self) -> None:
-        while not self._commands.empty():
-            self._dequeued.append(self._commands.get())
-
-    def _is_preempted(self, session: Session) -> bool:
-        """Whether a command waits for measuring to end; texts are counted between its passes."""
-        self._count_all(session)
-        return bool(self._dequeued)
-
-    def _count_all(self, session: Session) -> None:
-        """Count what there is to count, unless something else comes."""
-        while not (has_others := self._has_other_commands()) and self._counts.has_work:
-            self._count_slice(session)
-        if has_others and self._counts.has_work:  # behind them; what was asked for only now brings its own command
-            self._dequeued.append(_Count())
-
-    def _has_other_commands(self) -> bool:
-        """Empty the queue; whether something waits that is not behind counting. Counts go: the counter has a queue."""
-        self._empty_queue()
-        self._dequeued = deque(command for command in self._dequeued if not isinstance(command, _Count))
-        return not all(map(_is_background, self._dequeued))
-
-    def _execute(self, session: Session, command: _Work) -> None:
-        if isinstance(command, _Load | _SetDraft):
-            self._load(session, command)
-        elif isinstance(command, _ForgetPast):
-            self._forget_past(session)
-        elif isinstance(command, _SetStateLimit):
-            session.states.set_limit(command.disk_bytes)
-        elif isinstance(command, _ForgetState):
-            session.states.forget(command.conversation_id)
-        elif isinstance(command, _Count):
-            self._count_all(session)
-        elif isinstance(command, _RunJob):
-            self._run_job(session, command)
-        else:
-            self._answer(session, command)
-
-    def _answer(self, session: Session, command: _Generate) -> None:
-        serial = command.serial
-        with self._lock:
-            if serial > self._stopped_through:
-                session.interrupt.clear()
-            self._answers = True
-        stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
+    def _after_guests(self, session: Session) -> Asked | None:
+        """Wait for a request; where none comes for a while, have the owner's models back in time for the next."""
         try:
-            for event in session.generate(command.request, stopped, skipped):
-                self._on_event(event)
+            return self._queue.take(AWAY_S)
+        except queue.Empty:
+            try:
+                self._own.bring_back(session, self._on_event, lambda: self._queue.is_awaited(max_rank=BACKGROUND))
+            except EngineError as error:
+                log.warning("the models in use could not be loaded again: %s", error.message)
+        return self._queue.take()
+
+    def _execute(self, session: Session, asked: Asked) -> bool:
+        """Do what is asked; False where some of it is left, and other requests may come first."""
+        request = asked.request
+        if isinstance(request, CountRequest | SetDraft) or (isinstance(request, RunJob) and not request.background):
+            self._own.bring_back(session, asked.on_event, lambda: asked.is_cancelled, asked.number)
+        match request:
+            case CountRequest():
                 self._count_slice(session)
-        finally:
-            with self._lock:
-                self._answers = False
+                return False
+            case ChatRequest():
+                self._answer(session, asked, request)
+            case RunJob():
+                self._run_job(session, asked, request)
+            case ForgetPast():
+                self._forget_past(session)
+            case ForgetState():
+                session.states.forget(request.conversation_id)
+            case SetStateLimit():
+                session.states.set_limit(request.disk_bytes)
+            case _:
+                self._load(session, asked, request)
+        return True
+
+    def _answer(self, session: Session, asked: Asked, request: ChatRequest) -> None:
+        try:
+            self._own.bring_back(session, asked.on_event, lambda: asked.is_cancelled, asked.number)
+        except LoadCancelledError:
+            self._end_unbegun(asked, request)
+            return
+        for event in session.generate(request, lambda: asked.is_cancelled, lambda: asked.skips_summary):
+            asked.on_event(event)
+            self._count_slice(session)
+
+    def _run_job(self, session: Session, asked: Asked, request: RunJob) -> None:
+        def on_event(event: Event) -> None:
+            asked.on_event(replace(event, request_id=asked.number))  # type: ignore[arg-type]  # no job tells `EngineEnded`
+
+        value = request.job.run(session, lambda: asked.is_cancelled, on_event, lambda: self._between_steps(session))
+        asked.on_event(JobEnded(value, request_id=asked.number))
 
     def _between_steps(self, session: Session) -> None:
-        """In a job: count texts, and end what waits and was given up."""
+        """In a job: count texts, and end what waits and was cancelled."""
         self._count_slice(session)
-        self._empty_queue()
-        while (
-            first := next((one for one in self._dequeued if not isinstance(one, _RunJob | _Count)), None)
-        ) is not None:
-            if isinstance(first, _Generate) and first.serial <= self._stopped_through:
-                request = first.request
-                stats = RunStats(mode=request.mode)
-                self._on_event(Finished(request.request_id, FinishReason.CANCELLED, stats))
-            elif isinstance(first, _Load | _SetDraft) and self._is_load_cancelled(first):
-                self._report_failure(first, _cancelled(first).problem, was_cancelled=True)
-                self._forget_load(first)
-            else:
-                return
-            self._dequeued.remove(first)
+        while (asked := self._queue.take_cancelled()) is not None:
+            if isinstance(asked.request, ChatRequest):
+                self._end_unbegun(asked, asked.request)
+            elif isinstance(asked.request, ModelRequest):
+                self._fail(asked, _cancelled(asked.request).problem, was_cancelled=True)
 
-    def _run_job(self, session: Session, command: _RunJob) -> None:
-        def is_over() -> bool:
-            is_ended = command.serial is not None and command.serial <= self._jobs_ended_through
-            return self._closing.is_set() or is_ended
+    def _end_unbegun(self, asked: Asked, request: ChatRequest) -> None:
+        """End an answer that was cancelled before it began."""
+        asked.on_event(Finished(asked.number, FinishReason.CANCELLED, RunStats(mode=request.mode)))
 
-        with self._lock:
-            if not is_over():
-                session.interrupt.clear()
-            self._runs_job = command.serial is not None
+    def _count_slice(self, session: Session) -> bool:
+        """Count a slice of what is to be counted; False where there is nothing, or another vocabulary is loaded."""
+        if self._own.are_away(session):
+            return False
+        asked = self._queue.first_count()
+        if asked is None:
+            return False
+        assert isinstance(asked.request, CountRequest)  # noqa: S101  (for the type checker)
         try:
-            command.job.run(session, is_over, self._on_event, lambda: self._between_steps(session))
-        finally:
-            with self._lock:
-                self._runs_job = False
-
-    def _count_slice(self, session: Session) -> None:
-        try:
-            counted = self._counts.work(session.count_tokens)
+            counted = self._counter.work(asked.request, session.count_tokens)
         except Exception:  # an answer in the making must not end because of it
             log.exception("a text could not be counted")
-            counted = self._counts.fail_current()
+            counted = self._counter.give_up(asked.request)
         if counted is not None:
-            self._on_event(counted)
+            self._queue.done(asked)
+            asked.on_event(counted)
+        return True
 
     def _forget_past(self, session: Session) -> None:
         try:
@@ -481,59 +287,32 @@ class EngineWorker:
         except OSError:  # the memory is clean; the next start would read the file, so the log must say where it is
             log.exception("a file of what past conversations said could not be deleted")
 
-    def _load(self, session: Session, command: _Load | _SetDraft) -> None:
+    def _load(self, session: Session, asked: Asked, request: ModelRequest) -> None:
         """Load, for as long as it is wanted.
 
         Raises:
-            EngineError: it failed, or was given up.
+            EngineError: it failed, or was cancelled.
         """
-
-        def is_load_cancelled() -> bool:
-            return self._is_load_cancelled(command)
 
         def on_progress(path: str, fraction: float) -> bool:
-            self._on_event(LoadProgress(path, fraction))
-            return not is_load_cancelled()
+            asked.on_event(LoadProgress(path, fraction, asked.number))
+            return not asked.is_cancelled
 
-        session.is_load_cancelled = is_load_cancelled
-        try:
-            if is_load_cancelled():
-                raise _cancelled(command)
-            if isinstance(command, _Load):
-                self._on_event(session.load(command.request, on_progress))
-            else:
-                self._on_event(session.set_draft(command.path, on_progress))
-        finally:
-            self._forget_load(command)
-
-    def _forget_load(self, command: _Load | _SetDraft) -> None:
-        with self._lock:
-            self._loads = [load for load in self._loads if load is not command]
-
-    def _is_load_cancelled(self, command: _Load | _SetDraft) -> bool:
-        """Whether nobody wants a load any more.
-
-        The app closes, it was ended, an answer that waited for it was stopped, or another target is to be loaded and no
-        answer between the two needs this one.
-        """
-        if self._closing.is_set():
-            return True
-        with self._lock:
-            if command.serial <= self._ended_through or command.num_answers < self._stopped_through:
-                return True
-            return any(load.serial > command.serial and load.num_answers == command.num_answers for load in self._loads)
+        session.is_load_cancelled = lambda: asked.is_cancelled
+        if asked.is_cancelled:
+            raise _cancelled(request)
+        ready: EngineReady
+        if isinstance(request, LoadRequest):
+            ready = session.load(request, on_progress)
+            self._own.note_loaded(session)
+        else:
+            ready = session.set_draft(request.path, on_progress)
+            self._own.note_draft(request.path)
+        asked.on_event(replace(ready, request_id=asked.number))
 
 
-def _is_background(command: _Command) -> bool:
-    return isinstance(command, _RunJob) and command.serial is None
-
-
-def _request_id(command: _Work) -> int:
-    return command.request.request_id if isinstance(command, _Generate) else 0
-
-
-def _cancelled(command: _Load | _SetDraft) -> LoadCancelledError:
-    path = command.request.target if isinstance(command, _Load) else command.path
+def _cancelled(request: ModelRequest) -> LoadCancelledError:
+    path = request.target if isinstance(request, LoadRequest) else request.path
     return LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
 
 

@@ -38,7 +38,8 @@ from app.storage.chats.index import rebuild  # noqa: E402
 from app.storage.chats.opening import StoreLocation  # noqa: E402
 from app.storage.chats.store import ChatStore  # noqa: E402
 from engine.records import EngineReady, LoadRequest, ModelInfo  # noqa: E402
-from engine.session.worker import EngineWorker, OnEvent  # noqa: E402
+from engine.requests import OnEvent, Request  # noqa: E402
+from engine.session.worker import EngineWorker  # noqa: E402
 from ui.window.main_window import MainWindow  # noqa: E402
 
 NUM_WORDS = 30_000
@@ -78,10 +79,11 @@ class IdleWorker(EngineWorker):
     def start(self) -> None:
         """Start no thread."""
 
-    def load(self, request: LoadRequest) -> None:
+    def submit(self, request: Request, _on_event: OnEvent | None = None) -> None:
         """Say that the target is there."""
-        target = ModelInfo(request.target, "idle", "none", 0, 0, 0, N_CTX, 0, 1, 0, "none")
-        self._report(EngineReady(target))
+        if isinstance(request, LoadRequest):
+            target = ModelInfo(request.target, "idle", "none", 0, 0, 0, N_CTX, 0, 1, 0, "none")
+            self._report(EngineReady(target, request_id=request.request_id))
 
 
 def _no_session() -> NoReturn:

@@ -41,6 +41,7 @@ from app.startup.assembly import assemble
 from app.storage.settings_file import write_settings
 from engine.process.client import EngineClient
 from engine.records import ChatRequest, EngineEnded, EngineReady, Event, TextChunk
+from engine.requests import OnEvent, Request
 from engine.session.worker import probing_session
 from ui.window.main_window import MainWindow
 
@@ -59,10 +60,12 @@ class KillableEngine(EngineClient):
         self.ready_s = self.first_s = self.ended_s = 0.0
         self.text = ""
 
-    def generate(self, request: ChatRequest) -> None:
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         """Answer without looking at the end-of-generation token."""
-        self.first_s, self.text = 0.0, ""
-        super().generate(replace(request, ignore_eos=True, max_tokens=self.max_tokens))
+        if isinstance(request, ChatRequest):
+            self.first_s, self.text = 0.0, ""
+            request = replace(request, ignore_eos=True, max_tokens=self.max_tokens)
+        super().submit(request, on_event)
 
     def _note(self, event: Event) -> None:
         now_s = time.perf_counter()

@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -29,18 +31,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from distributions import mutants, sampling
-from pair import open_pair
 
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.grammar.constraint import GrammarConstraint
+from engine.llama.grammar import start_of
+from engine.records import FROM_MODEL, ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.sampling.sampler import Sampler
 from engine.session.session import Session
 
-# Of seeded answers; under the last one a grammar, too.
+# Of seeded answers: what is cut off or put on, at each temperature in turn; under "grammar" with `GRAMMAR`.
+LINKS: dict[str, dict[str, float]] = {
+    "nothing cut": {"top_k": 0, "top_p": 1.0, "min_p": 0.0},
+    "top-k 40": {"top_k": 40, "top_p": 1.0, "min_p": 0.0},
+    "min-p 0.05": {"top_k": 0, "top_p": 1.0, "min_p": 0.05},
+    "penalties": {"repeat_penalty": 1.1, "presence_penalty": 0.3, "frequency_penalty": 0.2},
+    "grammar": {},
+}
 CHAINS = {
-    "temperature 0.7": SamplingParams(0.7, top_k=0, top_p=1.0, min_p=0.0),
-    "temperature 1, usual truncation": SamplingParams(1.0),
-    "temperature 1, top-k 40": SamplingParams(1.0, top_k=40, top_p=1.0, min_p=0.0),
-    "temperature 1, min-p 0.05, penalties": SamplingParams(1.0, 0, 1.0, 0.05, repeat_penalty=1.1, presence_penalty=0.3),
-    "temperature 0.7, grammar": SamplingParams(0.7),
+    f"T {temperature:g}, {name}": SamplingParams(temperature, **links)  # type: ignore[arg-type]
+    for temperature in (0.7, 1.0)
+    for name, links in LINKS.items()
 }
 GRAMMAR = 'root ::= [A-Z] [a-z ]+ (", " [a-z ]+)* "." (" " root)?'
 WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "needle", "pocket", "ribbon", "wagon")
@@ -81,24 +90,26 @@ def same_answers(options: argparse.Namespace) -> int:
 
     Return 1 where one differs by more than 0.05 of margin, and with ``--tie-safe`` where any differs.
     """
-    session, pair = Session(), open_pair(options)
+    session = Session()
     session.load(LoadRequest(options.target, options.draft, n_ctx=2048))
     modes = [Mode(name) for name in options.modes] if options.modes else list(Mode)
     runs = [(mode, depth) for mode in modes if mode is not Mode.OFF for depth in options.depths or [None]]
     found = {run: Found() for run in runs}
-    is_chat = pair.target.model.chat_template is not None
+    is_chat = session.ready().target.template_name == FROM_MODEL
+    ends, number = time.monotonic() + 60.0 * options.minutes, options.skip
     for number, text in islice(enumerate(greedy_prompts(options.prompts)), options.skip, None):
+        if time.monotonic() > ends:
+            break
         chain, sampling = "greedy", SamplingParams(temperature=0.0)
         if options.what == "seeded":
             chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
             sampling = replace(CHAINS[chain], seed=number)
-        prompt = pair.ids(text)
         request = ChatRequest(
             messages=(Message("user", text),) if is_chat else (),
             raw_prompt=None if is_chat else f"{text} ",
             sampling=sampling,
             grammar=GRAMMAR if "grammar" in chain else "",
-            max_tokens=min(options.tokens, session.ready().target.n_ctx - len(prompt)),
+            max_tokens=options.tokens,
             ignore_eos="grammar" not in chain,
             tie_safe=options.tie_safe,
         )
@@ -117,6 +128,9 @@ def same_answers(options: argparse.Namespace) -> int:
                 one.num_different += 1
                 one.worst_margin = max(one.worst_margin, margin)
                 print(f"{mode.value} {depth}: {chain}: differs, margin {margin:.5f}: {text}", flush=True)
+    else:
+        number = options.prompts
+    print(f"prompts {options.skip} to {number} of {options.prompts}")
     for (mode, depth), one in found.items():
         print(
             f"{mode.value} at depth {'paced' if depth is None else depth}: {one.num_different} of {one.num_answers} "
@@ -138,9 +152,28 @@ def answer(session: Session, request: ChatRequest) -> Finished:
 def margin_at_difference(
     session: Session, request: ChatRequest, plain: tuple[int, ...], other: tuple[int, ...]
 ) -> float:
-    """How far apart the two tokens are where the answers part; nothing says of penalties and cuts of the chain."""
+    """By how much differences of two logits must be off, in plain decoding, for another choice where the answers part.
+
+    Of the whole chain, the seed's numbers and the grammar: within a twentieth; infinite above 1.
+    """
     at = next((i for i, (a, b) in enumerate(zip(plain, other, strict=False)) if a != b), None)
-    return np.inf if at is None else abs(session.logit_gap(request, plain[:at], plain[at], other[at]))
+    if at is None:
+        return np.inf
+    loaded = session._target  # noqa: SLF001  (a measurement of what lies below the session)
+    assert loaded is not None
+    vocab, sequence = loaded.model.vocab, loaded.sequence
+    prompt = session.prompt_ids(request)
+    constraint = GrammarConstraint(start_of(vocab, request.grammar)) if request.grammar else None
+    if constraint is not None:
+        constraint.begin(len(prompt))
+    sampler = Sampler(request.sampling, vocab.eog_ids if request.ignore_eos else frozenset(), constraint)
+    history = np.asarray([*prompt, *plain[:at]], dtype=np.int32)
+    for _ in sequence.prefill(history[sequence.reuse(history) : -1]):
+        pass
+    row = sequence.forward(history[-1:], 1)[0].copy()
+    bounds = np.geomspace(1e-6, 1.0, 300)
+    ties = (bound for bound in bounds if sampler.contest(row.copy(), history, [], float(bound)).is_near_tie)
+    return float(next(ties, np.inf))
 
 
 def _depth(text: str) -> int | None:
@@ -152,11 +185,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["greedy", "seeded", "sampling", "mutants"])
     parser.add_argument("--target", required=True)
-    parser.add_argument("--draft", required=True)
+    parser.add_argument("--draft", help="greedy and seeded do without, where the modes do")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--prompts", type=int, default=60, help="of the greedy measurement")
     parser.add_argument("--skip", type=int, default=0, help="so many of them, which an earlier run compared")
+    parser.add_argument("--minutes", type=float, default=inf, help="end after so many; --skip goes on")
     parser.add_argument("--tie-safe", action="store_true", help="with near ties decided as plain decoding does")
     parser.add_argument("--depths", nargs="+", type=_depth, help="auto: paced; default: paced; of samples: 3 and paced")
     parser.add_argument("--modes", nargs="+", help="default: all")

@@ -2,10 +2,13 @@
 
     python packaging/measure/speed.py loop --target T.gguf
     python packaging/measure/speed.py modes --target PADDED.gguf --draft D.gguf
+    python packaging/measure/speed.py seeds --target T.gguf --draft D.gguf --temperature 0.8 --minutes 5
 
 `loop` sets our plain loop, events included, against a bare loop of low-level calls on the same context, in many short
 pieces alternated within tenths of a second, so that a drift of the machine touches both alike; `modes` sets every mode
-and depth against plain decoding, prompt by prompt, at T = 0. Ratios come with a 95 % bootstrap interval.
+and depth against plain decoding, prompt by prompt, at T = 0; `seeds` sets answers that a seed draws against those that
+none draws, on the questions for real models: tokens per second and acceptance. Ratios come with a 95 % bootstrap
+interval, those of `seeds` of sums over questions.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
+from itertools import cycle, islice
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +26,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from app.benchmark.prompts import read_prompts
+from app.benchmark.runner import interleaved, turns
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
 from engine.session.session import Session
 
@@ -35,6 +43,15 @@ SETTINGS: list[tuple[Mode, int | None]] = [
     (Mode.DRAFT, 7),
     (Mode.DRAFT, 15),
 ]
+SEED_TOKENS = 64
+WAYS: list[tuple[Mode, int | None, bool]] = [  # the last says whether a seed draws
+    (Mode.OFF, None, False),
+    (Mode.DRAFT, 3, False),
+    (Mode.DRAFT, 3, True),
+    (Mode.AUTO, None, False),
+    (Mode.AUTO, None, True),
+]
+WORKLOADS = Path(__file__).resolve().parents[2] / "assets" / "workloads" / "real"
 QUESTIONS = (
     "Repeat this list: green river, old stone, quiet lamp, paper boat, winter apple, silver bell, iron gate, blue cup.",
     "Sort these words: river, stone, lamp, boat, apple, bell, cloud, garden, needle, pocket, ribbon, saddle.",
@@ -138,18 +155,66 @@ def modes(options: argparse.Namespace) -> int:
     return 0
 
 
+def seeds(options: argparse.Namespace) -> int:
+    """Every way of `WAYS` in turn, question after question, until the time is over."""
+    session = Session()
+    session.load(LoadRequest(options.target, options.draft, n_ctx=2048, threads=options.threads))
+    session.measure(4.0)
+    ends, found = time.monotonic() + 60.0 * options.minutes, list[list[RunStats]]()
+    questions = interleaved([one for path in sorted(WORKLOADS.glob("*.jsonl")) for one in read_prompts(path)])
+    for number, question in enumerate(islice(cycle(questions), options.repeat)):
+        if time.monotonic() > ends:
+            break
+        stats: dict[tuple[Mode, int | None, bool], RunStats] = {}
+        for mode, depth, is_seeded in turns(WAYS, number, number // len(questions)):
+            sampling = SamplingParams(options.temperature, seed=number if is_seeded else None)
+            request = ChatRequest(question.messages, mode, depth, sampling, options.tokens or SEED_TOKENS)
+            stats[mode, depth, is_seeded] = answer(session, replace(request, ignore_eos=options.ignore_eos))
+        found.append([stats[way] for way in WAYS])
+    print(f"T = {options.temperature:g}, {len(found)} questions, usual truncation")
+    print_ways(found)
+    return 0
+
+
+def print_ways(found: list[list[RunStats]]) -> None:
+    """Tokens per second and acceptance of each of `WAYS`; below a seeded one both over the unseeded one's."""
+    # The first to draft reads the prompt with the draft model for all: that is left out.
+    fields = ("tokens", "generation_s", "passes", "accepted", "proposed")
+    table = np.array([[[getattr(stats, name) for name in fields] for stats in row] for row in found])
+    drawn = np.random.default_rng(0).integers(len(table), size=(2000, len(table)))
+    sums = np.concatenate((table.sum(axis=0)[None], table[drawn].sum(axis=1)))  # [1 + resamples, ways, fields]
+    speeds, rates = sums[:, :, 0] / sums[:, :, 1], sums[:, :, 3] / np.maximum(sums[:, :, 4], 1)
+
+    def told(values: NDArray[np.float64]) -> str:
+        low, high = np.percentile(values[1:], [2.5, 97.5])
+        return f"{values[0]:.3f} ({low:.3f} to {high:.3f})"
+
+    for number, (mode, depth, is_seeded) in enumerate(WAYS):
+        name = f"{mode.value}{'' if depth is None else f' {depth}'}, {'a seed' if is_seeded else 'no seed'}"
+        per_pass = sums[0, number, 0] / sums[0, number, 2]
+        print(f"{name}: {speeds[0, number]:.1f} tok/s, {told(speeds[:, number] / speeds[:, 0])} of plain, ", end="")
+        print(f"{per_pass:.2f} tokens a pass, {told(rates[:, number])} of {sums[0, number, 4]:.0f} accepted")
+        if is_seeded:
+            print(f"  over no seed: speed {told(speeds[:, number] / speeds[:, number - 1])}, ", end="")
+            print(f"acceptance higher by {told(rates[:, number] - rates[:, number - 1])}")
+
+
 def main() -> int:
-    """Run one of the two measurements."""
+    """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["loop", "modes"])
+    parser.add_argument("what", choices=["loop", "modes", "seeds"])
     parser.add_argument("--target", required=True)
     parser.add_argument("--draft")
     parser.add_argument("--tokens", type=int, help=f"default {PIECE_TOKENS} for loop, {MODE_TOKENS} for modes")
-    parser.add_argument("--repeat", type=int, help=f"default {PIECES} for loop, {MODE_REPEAT} for modes")
+    parser.add_argument(
+        "--repeat", type=int, help=f"default {PIECES} for loop, {MODE_REPEAT} for modes; questions of seeds"
+    )
     parser.add_argument("--threads", type=int)
     parser.add_argument("--ignore-eos", action="store_true")
+    parser.add_argument("--temperature", type=float, default=0.8, help="of seeds")
+    parser.add_argument("--minutes", type=float, default=inf, help="after which seeds asks no more")
     options = parser.parse_args()
-    return {"loop": loop, "modes": modes}[options.what](options)
+    return {"loop": loop, "modes": modes, "seeds": seeds}[options.what](options)
 
 
 if __name__ == "__main__":

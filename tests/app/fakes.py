@@ -24,6 +24,7 @@ from app.storage.settings_file import write_settings
 from engine.records import (
     ChatRequest,
     CountRequest,
+    EngineFailed,
     EngineReady,
     Event,
     Finished,
@@ -38,7 +39,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job
+from engine.requests import ForgetState, Job, OnEvent, Order, Request, RunJob, SetDraft, SetStateLimit
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -50,19 +51,17 @@ def info(path: str) -> ModelInfo:
 
 
 class PuppetWorker:
-    """Remembers its commands; the test plays the engine with `tell` and its kin."""
+    """Remembers its requests; the test plays the engine with `tell` and its kin."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
-        self.tell = on_event
+        self._on_event = on_event
         self.loads: list[LoadRequest] = []
         self.drafts: list[str | None] = []
         self.requests: list[ChatRequest] = []
-        self.num_stops = 0
-        self.num_load_stops = 0
+        self.cancelled: list[int] = []
         self.num_forgotten = 0
         self.num_skips = 0
-        self.jobs: list[Job] = []
-        self.num_job_stops = 0
+        self.races: list[RunJob] = []
         self.state_limits: list[int] = []
         self.forgotten_states: list[int] = []
         self.started = False
@@ -71,57 +70,82 @@ class PuppetWorker:
         self.counts_at_once = True
         self.counts: list[CountRequest] = []
         self.library_notices: tuple[str, ...] = ()
+        self._loading: list[int] = []  # loads and drafts that nobody has answered
+        self._load_numbers: set[int] = set()
 
     def start(self) -> None:
         self.started = True
 
-    def load(self, request: LoadRequest) -> None:
-        self.loads.append(request)
-
-    def set_draft(self, path: str | None) -> None:
-        self.drafts.append(path)
-
-    def stop_loading(self) -> None:
-        self.num_load_stops += 1
-
-    def generate(self, request: ChatRequest) -> None:
-        self.requests.append(request)
-
-    def run_job(self, job: Job, *, in_background: bool = False) -> None:
-        if in_background:
-            job.failed(Problem("No session", "There is no model.", "Use a real one."))
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
+        """Note it; words are counted at once, where a model is loaded."""
+        if isinstance(request, LoadRequest | SetDraft):
+            self._loading.append(request.request_id)
+            self._load_numbers.add(request.request_id)
+            if isinstance(request, LoadRequest):
+                self.loads.append(request)
+            else:
+                self.drafts.append(request.path)
+        elif isinstance(request, ChatRequest):
+            self.requests.append(request)
+        elif isinstance(request, Order):
+            self._note(request)
+        elif isinstance(request, CountRequest):
+            self.counts.append(request)
+            if self.counts_at_once:
+                texts = (text if isinstance(text, str) else "place " * 16 for text in request.texts)
+                counts = tuple(len(text.split()) for text in texts) if self.is_loaded else None
+                self.tell(TokensCounted(request.request_id, counts))
+        elif request.background:
+            problem = Problem("No session", "There is no model.", "Use a real one.")
+            (on_event or self._on_event)(EngineFailed(problem, request.request_id))
         else:
-            self.jobs.append(job)
+            self.races.append(request)
 
-    def stop_jobs(self) -> None:
-        self.num_job_stops += 1
+    def _note(self, order: Order) -> None:
+        if isinstance(order, SetStateLimit):
+            self.state_limits.append(order.disk_bytes)
+        elif isinstance(order, ForgetState):
+            self.forgotten_states.append(order.conversation_id)
+        else:
+            self.num_forgotten += 1
 
-    def forget_past(self) -> None:
-        self.num_forgotten += 1
+    def cancel(self, number: int) -> None:
+        self.cancelled.append(number)
 
-    def set_state_limit(self, disk_bytes: int) -> None:
-        self.state_limits.append(disk_bytes)
+    @property
+    def num_stops(self) -> int:
+        """How many answers were to end."""
+        return sum(number in {request.request_id for request in self.requests} for number in self.cancelled)
 
-    def forget_state(self, conversation_id: int) -> None:
-        self.forgotten_states.append(conversation_id)
+    @property
+    def num_load_stops(self) -> int:
+        """How many loads were to end."""
+        return sum(number in self._load_numbers for number in self.cancelled)
 
-    def count(self, request: CountRequest) -> None:
-        """Count words at once, where a model is loaded."""
-        self.counts.append(request)
-        if self.counts_at_once:
-            texts = (text if isinstance(text, str) else "place " * 16 for text in request.texts)
-            counts = tuple(len(text.split()) for text in texts) if self.is_loaded else None
-            self.tell(TokensCounted(request.request_id, counts))
+    @property
+    def num_job_stops(self) -> int:
+        """How many races were to end."""
+        return sum(number in {race.request_id for race in self.races} for number in self.cancelled)
 
-    def stop(self) -> None:
-        self.num_stops += 1
+    @property
+    def jobs(self) -> list[Job]:
+        return [race.job for race in self.races]
 
-    def skip_summary(self) -> None:
+    def skip_summary(self, number: int) -> None:
         self.num_skips += 1
 
-    def shutdown(self, timeout_s: float) -> bool:
+    def pull(self) -> None:
+        """All is told at once."""
+
+    def close(self, timeout_s: float) -> bool:
         self.is_down = True
         return True
+
+    def tell(self, event: Event) -> None:
+        """Say this; what is said of models without a number is of the oldest request for them."""
+        if isinstance(event, EngineReady | EngineFailed) and event.request_id == 0 and self._loading:
+            event = replace(event, request_id=self._loading.pop(0))
+        self._on_event(event)
 
     def ready(
         self, target: str = TARGET, draft: str | None = DRAFT, unavailable: Mapping[Mode, str] | None = None

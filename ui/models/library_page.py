@@ -47,7 +47,7 @@ def _has_words(typed: str, *texts: str) -> bool:
 
 
 def facts(row: LibraryRow) -> str:
-    """``qwen2 · Q4_K_M · used yesterday · paired with Qwen2.5 0.5B · apache-2.0 · Qwen/Qwen2.5-7B-Instruct-GGUF``."""
+    """``qwen2 · Q4_K_M · used yesterday · paired with Qwen2.5 0.5B · Apache 2.0 · Qwen/Qwen2.5-7B-Instruct-GGUF``."""
     pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
     if row.paired_with:
         pieces.append(translate("LibraryPage", "paired with {paired_with}").format(paired_with=row.paired_with))

@@ -20,7 +20,7 @@ MAX_PX = 820
 
 
 def facts(row: RepoRow) -> str:
-    """``by Qwen · 1.2 M downloads · updated 3 days ago · apache-2.0``."""
+    """``by Qwen · 1.2 M downloads · updated 3 days ago · Apache 2.0``."""
     pieces = [translate("RepoPane", "by {author}").format(author=row.author)] if row.author else []
     number = row.downloads
     if number is not None:

@@ -231,6 +231,12 @@ class LaneCard(QFrame):
         """The counters that are shown."""
         return self._stats
 
+    def wait(self) -> None:
+        """A race begins: there is nothing to show yet, and what another one showed is not its."""
+        self._stats = RunStats()
+        for each in (self.speed, self.ratio, *self.lines.values()):
+            each.set_value("")
+
     def begin_round(self) -> None:
         """The lane reads the question; what the round before wrote stays until there is something new."""
         self._tokens = 0
@@ -257,7 +263,8 @@ class LaneCard(QFrame):
         """The counters of this round."""
         self._scale = scale
         self._tokens = max(self._tokens, stats.tokens) if not finished else stats.tokens
-        self._show_stats(stats)
+        if finished or stats.inter_token_ms_p50 is not None:  # after one pass most of it is not known yet
+            self._show_stats(stats)
         self._show_bar(stats.tokens, stats.decode_s)
         if finished:
             self.text.finish()
@@ -274,11 +281,11 @@ class LaneCard(QFrame):
 
     def show_result(self, result: LaneResult, num_rounds: int, fastest: float) -> None:
         """The sums of all rounds, and the answer of the last one; ``fastest`` in tokens per second fills the bar."""
-        stats, rounds = result.stats, max(num_rounds, 1)
+        stats = result.stats
         self._show_stats(stats)
-        self._tokens = stats.tokens // rounds
+        self._tokens = stats.tokens
         share = (stats.tokens_per_second or 0.0) / fastest if fastest > 0.0 else 0.0
-        self.bar.show_progress(self._tokens, stats.decode_s / rounds, share)
+        self.bar.show_progress(self._tokens, stats.decode_s, share)
         self.state_label.setText(
             translate("Race", "over %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
         )

@@ -24,7 +24,7 @@ from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
-from ui.text.formatting import UNKNOWN, count, times_plain
+from ui.text.formatting import count, times_plain
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
@@ -42,7 +42,7 @@ class RaceVerdictBox(QFrame):
         super().__init__()
         self._theme = theme
         self.setObjectName("raceVerdict")
-        self.headline = QLabel(UNKNOWN)
+        self.headline = QLabel()
         self.headline.setObjectName("raceHeadline")
         self.title = _label("strong")
         self.words = _label("")
@@ -79,13 +79,15 @@ class RaceVerdictBox(QFrame):
         self._show_figure(main, is_sure=False)
 
     def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
-        """In the accent's colour only what is sure to be so the next time, too."""
+        """In the accent's colour only what is sure to be so the next time, too; nothing where there is none yet."""
         kind = "" if is_sure else "unsure"
         if self.headline.property("kind") != kind:
             set_style_property(self.headline, "kind", kind)
-        self.headline.setText(UNKNOWN if ratio is None else times_plain(ratio))
+        self.headline.setText(times_plain(1.0 if ratio is None else ratio))
         self.headline.ensurePolished()  # the layout that is due only comes behind the next paint
         self.headline.setMinimumWidth(self.headline.sizeHint().width())
+        if ratio is None:
+            self.headline.clear()  # with its room: what stands beside it stays where it is
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
@@ -187,7 +189,7 @@ class RaceTrack(QWidget):
         for row in self.legend.values():
             row.hide()
         for lane in self.lanes:
-            lane.show_ratio(None)
+            lane.wait()
             lane.begin_round()
 
     def _explain(self, spans: Iterable[TokenSpan]) -> None:
@@ -257,7 +259,8 @@ class RaceTrack(QWidget):
         speeds = [lane.stats.tokens_per_second for lane in self.lanes]
         ratios = [own / base if own and base else None for own in speeds]
         for lane, ratio in zip(self.lanes, ratios, strict=True):
-            lane.show_ratio(ratio)
+            if ratio:
+                lane.show_ratio(ratio)
         pairs = zip(choices, ratios, strict=True)
         self.verdict.show_live([(choice, ratio) for choice, ratio in pairs if ratio and choice != choices[number]])
 

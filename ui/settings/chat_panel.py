@@ -5,7 +5,7 @@ Changes hold at once, from the next message on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -28,7 +28,7 @@ from app.domain.settings.table import SPECULATION
 from engine.records import Mode
 from ui.settings.layer_row import LayerRow
 from ui.settings.preset_menu import PresetMenu
-from ui.settings.rows import ChoiceRow
+from ui.settings.rows import ChoiceRow, ServersRow
 from ui.text.formatting import as_written, number_text
 from ui.text.language import mark, translate
 from ui.text.setting_words import in_words
@@ -224,6 +224,13 @@ class ChatSettingsPanel(QFrame):
         row = self.rows.get("mode")
         if row is not None and isinstance(row.row, ChoiceRow):
             row.row.explain({mode.value: reason for mode, reason in reasons.items()})
+
+    def set_servers(self, names: Sequence[str]) -> None:
+        """The servers of tools that are switched on."""
+        self.flush()
+        for row in self.rows.values():
+            if isinstance(row.row, ServersRow):
+                row.row.set_servers(names)
 
     def _show_recommended(self, model: str) -> None:
         held = self._view.values.get(Layer.MODEL, {})

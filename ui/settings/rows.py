@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.domain.settings.table import complaint
+from app.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device
 from ui.settings.mode_cards import ModeRow
 from ui.settings.row import SettingRow
@@ -238,6 +239,76 @@ class SwitchRow(SettingRow):
         self.check.setChecked(bool(value))
 
 
+class SeveralRow(SettingRow):
+    """Some of the choices, each with a box of its own."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        box = QWidget()
+        self._column = QVBoxLayout(box)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self.boxes: dict[str, QCheckBox] = {}
+        for name, label in self.field.choices:
+            self._add(name, label)
+        return box
+
+    def _add(self, name: str, label: str) -> None:
+        self.boxes[name] = box = QCheckBox(on_button(label))
+        self.name(box, f", {label}")
+        box.toggled.connect(self.changed)
+        self._column.addWidget(box)
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return names_line(name for name, box in self.boxes.items() if box.isChecked())
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        wanted = read_names(str(value or ""))
+        for name, box in self.boxes.items():
+            box.setChecked(name in wanted)
+
+
+class ServersRow(SeveralRow):
+    """The servers of tools that are switched on; the value names those that are left out, also of others."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self._left_out: tuple[str, ...] = ()
+        control = super().make_control()
+        self.none = QLabel(translate("ServersRow", "No server is switched on. Servers are added in the settings."))
+        self.none.setProperty("kind", "caption")
+        self.none.setWordWrap(True)
+        self._column.addWidget(self.none)
+        return control
+
+    def set_servers(self, names: Sequence[str]) -> None:
+        """Offer these."""
+        left_out = read_names(str(self.value() or ""))
+        for box in self.boxes.values():
+            self._column.removeWidget(box)
+            box.deleteLater()
+        self.boxes.clear()
+        self.blockSignals(True)  # other servers are no edit
+        for name in names:
+            self._add(name, name)
+        self.set_value(names_line(left_out))
+        self.blockSignals(False)
+        self.none.setVisible(not names)
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        others = [name for name in self._left_out if name not in self.boxes]
+        return names_line([*others, *(name for name, box in self.boxes.items() if not box.isChecked())])
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self._left_out = read_names(str(value or ""))
+        for name, box in self.boxes.items():
+            box.setChecked(name not in self._left_out)
+
+
 class ModelFileRow(SettingRow):
     """A path with Browse; empty leaves the choice to the app where the field says so."""
 
@@ -427,6 +498,8 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.FOLDER: FolderRow,
     FieldKind.LINE: LineRow,
     FieldKind.DEVICES: DevicesRow,
+    FieldKind.SEVERAL: SeveralRow,
+    FieldKind.SERVERS: ServersRow,
 }
 
 

@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.tools.servers import ToolServerView
+from ui.settings.import_dialog import ImportDialog
 from ui.settings.tool_server_requests import ToolServerRequests
-from ui.text.formatting import count
+from ui.text.formatting import count, on_button
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 
 REFRESH_MS = 1_000
 DETAILS_PX = 140
@@ -43,6 +45,7 @@ class ToolServers(QWidget):
         self._theme, self._requests = theme, requests
         self._shown: tuple[ToolServerView, ...] | None = None
         self.rows: dict[str, ToolServerRow] = {}
+        self.preview: ImportDialog | None = None
         title = QLabel(translate("ToolServers", "Servers (MCP)"))
         title.setProperty("kind", "strong")
         self.empty = QLabel(
@@ -59,10 +62,16 @@ class ToolServers(QWidget):
         self.add_button.setAccessibleName(translate("ToolServers", "Add a server of tools"))
         self.add_button.setAutoDefault(False)
         self.add_button.clicked.connect(self._add)
-        self.import_button = QPushButton(translate("ToolServers", "Import mcp.json…"))
+        self.import_button = QPushButton(translate("ToolServers", "Import…"))
         self.import_button.setAccessibleName(self.import_button.text())
         self.import_button.setAutoDefault(False)
-        self.import_button.clicked.connect(self._ask_file)
+        self.import_button.clicked.connect(self._import)
+        self.import_menu = Menu(self.import_button)
+        self.problem = QLabel()
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setWordWrap(True)
+        self.problem.setProperty("kind", "error")
+        self.problem.hide()
         self._list = QVBoxLayout()
         self._list.setSpacing(12)
         bottom = QHBoxLayout()
@@ -76,6 +85,7 @@ class ToolServers(QWidget):
         layout.addWidget(self.empty)
         layout.addLayout(self._list)
         layout.addLayout(bottom)
+        layout.addWidget(self.problem)
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
         self._timer.start()
@@ -104,13 +114,37 @@ class ToolServers(QWidget):
             self.line.clear()
             self.refresh()
 
+    def _import(self) -> None:
+        """Offer the files of other programs that are here, and any other."""
+        places = self._requests.places()
+        if not places:
+            self._ask_file()
+            return
+        self.import_menu.clear()
+        for source, path in places:
+            action = self.import_menu.addAction(on_button(source))
+            action.triggered.connect(lambda _checked=False, path=path: self._preview(path))
+        self.import_menu.addSeparator()
+        self.import_menu.addAction(translate("ToolServers", "Choose a file…"), self._ask_file)
+        self.import_menu.popup(self.import_button.mapToGlobal(self.import_button.rect().bottomLeft()))
+
     def _ask_file(self) -> None:
         dialog = QFileDialog(self, translate("ToolServers", "Import the servers of another app"))
         dialog.setNameFilter("JSON (*.json)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._requests.import_requested)
-        dialog.fileSelected.connect(lambda _path: self.refresh())
+        dialog.fileSelected.connect(self._preview)
         dialog.open()
+
+    def _preview(self, path: str) -> None:
+        view = self._requests.preview(path)
+        self.problem.setText(view.problem)
+        self.problem.setVisible(bool(view.problem))
+        if view.problem:
+            return
+        self.preview = ImportDialog(self, view)
+        self.preview.chosen.connect(lambda names: self._requests.import_requested.emit(path, names))
+        self.preview.chosen.connect(lambda _names: self.refresh())
+        self.preview.open()
 
 
 class ToolServerRow(QWidget):

@@ -29,6 +29,7 @@ class MessageArea(QScrollArea):
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
             answer is wanted, in another mode, from another target.
+        seed_wanted(int, object): as `AnswerCard` has it.
         continue_requested(int): an answer that was cut short is to go on.
         edited(int, str): a question is to be asked in other words, as another version.
         answer_edited(int, str): other words are to stand beside an answer, as another version.
@@ -45,6 +46,7 @@ class MessageArea(QScrollArea):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
+    seed_wanted = Signal(int, object)
     continue_requested = Signal(int)
     edited = Signal(int, str)
     edit_typed = Signal(int, str)
@@ -133,6 +135,7 @@ class MessageArea(QScrollArea):
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
             answer.regenerate_with.connect(self.regenerate_with)
+            answer.seed_wanted.connect(self.seed_wanted)
             answer.edited.connect(self.answer_edited)
             answer.edit_typed.connect(self._on_edit_typed)
             answer.unfolded.connect(self.on_unfolded)

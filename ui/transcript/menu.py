@@ -10,6 +10,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from app.domain.engine_view import TargetChoice
+from app.domain.seeds import SeedWish
 from engine.records import Mode
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
@@ -80,6 +81,41 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
             label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
             action.setToolTip(as_written(choice.path))
+    _add_seed(menu, card)
     if card.can_continue:
         go_on = translate("MessageMenu", "Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
+
+
+def _add_seed(menu: Menu, card: AnswerCard) -> None:
+    """What can be done with its seed; nothing at temperature 0, where every seed gives the same."""
+    drawn = card.view.drawn
+    if drawn is not None and drawn.is_greedy:
+        return
+    seed = drawn.seed if drawn is not None else None
+
+    def add(words: str, wish: SeedWish, meaning: str) -> None:
+        action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, wish))
+        action.setToolTip(hover(meaning))
+
+    with_seed, without = translate("MessageMenu", "Seed {seed}"), translate("MessageMenu", "No seed")
+    title = without if seed is None else with_seed.format(seed=seed)
+    seeds = menu.add_submenu(title, card.theme.icon("dices"))
+    seeds.setToolTipsVisible(True)
+    another = translate("MessageMenu", "With the settings that this answer was drawn with.")
+    if seed is None:
+        unseeded = seeds.addAction(translate("MessageMenu", "Drawn without a seed: it cannot be repeated"))
+        unseeded.setEnabled(False)
+        add(translate("MessageMenu", "Ask again with a seed"), SeedWish.ANOTHER, another)
+        keep = translate("MessageMenu", "Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
+        add(translate("MessageMenu", "Use a seed in this chat"), SeedWish.KEEP, keep)
+        return
+    same = translate(
+        "MessageMenu", "The same answer in every mode, but for near ties, unless model or messages have changed."
+    )
+    add(translate("MessageMenu", "Repeat with this seed"), SeedWish.REPEAT, same)
+    add(translate("MessageMenu", "Ask again with another seed"), SeedWish.ANOTHER, another)
+    keep = translate("MessageMenu", "Every answer from now on is drawn by it.")
+    add(translate("MessageMenu", "Use this seed in this chat"), SeedWish.KEEP, keep)
+    copy = translate("MessageMenu", "Copy the seed")
+    seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))

@@ -5,7 +5,7 @@ A line above the chat tells the system prompt that is in use.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,7 @@ class ChatSettings(QObject):
         self._presets: tuple[Preset, ...] = ()
         self._prompts: tuple[Prompt, ...] = ()
         self._engine = EngineView()
+        self.server_names: Callable[[], Sequence[str]] = tuple  # of tools, that are switched on
         self.panel: ChatSettingsPanel | None = None
         self.side = QHBoxLayout()  # where the panel stands, beside the chat
         self.prompt_line = PromptLine(theme)
@@ -123,6 +124,11 @@ class ChatSettings(QObject):
         self._prompts = tuple(prompts)
         self.prompt_list.set_prompts((*self._prompts, Prompt("race", f"{RACE_COMMAND} {{question}}")))
 
+    def show_servers(self) -> None:
+        """Offer the servers of tools as they are now."""
+        if self.panel is not None:
+            self.panel.set_servers(self.server_names())
+
     def set_engine(self, view: EngineView) -> None:
         """What can run now."""
         self._engine = view
@@ -151,6 +157,7 @@ class ChatSettings(QObject):
             return
         if self.panel is None:
             self.panel = self._make_panel()
+        self.show_servers()
         width = round(PANEL_PX * self._theme.type.growth)
         self.panel.setFixedWidth(width)
         self.widened.emit(width)

@@ -11,6 +11,7 @@ from typing import Any
 
 from app.cli.output import counted
 from app.domain.models import FileKind
+from app.hub.licences import licence_name
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
@@ -63,7 +64,7 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
     return (
         summary.repo_id + (" (gated)" if summary.gated else ""),
         "-" if summary.downloads is None else f"{summary.downloads:,}",
-        summary.licence or "-",
+        licence_name(summary.licence) or "-",
         "-" if summary.updated is None else summary.updated.date().isoformat(),
         " ".join(some) + more or "-",
     )
@@ -72,7 +73,7 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
 def show_text(details: RepoDetails, url: str) -> str:
     """A repository for a person."""
     summary = details.summary
-    facts = [summary.architecture, f"licence {summary.licence or 'not named'}"]
+    facts = [summary.architecture, f"licence {licence_name(summary.licence) or 'not named'}"]
     if summary.downloads is not None:
         facts.append(counted(summary.downloads, "download", "downloads"))
     lines = [f"{summary.repo_id}  {url}", " · ".join(filter(None, facts))]

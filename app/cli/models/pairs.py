@@ -14,6 +14,7 @@ from app.domain.errors import AppError
 from app.domain.models import Drafting
 from app.hub.client import HubClient
 from app.hub.library.library import Library
+from app.hub.licences import licence_name
 from app.hub.opening import open_library
 from app.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
@@ -80,12 +81,12 @@ def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
     for pair in catalog:
         print(f"{pair.name}  ({pair.machine}, {_size(pair.size_bytes)})")
         print(f"  good for {pair.good_for}")
-        print(f"  target {pair.target.repo} {pair.target.file}, licence {pair.target.licence}")
+        print(f"  target {pair.target.repo} {pair.target.file}, licence {licence_name(pair.target.licence)}")
         if pair.draft is None:
             print(f"  draft  {_WITHOUT_FILE[pair.drafting]}")
         else:
             role = "head " if pair.drafting is Drafting.SIDE_FILE else "draft"
-            print(f"  {role}  {pair.draft.repo} {pair.draft.file}, licence {pair.draft.licence}")
+            print(f"  {role}  {pair.draft.repo} {pair.draft.file}, licence {licence_name(pair.draft.licence)}")
         if pair.speedup:
             low, high = pair.speedup.low, pair.speedup.high
             times = f"{low:g}" if low == high else f"{low:g} to {high:g}"

@@ -17,6 +17,7 @@ from app.domain.lazy import Lazy
 from app.hub.client import HubClient
 from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.errors import DownloadError, HubError
+from app.hub.licences import licence_name
 from app.hub.opening import open_library
 from app.hub.records import DownloadStatus, LibraryModel
 from app.paths import find_paths
@@ -49,7 +50,7 @@ def pull_small(options: argparse.Namespace) -> int:
         return 0
     print(f"{model.name}, {size_words(model.size_bytes)}{', is here already' if was_here else ''}: {model.path}")
     if not was_here:
-        print(f"{SMALL.name} by {SMALL.maker}, {SMALL.licence.capitalize()}, from {model.source}")
+        print(f"{SMALL.name} by {SMALL.maker}, {licence_name(SMALL.licence)}, from {model.source}")
     print(run_hint(model.name))
     return 0
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.repeats import repeat_notice
 from app.controllers.chat.tools import ToolController, ToolTurn
 from app.controllers.chat.visible_text import VisibleText
 from app.controllers.models.models import ModelController
@@ -16,9 +18,13 @@ from app.domain.engine_view import EngineState
 from app.domain.engines import AT
 from app.domain.messages import MessageState, MessageView
 from app.domain.requests import chat_request
+from app.domain.seeds import Drawn, drawn_with, gone_on
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import answer_speed
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
+from app.domain.tools.calls import with_tokens
 from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
 from app.storage.pair_speeds import PairSpeeds
@@ -38,6 +44,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from engine.requests import next_number
 from engine.sentences import joined
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -47,6 +54,7 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
+_CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
 ONE_AT_A_TIME = mark(
@@ -81,6 +89,7 @@ class _StreamingAnswer:
     """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
 
     ``instead_of``: the version that it stands beside. ``before``: the answer as it was, where one goes on.
+    ``values``: settings in place of the chat's. ``repeats``: the answer that its seed is to give again.
     """
 
     request_id: int
@@ -88,6 +97,9 @@ class _StreamingAnswer:
     answer_id: int
     instead_of: int | None = None
     before: MessageView | None = None
+    values: Mapping[str, SettingValue] = field(default_factory=dict)
+    repeats: MessageView | None = None
+    drawn: Drawn | None = None
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
@@ -114,7 +126,6 @@ class AnswerController:
         self._conversations = conversations
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._streaming: _StreamingAnswer | None = None
-        self._num_requests = 0
         self.tools = ToolController(parts, conversations, models)
         self.tools.next_answer = self._ask_again
         self.tools.is_free = lambda: self._streaming is None and not self.blocked()
@@ -162,7 +173,7 @@ class AnswerController:
             self._window.add_message(turn.question)
             chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -174,11 +185,22 @@ class AnswerController:
         if turn is not None:
             chat.edits.sent(message_id)
             chat.show()
-            self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
             chat.refresh()
 
-    def regenerate(self, answer_id: int, mode: Mode | None = None) -> None:
-        """Ask again for an answer of the open conversation, in another mode if one is given; the old one stays."""
+    def regenerate(
+        self,
+        answer_id: int,
+        mode: Mode | None = None,
+        *,
+        values: Mapping[str, SettingValue] | None = None,
+        repeats: MessageView | None = None,
+    ) -> None:
+        """Ask again for an answer of the open conversation; the old one stays.
+
+        ``mode``: in another one than the chat's. ``values``: with these settings in place of the chat's. ``repeats``:
+        the answer as it was, where it is to be the same.
+        """
         chat = self._conversations
         conversation_id = chat.current_id
         if conversation_id is None:
@@ -186,7 +208,8 @@ class AnswerController:
         turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, instead_of=answer_id)
+            streaming.values, streaming.repeats = values or {}, repeats
             self._ask(streaming, turn, chat.mode if mode is None else chat.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
@@ -205,20 +228,23 @@ class AnswerController:
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            self._ask(_StreamingAnswer(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
+            self._ask(_StreamingAnswer(next_number(), conversation_id, answer_id, before=before), turn, chat.mode)
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
-        if self._streaming is not None:
-            self._worker.stop()
-        else:
+        if self._streaming is None:
             self.tools.stop()
+        elif self.tools.stop_waiting():
+            self._on_end(self._streaming, Finished(self._streaming.request_id, FinishReason.CANCELLED, RunStats()))
+            self.tools.on_changed()
+        else:
+            self._worker.cancel(self._streaming.request_id)
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
         if self._streaming is not None and self._streaming.conversation_id == conversation_id:
             self._streaming.abandoned = True
-            self._worker.stop()
+            self.stop()
         elif self.is_answering_in(conversation_id):
             self.tools.stop()
 
@@ -269,29 +295,51 @@ class AnswerController:
             return
         if conversation_id == self._conversations.current_id:
             self._window.begin_answer(turn.answer)
-        streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id)
+        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, values=tool_turn.values)
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
         self.tools.on_changed()
 
     def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode, tools: ToolTurn | None = None) -> None:
-        tools = tools or self.tools.begin(turn.conversation_id, mode)
         self._streaming = streaming
         streaming.mode = mode
+        settings = self._conversations.settings  # of this chat: another one may be open when the servers have started
+        depth = self._conversations.depth
+        send = partial(self._send, streaming, turn, settings, depth)
+        if tools is None and self.tools.wait_for_servers(settings, send):
+            if self._is_shown(streaming):
+                self._window.transcript.show_servers_starting()
+        else:
+            send(tools)
+
+    def _send(
+        self,
+        streaming: _StreamingAnswer,
+        turn: Turn,
+        settings: Settings,
+        depth: int | None,
+        tools: ToolTurn | None = None,
+    ) -> None:
+        """Ask the engine: the tools are known."""
+        mode = streaming.mode
+        tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
-        depth = self._conversations.depth
-        settings, decode = self._conversations.settings, self._parts.decode
+        decode = self._parts.decode
+        settings = replace(settings, values={**settings.values, **_seed_of(streaming, settings), **streaming.values})
         request = chat_request(settings, turn.history, mode, depth, streaming.request_id, decode)
-        if turn.answer.text:
-            begun = Message("assistant", turn.answer.text)
-            request = replace(request, messages=(*request.messages, begun))
+        begun = (Message("assistant", turn.answer.text),) if turn.answer.text else ()
+        request = replace(request, messages=(*request.messages, *begun))
         if tools is not None:
+            tools.values = streaming.values
             streaming.visible = VisibleText(tools.definitions, turn.answer.text)
-            request = replace(request, tools=functions_of(tools.definitions))
+            functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
+            request = replace(request, tools=functions, holds_calls=holds)
         request = self.prepare(request, turn)
+        asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
+        self._note_drawn(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
-        self._worker.generate(request)
+        self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
 
@@ -308,6 +356,8 @@ class AnswerController:
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         if streaming.visible is not None:
             text, spans = streaming.visible.feed(text, spans)
+            if not text and streaming.visible.num_held >= _CERTAIN_CHARS and self._is_shown(streaming):
+                self._window.transcript.show_calling()
         self._show_text(streaming, text, spans)
 
     def _show_text(self, streaming: _StreamingAnswer, text: str, spans: tuple[TokenSpan, ...]) -> None:
@@ -333,6 +383,8 @@ class AnswerController:
             cut = event.reason in _CUT
             is_wordless = state is MessageState.COMPLETE and not (cut or streaming.has_words or streaming.before)
             notice = translate("AnswerController", WORDLESS) if is_wordless else _notice(event, streaming.full)
+            if streaming.repeats is not None:
+                notice = f"{self._repeated(streaming, streaming.repeats, state, cut=cut)} {notice}".rstrip()
             self._end(streaming, Ending(state, event.stats, notice, cut=cut))
         else:
             self._restore(streaming)
@@ -347,6 +399,7 @@ class AnswerController:
         self._show_text(streaming, *_with_spans(*rest))
         if not calls:
             return False
+        calls = [(with_tokens(call, *visible.tokens_of(place)), text) for place, (call, text) in enumerate(calls)]
         answer_id, conversation_id = streaming.answer_id, streaming.conversation_id
         views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
         if views is None:
@@ -357,10 +410,18 @@ class AnswerController:
         self.tools.go_on(turn, views)
         return True
 
+    def _repeated(self, streaming: _StreamingAnswer, before: MessageView, state: MessageState, *, cut: bool) -> str:
+        """Whether the seed gave the same again, and if not, why."""
+        written = self._store.unwritten(streaming.answer_id)
+        text = written.text if written is not None else ""
+        after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
+        return repeat_notice(before, replace(after, drawn=streaming.drawn), self._conversations.settings)
+
     def _end(self, streaming: _StreamingAnswer, ending: Ending) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
         if self._is_shown(streaming):
-            self._window.finish_answer(replace(view, target=view.target or streaming.target))
+            target = view.target or streaming.target
+            self._window.finish_answer(replace(view, target=target, drawn=streaming.drawn))
         if AT in self._models.names[0]:
             self._conversations.refresh()  # the list marks chats that have left this machine
         self.on_ended(streaming.conversation_id)
@@ -416,6 +477,12 @@ class AnswerController:
         streaming.target, draft = self._models_in(streaming.mode)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
+    def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
+        """How it is drawn. One that goes on otherwise than it began is not given again by any seed."""
+        before = streaming.before
+        streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
+        self._store.note_drawn(streaming.answer_id, streaming.drawn)
+
     def _models_in(self, mode: Mode) -> tuple[str, str]:
         target, draft = self._models.names
         return target, draft_in(mode, draft)
@@ -423,14 +490,16 @@ class AnswerController:
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._conversations.current_id and not streaming.abandoned
 
-    def _next_id(self) -> int:
-        self._num_requests += 1
-        return self._num_requests
-
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
     """Text of which it is not known which tokens it is, as the target's."""
     return text, spans or ((TokenSpan(len(text), Source.TARGET),) if text else ())
+
+
+def _seed_of(streaming: _StreamingAnswer, settings: Settings) -> Mapping[str, SettingValue]:
+    """What an answer that goes on is drawn by, where its chat has no seed: its own."""
+    drawn = streaming.before.drawn if streaming.before is not None else None
+    return {"seed": drawn.seed} if drawn is not None and settings.whole("seed") is None else {}
 
 
 def _when_full(request: ChatRequest) -> str:

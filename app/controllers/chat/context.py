@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from app.controllers.chat.condensing import CondensedMessages, condensed_messages
@@ -28,6 +28,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
+from engine.requests import SetStateLimit, next_number
 from ui.composer.context_meter import ContextMeter
 from ui.composer.context_sum import LEAST_ROOM
 from ui.text.language import translate
@@ -64,15 +65,16 @@ class ContextController:
         self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
         self._size, self._target = 0, ""
         self._system_prompt = ""
-        self._num_counts = 0
+        self._count = 0  # the number of the newest
+        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
+        self._shown_tools = ""
         self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
         self._failed: MessageView | None = None  # the end of the open conversation, where it has no answer
         self.meter = self._make_meter()
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo)
-        lines.skip_requested.connect(self._worker.skip_summary)
-        conversations.on_shown = self.show
+        lines.skip_requested.connect(self._skip_summary)
 
     def _make_meter(self) -> ContextMeter:
         meter = ContextMeter(self._window.theme)
@@ -84,7 +86,7 @@ class ContextController:
 
     def start(self) -> None:
         """Say how many caches may be kept."""
-        self._worker.set_state_limit((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB)
+        self._worker.submit(SetStateLimit((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB))
 
     def settings_changed(self, changed: Collection[str]) -> None:
         """Follow the settings."""
@@ -100,7 +102,7 @@ class ContextController:
         """Other settings hold for the open chat."""
         held = self._conversations.settings
         self.meter.set_policy(held.text("overflow"))
-        if held.text("system_prompt") != self._system_prompt:
+        if held.text("system_prompt") != self._system_prompt or self.tools_text() != self._shown_tools:
             self.show()
 
     # ---- summaries --------------------------------------------------------------------------------------------------
@@ -137,6 +139,10 @@ class ContextController:
         if asked.conversation_id == self._conversations.current_id:
             self._show_lines(self._path())
 
+    def _skip_summary(self) -> None:
+        if self._asked is not None:
+            self._worker.skip_summary(self._asked.request_id)
+
     def undo(self, message_id: int) -> None:
         """Send the messages themselves again."""
         self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
@@ -158,25 +164,25 @@ class ContextController:
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # what another model told of its tokens
-        self._num_counts += 1
+        self._count = next_number()
+        self._shown_tools = self.tools_text()
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         said = counted_text(short.messages)
         refused = self._needed(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        self._worker.count(CountRequest(-self._num_counts, (system, said, answer, *self._sizes(views, short))))
+        texts = system + self._shown_tools, said, answer
+        sizes = self._sizes(views, short)
+        self._worker.submit(CountRequest(self._count, (*texts, *sizes)))
 
-    def on_counted(self, event: TokensCounted) -> bool:
-        """Take what the engine counted; False where somebody else had asked."""
-        if event.request_id >= 0:
-            return False
-        if event.request_id == -self._num_counts and event.counts is not None:
+    def on_counted(self, event: TokensCounted) -> None:
+        """Take what the engine counted for the newest question."""
+        if event.request_id == self._count and event.counts is not None:
             system, said, answer, *pictures = event.counts
             said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
-            parts = ContextParts(system, said, answer, self._size)
+            parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
             needed = self._needed(parts.used)
             parts = self._as_used(parts, self._window.composer.context_used)
             self.meter.set_parts(replace(parts, refused=needed))
-        return True
 
     def on_failed(self, event: EngineFailed) -> None:
         """Say what a question would have taken that was too long; a summary in the making is in the making no more."""

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
+from engine.requests import ForgetPast, ForgetState
 from engine.sentences import one_stop
 from ui.text.language import translate
 
@@ -161,6 +162,6 @@ class DeletionController:
     def _forget(self, conversation_ids: Sequence[int]) -> None:
         """Have the engine lose what it keeps of these chats."""
         for conversation_id in conversation_ids:
-            self._worker.forget_state(conversation_id)
+            self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:
-            self._worker.forget_past()  # of these and of all others: they are not told apart there
+            self._worker.submit(ForgetPast())  # of these and of all others: they are not told apart there

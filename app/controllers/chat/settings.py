@@ -13,6 +13,7 @@ from app.domain.settings.table import DEFAULTS
 from app.storage.presets import Presets, presets_file
 from app.storage.prompts import Prompts, prompts_file
 from engine.records import Problem
+from engine.requests import ForgetPast
 from ui.settings.builtin_prompts import builtin_prompts
 
 
@@ -57,7 +58,7 @@ class ChatSettingsController:
             return
         self._conversations.change(layer, values)
         if values.get("learn_past") is False:
-            self._worker.forget_past()  # chats are not told apart there
+            self._worker.submit(ForgetPast())  # chats are not told apart there
 
     def _on_reset(self, layer: Layer, keys: Collection[str]) -> None:
         if layer is Layer.GLOBAL:

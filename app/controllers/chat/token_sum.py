@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -14,6 +14,7 @@ from app.domain.errors import StorageError
 from app.domain.framing import framed
 from app.domain.requests import picture_sizes, prompt_messages
 from engine.records import CountRequest, PictureSize, TokensCounted
+from engine.requests import next_number
 from ui.composer.context_sum import LEAST_ROOM, ContextSum
 
 log = logging.getLogger(__name__)
@@ -45,9 +46,9 @@ class TokenSumController(QObject):
         self._size: int | None = None  # None: no model
         self._counts: dict[Key, int] = {}
         self._sizes: tuple[PictureSize, ...] = ()  # of the conversation's pictures, where the model sees
+        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
         self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
-        self._num_requests = 0
         self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._timer.timeout.connect(self.update)
         parts.window.draft_text_changed.connect(self._on_text)
@@ -99,9 +100,9 @@ class TokenSumController(QObject):
         asked = {key for keys in self._waiting.values() for key in keys}
         missing = {key: text for key, text in self._texts().items() if key not in self._counts and key not in asked}
         if missing:
-            self._num_requests += 1
-            self._waiting[self._num_requests] = tuple(missing)
-            self._worker.count(CountRequest(self._num_requests, tuple(missing.values())))
+            number = next_number()
+            self._waiting[number] = tuple(missing)
+            self._worker.submit(CountRequest(number, tuple(missing.values())))
         self._show()
 
     def stop(self) -> None:
@@ -127,10 +128,15 @@ class TokenSumController(QObject):
             texts[("attachment", attachment.id)] = size or framed(attachment)
         key = self._conversation_key
         if key is not None:
+            texts |= self._of_tools()
             texts[key] = "" if key in self._counts else self._history()
             texts |= {("question", question): question for question in self._unanswered}
             texts |= {_of_size(size): size for size in self._sizes}
         return texts
+
+    def _of_tools(self) -> dict[Key, str]:
+        text = self.tools_text()
+        return {("tools", text): text} if text else {}
 
     @property
     def _conversation_key(self) -> Key | None:
@@ -179,10 +185,11 @@ class TokenSumController(QObject):
         """Tokens of the conversation, without the questions that alone are too long for the context: they stay out."""
         counts = [self._counts.get(("question", question)) for question in self._unanswered]
         conversation = self._counts.get(key)
-        pictures = [self._counts.get(_of_size(size)) for size in self._sizes]
-        if conversation is None or None in counts or None in pictures:
+        besides = (*self._of_tools(), *(_of_size(size) for size in self._sizes))
+        others = [self._counts.get(key) for key in besides]
+        if conversation is None or None in counts or None in others:
             return None
-        conversation += sum(count or 0 for count in pictures)
+        conversation += sum(count or 0 for count in others)
         return conversation + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
 
     def _on_text(self, _text: str) -> None:

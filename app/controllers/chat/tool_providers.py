@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import platformdirs
+from PySide6.QtCore import QObject, Signal
+
 from app.controllers.parts import Parts
 from app.domain.attachments import Attachment
 from app.domain.conversations import ConversationRow
-from app.domain.tools.servers import ToolServerView
-from app.tools.built_in import NAMES, BuiltInTools, ChatHit, Sources
+from app.domain.tools.servers import ImportedServer, ImportView, ToolServerView
+from app.tools.built_in import DEFINITIONS, NAMES, BuiltInTools, ChatHit, Sources
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
-from app.tools.mcp.entries import ServerEntry, read_entries, read_entries_file, with_imported, write_entries_file
+from app.tools.mcp.entries import (
+    ServerEntry,
+    files_of_others,
+    read_entries,
+    read_entries_file,
+    with_imported,
+    write_entries_file,
+)
 from app.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
@@ -27,10 +37,17 @@ if TYPE_CHECKING:  # asyncio: the first paint waits for no server
     from app.tools.mcp.provider import McpTools
 
 
-class ToolProviders:
-    """Opens nothing before a chat has tools. ``more`` are providers beside those of the app."""
+class ToolProviders(QObject):
+    """Opens nothing before a chat has tools. ``more`` are providers beside those of the app.
+
+    Signals:
+        servers_changed: one of the servers has started, ended, or offers other tools.
+    """
+
+    servers_changed = Signal()
 
     def __init__(self, parts: Parts) -> None:
+        super().__init__()
         self._store, self._window = parts.store, parts.window
         self._file = parts.paths.tool_servers_file
         self._conversation_id: int | None = None
@@ -39,18 +56,37 @@ class ToolProviders:
         self.more: tuple[ToolProvider, ...] = ()
         self._follow(parts.window.tool_servers)
 
-    def open(self, enabled: str, conversation_id: int) -> None:
+    def start_servers(self) -> None:
+        """Start those that somebody switched on, where they do not run yet."""
+        if self._servers is None and self.names():
+            self._opened()
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a server is starting, so that tools are still to come."""
+        return self._servers is not None and self._servers.is_starting
+
+    def failures(self, but: Collection[str]) -> tuple[str, ...]:
+        """Why servers that are switched on give no tools, but for those named."""
+        views = self.views() if self._servers is not None else ()
+        return tuple(view.problem for view in views if view.is_on and view.state == "failed" and view.name not in but)
+
+    def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
+        """The built-in tools of these names, and those of the servers but the ``unused``.
+
+        They stay in their order as long as no server changes: a prompt with them begins as the one before.
+        """
+        built_in = [one for one in DEFINITIONS if one.name in names]
+        others = Providers(*(one for one in (self._servers, *self.more) if one is not None)).definitions()
+        return (*built_in, *(one for one in others if one.server not in unused and one.name not in NAMES))
+
+    def open(self, names: Iterable[str], conversation_id: int) -> None:
         """Have these built-in tools, for this chat, and the servers started."""
         self._conversation_id = conversation_id
-        names = [name.strip() for name in enabled.split(",")]
         if self._built_in is None:
-            self._built_in = BuiltInTools(names, Sources(self._files, self._search))
+            self._built_in = BuiltInTools((), Sources(self._files, self._search))
         self._built_in.enabled = frozenset(names)
-        self._opened()
-
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """All tools that are there now."""
-        return self._all.definitions()
+        self.start_servers()
 
     def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call."""
@@ -67,21 +103,27 @@ class ToolProviders:
     def _open_servers(self) -> McpTools:
         from app.tools.mcp.provider import McpTools  # noqa: PLC0415
 
-        entries: tuple[ServerEntry, ...] = ()
-        try:
-            entries = read_entries_file(self._file) if self._file.exists() else ()
-        except ToolFileError as error:
-            self._window.show_problem(error.problem)
-        servers = McpTools(entries, reserved=NAMES)
+        entries = self._read()
+        servers = McpTools(entries, self.servers_changed.emit, reserved=NAMES)
         for entry in entries:
             if entry.enabled:  # only those that somebody switched on
                 servers.start(entry.name)
         return servers
 
+    def _read(self) -> tuple[ServerEntry, ...]:
+        try:
+            return read_entries_file(self._file)
+        except ToolFileError as error:
+            self._window.show_problem(error.problem)
+            return ()
+
     # ---- the settings -----------------------------------------------------------------------------------------------
 
     def _follow(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
+        requests.names = self.names
+        requests.places = _places
+        requests.preview = self._preview
         requests.switched.connect(self._switch)
         requests.restart_requested.connect(lambda name: self._opened().restart(name))
         requests.remove_requested.connect(
@@ -110,6 +152,10 @@ class ToolProviders:
             for state in servers.states()
         )
 
+    def names(self) -> tuple[str, ...]:
+        """The servers that are switched on; none is started for it."""
+        return tuple(one.name for one in (self._servers.entries if self._servers else self._read()) if one.enabled)
+
     def _switch(self, name: str, is_on: bool) -> None:
         servers = self._opened()
         if self._keep(replace(one, enabled=is_on) if one.name == name else one for one in servers.entries) and is_on:
@@ -127,8 +173,23 @@ class ToolProviders:
         config = {"url": line} if is_address else {"command": words[0], "args": words[1:]}
         self._take(lambda: read_entries(json.dumps({"mcpServers": {name: config}})))
 
-    def _import(self, path: str) -> None:
-        self._take(lambda: read_entries_file(Path(path)))
+    def _preview(self, path: str) -> ImportView:
+        source = next((name for name, place in _places() if place == path), Path(path).name)
+        try:
+            others = read_entries_file(Path(path))
+        except ToolFileError as error:
+            return ImportView(source, problem=in_language(error.problem.message))
+        new = self._new_of(others)
+        servers = (ImportedServer(one.name, _place_of(one), in_language(one.problem)) for one in new)
+        return ImportView(source, tuple(servers), len(others) - len(new))
+
+    def _new_of(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
+        """Those that are not there yet, switched off, with the names that they get."""
+        own = self._opened().entries
+        return with_imported(own, others)[len(own) :]
+
+    def _import(self, path: str, names: Collection[str]) -> None:
+        self._take(lambda: [one for one in self._new_of(read_entries_file(Path(path))) if one.name in names])
 
     def _take(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
         try:
@@ -148,6 +209,7 @@ class ToolProviders:
             )
             return False
         self._opened().set_entries(kept)
+        self._window.tool_servers.changed.emit()
         return True
 
     def _opened(self) -> McpTools:
@@ -170,6 +232,18 @@ class ToolProviders:
             for hit in hits
             if hit.conversation_id != self._conversation_id
         ][:most]
+
+
+def _places() -> tuple[tuple[str, str], ...]:
+    """The files of other programs that are there, with the programs' names."""
+    config = Path(platformdirs.user_config_dir(roaming=True))
+    return tuple((name, str(path)) for name, path in files_of_others(Path.home(), config))
+
+
+def _place_of(entry: ServerEntry) -> str:
+    """What an entry runs or reaches, and the names of what it is given: the values may be keys."""
+    given = [name for name, _ in (*entry.env, *entry.headers)]
+    return " · ".join(filter(None, (entry.place, ", ".join(given))))
 
 
 def _date(row: ConversationRow | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,12 +16,27 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.domain.messages import MessageView
+from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
+from app.domain.settings.values import Settings
 from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.domain.tools.servers import read_names
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.policy import Answer as Said
 from app.tools.policy import Decision, ToolPolicy
-from app.tools.turn import MAX_CALLS, MAX_STEPS, RESULT_CHARS, Ask, Call, Ending, Finished, Generate, Turn, bounded
+from app.tools.turn import (
+    MAX_CALLS,
+    MAX_STEPS,
+    RESULT_CHARS,
+    Ask,
+    Call,
+    Ending,
+    Finished,
+    Generate,
+    Turn,
+    bounded,
+    functions_of,
+)
 from engine.records import Mode, ToolFormat
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -47,6 +62,7 @@ class ToolTurn:
     cancel: Callable[[], None] | None = None
     begun_s: float = 0.0
     visible: VisibleText | None = None
+    values: Mapping[str, SettingValue] = field(default_factory=dict)  # in place of the chat's
 
     def place_of(self, call_id: str) -> int | None:
         """Where a call is among those of the last answer."""
@@ -71,7 +87,10 @@ class ToolController(QObject):
         self.turn: ToolTurn | None = None
         self.next_answer: Callable[[ToolTurn, int], None] = lambda _turn, _after: None
         self.on_changed: Callable[[], None] = lambda: None
+        self.on_offered: Callable[[], None] = lambda: None  # other tools than before
         self.is_free: Callable[[], bool] = lambda: True
+        self._after_start: tuple[Collection[str], Callable[[], None]] | None = None  # servers that do not count
+        self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         page = self._window.transcript
         page.call_decided.connect(self.decide)
@@ -79,10 +98,9 @@ class ToolController(QObject):
 
     # ---- what is offered --------------------------------------------------------------------------------------------
 
-    def begin(self, conversation_id: int, mode: Mode) -> ToolTurn | None:
-        """Begin a turn of the open chat; None where it has no tools."""
+    def begin(self, conversation_id: int, mode: Mode, settings: Settings) -> ToolTurn | None:
+        """Begin a turn of a chat with these settings; None where it has no tools."""
         self.turn = None
-        settings = self._conversations.settings
         if not settings.values["tools"]:
             return None
         ready = self._models.ready
@@ -91,8 +109,8 @@ class ToolController(QObject):
             if reason:
                 self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
             return None
-        self.providers.open(self._keeper.current.text("built_in_tools"), conversation_id)
-        definitions = self.providers.definitions()
+        self.providers.open(read_names(settings.text("built_in_tools")), conversation_id)
+        definitions = self._offered(settings)
         if not definitions:
             return None
         always, chat = (
@@ -103,8 +121,48 @@ class ToolController(QObject):
         self.turn = ToolTurn(conversation_id, mode, loop, definitions)
         return self.turn
 
+    def _offered(self, settings: Settings) -> tuple[ToolDefinition, ...]:
+        """The tools that a chat has now."""
+        unused = read_names(settings.text("unused_servers"))
+        return self.providers.offered(read_names(settings.text("built_in_tools")), unused)
+
+    def _are_on(self, settings: Settings) -> bool:
+        """Whether a chat has tools, and a model that takes them."""
+        return bool(settings.values["tools"]) and self._models.ready is not None and not self._refusal()
+
+    @property
+    def counted_text(self) -> str:
+        """What the next prompt tells the model of its tools, to be counted; empty where it is given none."""
+        settings = self._conversations.settings
+        return json.dumps(functions_of(self._offered(settings)), ensure_ascii=False) if self._are_on(settings) else ""
+
+    def wait_for_servers(self, settings: Settings, then: Callable[[], None]) -> bool:
+        """Whether servers are still starting: then ``then`` is called once each has started, or failed."""
+        if not self._are_on(settings):
+            return False
+        self.providers.start_servers()
+        if not self.providers.is_starting:
+            return False
+        self._after_start = read_names(settings.text("unused_servers")), then
+        return True
+
+    def stop_waiting(self) -> bool:
+        """Wait for servers no longer; False where nobody waited."""
+        was, self._after_start = self._after_start, None
+        return was is not None
+
+    def _on_servers(self) -> None:
+        self.on_offered()
+        if self._after_start is not None and not self.providers.is_starting:
+            (unused, then), self._after_start = self._after_start, None
+            if problems := self.providers.failures(unused):
+                self._window.show_notice(" ".join(problems))
+            then()
+
     def show_sign(self) -> None:
-        """Say at the composer that the open chat has tools, or that its model is given none."""
+        """Say at the composer that the open chat has tools, or that its model is given none; start its servers."""
+        if self._are_on(self._conversations.settings):
+            self.providers.start_servers()
         is_on, reason = bool(self._conversations.settings.values["tools"]), self._refusal()
         words = translate("ToolController", REFUSED if reason else ON).format(reason=reason) if is_on else ""
         self._window.composer.show_tools(words, works=not reason)
@@ -185,7 +243,8 @@ class ToolController(QObject):
         if place is None or call is None:
             self._window.show_notice(translate("ToolController", WENT_ON))
             return
-        turn = self.begin(conversation_id, self._conversations.mode) if call.status in REPEATABLE else None
+        chat = self._conversations
+        turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE else None
         if turn is None:
             return
         if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
@@ -213,6 +272,7 @@ class ToolController(QObject):
     def close(self) -> None:
         """The app is closing: end what runs, and the servers."""
         self.stop()
+        self.stop_waiting()
         self.providers.close()
 
     # ---- what is to be done next ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from app.domain.thinking import split_thinking
 from app.tools.interface import ToolDefinition
 from app.tools.output import Called
 from app.tools.turn import parts_of
-from engine.records import TextChunk, TokenSpan
+from engine.records import LAST_SOURCES, TextChunk, TokenSpan
 
 Piece = tuple[str, tuple[TokenSpan, ...]]
 
@@ -24,14 +24,39 @@ class VisibleText:
         self._num_said = 0
         self._has_called = False
         self._spans: list[TokenSpan] = []  # of what is held back
+        self._starts: list[tuple[int, bool]] = []  # of all tokens in ``raw``, and whether they were drafted
+        self._call_ends: list[int] = []  # in ``raw``
         self._count(self._parts.feed(TextChunk(0, begun, ())) if begun else ())
 
     def feed(self, text: str, spans: Iterable[TokenSpan]) -> Piece:
         """Take a piece; return what is certain to be none of a call."""
+        place = len(self.raw)
         self.raw += text
-        self._spans += spans
-        self._count(self._parts.feed(TextChunk(0, text, ())))
+        for span in spans:
+            self._spans.append(span)
+            self._starts.append((place, span.source not in LAST_SOURCES))
+            place += span.num_chars
+        found = self._parts.feed(TextChunk(0, text, ()))
+        self._count(found)
+        self._call_ends += [len(self.raw)] * sum(isinstance(part, Called) for part in found)
         return self._up_to(self._end())
+
+    @property
+    def num_held(self) -> int:
+        """Characters that are held back: of a call, or of what may be one."""
+        return len(self.raw) - self._num_shown
+
+    def tokens_of(self, number: int) -> tuple[int, int]:
+        """Tokens of a call of the answer, and those of them that were drafted; zeros where that is not known.
+
+        Each is counted to where it is whole, the last one to the end: a closing tag between two is the second one's.
+        """
+        begin = self._end() if number == 0 else self._call_ends[number - 1] if number <= len(self._call_ends) else None
+        if begin is None:
+            return 0, 0
+        end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
+        drafted = [is_drafted for start, is_drafted in self._starts if begin <= start < end]
+        return len(drafted), sum(drafted)
 
     def rest(self) -> Piece:
         """The answer has ended, and calls nothing: what was held back."""

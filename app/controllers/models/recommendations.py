@@ -27,6 +27,7 @@ from app.domain.models import (
 from app.domain.speed.outlook import Outlook
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
+from app.hub.licences import licence_name
 from app.hub.pairs.catalog import (
     CatalogError,
     CatalogModel,
@@ -216,9 +217,9 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | 
 
 def _licences(pair: CatalogPair) -> str:
     if pair.draft is None or pair.target.licence == pair.draft.licence:
-        return pair.target.licence
+        return licence_name(pair.target.licence)
     return translate("Recommendations", "{first} and {second}").format(
-        first=pair.target.licence, second=pair.draft.licence
+        first=licence_name(pair.target.licence), second=licence_name(pair.draft.licence)
     )
 
 

@@ -5,33 +5,25 @@ There is one at a time, and a dialog in front of it. Imported with the Models pa
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from app.controllers.models.jobs import UNEXPECTED
 from app.controllers.parts import Parts
 from app.domain.models import ModelRef, SelfDraftState, SelfDraftView
 from app.hub.file_names import all_shards
 from app.paths import builtin_target
-from engine.errors import EngineError
-from engine.records import Problem
-from engine.sentences import said
-from engine.session.worker import FunctionJob
+from engine.records import EngineFailed, Event, Problem
+from engine.requests import JobEnded, RunJob
+from engine.sandbox.self_draft_child import SelfDraftJob, SelfDraftProgress
 from ui.models.panel import ModelsPanel
 from ui.models.self_draft_dialog import SelfDraftDialog
 from ui.text.problem_words import explanation, in_language, in_words
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
-    from engine.session.session import Session
     from engine.tuning.self_draft import SelfDraft
 
-log = logging.getLogger(__name__)
-
-NO_ENGINE = Problem("No engine", said("The engine has not started."), "Restart Paceline.")
 Post = Callable[[Callable[[], None]], None]
 
 
@@ -40,7 +32,7 @@ class SelfDraftController:
 
     def __init__(self, parts: Parts, post: Post, use: Callable[[ModelRef, ModelRef], None]) -> None:
         self._parts, self._post, self._use = parts, post, use
-        self._stop = threading.Event()
+        self._number: int | None = None  # of the request that is under way
         self.dialog: SelfDraftDialog | None = None
 
     def attach(self, panel: ModelsPanel) -> None:
@@ -62,64 +54,43 @@ class SelfDraftController:
 
     def close(self) -> None:
         """End what is under way."""
-        self._stop.set()
+        if self._number is not None:
+            number, self._number = self._number, None
+            self._parts.worker.cancel(number)
 
     def _on_finished(self, _result: int) -> None:
         self.dialog = None
 
     def _start(self, path: Path) -> None:
-        self._stop = stop = threading.Event()
-        self._show(stop, state=SelfDraftState.WORKING, words=(), fraction=0.0)
+        paths = self._parts.paths
+        job = SelfDraftJob(path, paths.self_drafts, paths.cache, builtin_target())
+        request = RunJob(job, background=True)
+        self._number = request.request_id
+        self._show(state=SelfDraftState.WORKING, words=(), fraction=0.0)
+        self._parts.worker.submit(request, lambda event: self._post(lambda: self._on_event(request.request_id, event)))
 
-        def turn(_session: Session, pause: Callable[[], None]) -> None:
-            self._work(path, stop, pause)
-
-        job = FunctionJob(turn, lambda: self._fail(stop, NO_ENGINE))
-        self._parts.worker.run_job(job, in_background=True)
-
-    def _show(self, stop: threading.Event, **changes: object) -> None:
-        if self.dialog is not None and stop is self._stop and not stop.is_set():
+    def _show(self, **changes: object) -> None:
+        if self.dialog is not None:
             self.dialog.set_view(replace(self.dialog.view, **changes))  # type: ignore[arg-type]
 
-    # ---- in a turn of the engine's, which does nothing else meanwhile -----------------------------------------------
-
-    def _work(self, path: Path, stop: threading.Event, pause: Callable[[], None]) -> None:
-        from engine.sandbox.self_draft_child import make_in_helper  # noqa: PLC0415  (as above)
-
-        def progress(what: str, fraction: float) -> None:
-            self._post(lambda: self._show(stop, words=(in_language(what),), fraction=fraction))
-
-        def is_over() -> bool:
-            pause()
-            return stop.is_set()
-
-        try:
-            paths = self._parts.paths
-            found = make_in_helper(path, paths.self_drafts, paths.cache, builtin_target(), progress, is_over)
-        except EngineError as error:
-            if not stop.is_set():
-                self._fail(stop, error.problem)
-        except Exception:
-            log.exception("a draft of %s itself could not be made", path.name)
-            self._fail(stop, UNEXPECTED)
-        else:
-            self._end(stop, found)
-
-    def _end(self, stop: threading.Event, found: Sequence[SelfDraft]) -> None:
-        draft = str(found[0].path) if found[0].pays else ""
-
-        def show() -> None:
+    def _on_event(self, number: int, event: Event) -> None:
+        if number != self._number:
+            return
+        if isinstance(event, SelfDraftProgress):
+            self._show(words=(in_language(event.what),), fraction=event.fraction)
+        elif isinstance(event, EngineFailed):
+            self._fail(event.problem)
+        elif isinstance(event, JobEnded) and isinstance(event.value, Problem):
+            self._fail(event.value)
+        elif isinstance(event, JobEnded):
+            found = cast("Sequence[SelfDraft]", event.value)
             words = tuple(in_language(one.words) for one in found)
-            self._show(stop, state=SelfDraftState.ENDED, words=words, draft=draft)
+            draft = str(found[0].path) if found[0].pays else ""
+            self._show(state=SelfDraftState.ENDED, words=words, draft=draft)
 
-        self._post(show)
-
-    def _fail(self, stop: threading.Event, problem: Problem) -> None:
-        def show() -> None:
-            words = f"{in_words(problem).title}: {explanation(problem)}"
-            self._show(stop, state=SelfDraftState.FAILED, words=(words,))
-
-        self._post(show)
+    def _fail(self, problem: Problem) -> None:
+        words = f"{in_words(problem).title}: {explanation(problem)}"
+        self._show(state=SelfDraftState.FAILED, words=(words,))
 
 
 def _size_of(path: Path) -> int:

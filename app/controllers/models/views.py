@@ -20,6 +20,7 @@ from app.domain.models import (
     Presence,
     RepoRow,
 )
+from app.hub.licences import licence_name
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
@@ -103,7 +104,7 @@ def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
         name=name or author,
         downloads=summary.downloads,
         updated=summary.updated.date() if summary.updated else None,
-        licence=summary.licence,
+        licence=licence_name(summary.licence),
         gated=summary.gated is not Gated.NO,
         fit=guess_fit(weights, free_bytes),
     )
@@ -203,7 +204,7 @@ def library_row(
         in_place=model.origin is Origin.IN_PLACE,
         missing=model.missing,
         in_use="target" if path == target else "draft" if path == draft else "",
-        licence=model.licence,
+        licence=licence_name(model.licence),
         source=model.source or model.repo_id,
         side_file=side_file,
     )

@@ -31,7 +31,8 @@ from app.domain.speed.races import (
 from app.storage.atomic import exported_file
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
-from engine.records import ChatRequest, JobEvent, Message, Picture, Problem
+from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
+from engine.requests import RunJob
 from engine.sentences import said
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -73,6 +74,7 @@ class RaceController(QObject):
         self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._racing = False
+        self._number = 0  # of the request that races
         self._drafts_of = ""  # the target that drafts were looked for
         self.find_drafts: FindDrafts = lambda _target, _show: None
         self.find_targets: Callable[[Show], None] = lambda _show: None
@@ -153,13 +155,15 @@ class RaceController(QObject):
             return
         self._racing = True
         self._page.begin(setup)
-        self._parts.worker.run_job(RaceJob(setup, self._request(setup), self.store, self._speeds))
+        race = RunJob(RaceJob(setup, self._request(setup), self.store, self._speeds))
+        self._number = race.request_id
+        self._parts.worker.submit(race)
         self.on_changed()
 
     def stop(self) -> None:
         """End the race where it is; the rounds before count."""
         if self._racing:
-            self._parts.worker.stop_jobs()
+            self._parts.worker.cancel(self._number)
 
     def show(self, race_id: str) -> None:
         """Show a race that was kept."""
@@ -206,6 +210,14 @@ class RaceController(QObject):
             max_tokens=setup.max_tokens,
             tie_safe=bool(settings.values["tie_safe"]),
         )
+
+    def awaits(self, number: int) -> bool:
+        """Whether a request is the race that goes on."""
+        return self._racing and number == self._number
+
+    def on_failed(self, event: EngineFailed) -> None:
+        """Take that the race could not be run, or broke off."""
+        self._on_ended(RaceEnded(problem=event.problem))
 
     def on_event(self, event: JobEvent) -> None:
         """Take what the engine's thread says of the race."""

@@ -34,7 +34,8 @@ from app.domain.sums import summed
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.errors import EngineError
-from engine.records import ChatRequest, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
+from engine.records import ChatRequest, Mode, Problem, RunStats, TextChunk, TokenSpan
+from engine.requests import OnEvent
 from engine.sentences import joined, phrase, said
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
@@ -54,7 +55,6 @@ TOO_SHORT = said(
     "The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger "
     "model."
 )
-OnEvent = Callable[[Event], None]
 
 
 @dataclass(slots=True)
@@ -76,10 +76,6 @@ class RaceJob:
         """
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
         self._latest = [_LatestAnswer() for _ in setup.lanes]
-
-    def failed(self, problem: Problem) -> Event:
-        """The event for where the race could not be run, or broke off."""
-        return RaceEnded(problem=problem)
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]

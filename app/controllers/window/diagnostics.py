@@ -22,7 +22,7 @@ from engine.records import ModelInfo
 
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 # These hold words of the user's own.
-PRIVATE_KEYS = frozenset({"system_prompt", "allowed_tools"})
+PRIVATE_KEYS = frozenset({"system_prompt", "allowed_tools", "unused_servers"})
 _SERVER = re.compile(r"(rpc|engine):[^,#\s]+")  # the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000

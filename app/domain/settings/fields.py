@@ -20,6 +20,8 @@ class FieldKind(StrEnum):
     FOLDER = "folder"
     LINE = "line"  # text of one line, as ``check`` reads it
     DEVICES = "devices"  # the same, with the devices that were found to choose from
+    SEVERAL = "several"  # some of the choices, as a line with commas
+    SERVERS = "servers"  # servers of tools that are left out, as `app.domain.tools.servers.names_line` writes them
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ LAYERED_KEYS = (
     "prompt_format",
     "overflow",
     "tools",
+    "built_in_tools",
+    "unused_servers",
     "allowed_tools",
 )
 LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)

@@ -14,6 +14,7 @@ from app.domain.settings.context_fields import context_fields
 from app.domain.settings.engine_fields import ENGINE_FIELDS
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.domain.template_variables import read_variables
+from app.domain.tools.servers import read_names
 from engine.records import Mode
 from engine.sentences import Sentence, phrase, said
 
@@ -219,19 +220,19 @@ FIELDS: tuple[SettingField, ...] = (
         "Whether a model that can think does so before it answers, and how much. Models offer only the ways that they "
         "know.",
         choices=(
-            ("", "the model's default"),
-            ("off", "off"),
-            ("on", "on"),
-            ("adaptive", "as the question needs it"),
-            ("minimal", "minimal"),
-            ("low", "low"),
-            ("medium", "medium"),
-            ("high", "high"),
-            ("xhigh", "very high"),
-            ("max", "as much as it can"),
-            ("512", "up to 512 tokens"),
-            ("2048", "up to 2,048 tokens"),
-            ("8192", "up to 8,192 tokens"),
+            ("", "The model's default"),
+            ("off", "Off"),
+            ("on", "On"),
+            ("adaptive", "As the question needs it"),
+            ("minimal", "Minimal"),
+            ("low", "Low"),
+            ("medium", "Medium"),
+            ("high", "High"),
+            ("xhigh", "Very high"),
+            ("max", "As much as it can"),
+            ("512", "Up to 512 tokens"),
+            ("2048", "Up to 2,048 tokens"),
+            ("8192", "Up to 8,192 tokens"),
         ),
     ),
     SettingField(
@@ -285,6 +286,15 @@ FIELDS: tuple[SettingField, ...] = (
         step=1,
     ),
     SettingField(
+        "server_loads",
+        SERVER,
+        "Other models",
+        FieldKind.SWITCH,
+        False,
+        "A program may name any model of your library. It is loaded for that, and your own comes back with your next "
+        "message.",
+    ),
+    SettingField(
         "tools",
         TOOLS,
         "Tools",
@@ -296,11 +306,33 @@ FIELDS: tuple[SettingField, ...] = (
         "built_in_tools",
         TOOLS,
         "Built-in tools",
-        FieldKind.LINE,
+        FieldKind.SEVERAL,
         "current_time, calculate",
-        "Of current_time, calculate, read_attachment and search_chats, those that are offered.",
+        "None of them uses a network or writes anything. Files and chats are read only after you allow it.",
+        choices=(
+            ("current_time", "Date and time"),
+            ("calculate", "Calculator"),
+            ("read_attachment", "Attached files"),
+            ("search_chats", "Past chats"),
+        ),
+    ),
+    SettingField(
+        "unused_servers",
+        TOOLS,
+        "Servers of tools",
+        FieldKind.SERVERS,
+        "",
+        "Of the servers that are switched on in the settings, those whose tools the model is given.",
         maximum=MAX_TEXT_CHARS,
-        example="current_time, calculate",
+    ),
+    SettingField(
+        "hold_calls",
+        TOOLS,
+        "Hold calls in their form",
+        FieldKind.SWITCH,
+        False,
+        "Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then "
+        "costs no pass of its own.",
     ),
     SettingField(
         "allowed_tools",
@@ -382,6 +414,9 @@ def _text_complaint(field: SettingField, value: object) -> str:
     if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
         known = ", ".join(choice for choice, _ in field.choices)
         return said("{label} must be one of: {choices}.", label=_label(field), choices=known)
+    if field.kind is FieldKind.SEVERAL and not set(read_names(value)) <= {choice for choice, _ in field.choices}:
+        known = ", ".join(choice for choice, _ in field.choices)
+        return said("{label} must be some of: {choices}.", label=_label(field), choices=known)
     if field.maximum is not None and len(value) > field.maximum:
         return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
     if any("\ud800" <= char <= "\udfff" for char in value):

@@ -42,7 +42,8 @@ class StoredCall:
     """A call, stored as a message of the role `tool` whose text is the result; its answer is the message before.
 
     ``arguments`` are JSON, or what the model wrote where that cannot be read. ``cut`` counts the characters that were
-    left out of the result. ``took_ms`` is how long it ran, where that is known.
+    left out of the result. ``took_ms`` is how long it ran, where that is known. ``tokens`` are those that it was
+    written with, where that is known, ``drafted`` those of them that were drafted, and kept.
     """
 
     call_id: str
@@ -53,6 +54,13 @@ class StoredCall:
     title: str = ""  # what people read instead of the name
     cut: int = 0
     took_ms: int | None = None
+    tokens: int = 0
+    drafted: int = 0
+
+
+def with_tokens(call: StoredCall, tokens: int, drafted: int) -> StoredCall:
+    """The call with what it was written with."""
+    return replace(call, tokens=tokens, drafted=drafted)
 
 
 def settled(call: StoredCall) -> StoredCall:

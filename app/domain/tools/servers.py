@@ -1,8 +1,12 @@
-"""A server of tools, as the settings show it."""
+"""Servers of tools, as the settings show them and name them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+_TAKEN = {char: quote(char, safe="") for char in "%,"}  # what has a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +23,32 @@ class ToolServerView:
     problem: str = ""
     tools: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedServer:
+    """A server that another program's file would add; ``place`` is what it runs, and the names of what it is given."""
+
+    name: str
+    place: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """What a file would add; ``num_known`` are there already, and ``problem`` says why it cannot be read."""
+
+    source: str
+    servers: tuple[ImportedServer, ...] = ()
+    num_known: int = 0
+    problem: str = ""
+
+
+def read_names(line: str) -> tuple[str, ...]:
+    """The names of a line with commas, each once."""
+    return tuple(dict.fromkeys(unquote(part.strip()) for part in line.split(",") if part.strip()))
+
+
+def names_line(names: Iterable[str]) -> str:
+    """The same as one line."""
+    return ", ".join("".join(_TAKEN.get(char, char) for char in name) for name in names)

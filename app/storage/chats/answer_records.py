@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.domain.seeds import Drawn
 from app.storage.chats import conversations
-from app.storage.chats.codec import stats_from_text
+from app.storage.chats.codec import drawn_to_text, stats_from_text
 from engine.records import RunStats
 
 _COLUMNS = """
@@ -42,6 +43,11 @@ def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target:
     """Note which models give an answer, unless it has ended: then it is known which gave it."""
     sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
     db.execute(sql, (target, draft, message_id))
+
+
+def note_drawn(db: sqlite3.Connection, message_id: int, drawn: Drawn | None) -> None:
+    """Note how an answer is drawn."""
+    db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (drawn_to_text(drawn), message_id))
 
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:

@@ -1,4 +1,4 @@
-"""The columns `spans` and `stats` of an answer, and `call` of a call of a tool: compact JSON, and back.
+"""The columns `spans`, `stats` and `drawn` of an answer, and `call` of a call of a tool: compact JSON, and back.
 
 What cannot be read is left out and logged.
 
@@ -15,9 +15,12 @@ import dataclasses
 import functools
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from app.domain.seeds import DRAWING_KEYS, Drawn
+from app.domain.settings.fields import SettingValue
+from app.domain.settings.layers import valid_values
 from app.domain.tools.calls import CallStatus, StoredCall
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
@@ -34,6 +37,8 @@ MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
 # Few different ones occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
+_DIGESTS = tuple(field.name for field in dataclasses.fields(Drawn))[1:]
+_MAX_DIGEST_CHARS = 64
 _STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
 
@@ -164,6 +169,32 @@ def stats_from_text(text: str | None) -> RunStats | None:
         return None
 
 
+def drawn_to_text(drawn: Drawn | None) -> str:
+    """Encode how an answer was drawn; empty where it is not known."""
+    return "" if drawn is None else json.dumps(dataclasses.asdict(drawn), separators=(",", ":"))
+
+
+def drawn_from_text(text: str | None) -> Drawn | None:
+    """Decode how an answer was drawn; None where that is not known, or cannot be read, or a value is out of range."""
+    if not text:
+        return None
+    try:
+        data = json.loads(text)
+        values, digests = _drawing_values(tuple(data["values"].items())), [data[name] for name in _DIGESTS]
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        values, digests = {}, []
+    are_digests = all(isinstance(one, str) and len(one) <= _MAX_DIGEST_CHARS for one in digests)
+    if len(values) < len(DRAWING_KEYS) or not are_digests:
+        log.warning("How a stored answer was drawn cannot be read and is left out.")
+        return None
+    return Drawn(values, *digests)
+
+
+@functools.lru_cache(maxsize=256)  # the answers of a chat have the same
+def _drawing_values(items: tuple[tuple[str, SettingValue], ...]) -> Mapping[str, SettingValue]:
+    return valid_values(dict(items), DRAWING_KEYS)
+
+
 # ---- calls of tools -------------------------------------------------------------------------------------------------
 
 
@@ -172,7 +203,7 @@ def call_to_text(call: StoredCall | None) -> str:
     if call is None:
         return ""
     fields = {"id": call.call_id, "name": call.name, "server": call.server, "arguments": call.arguments}
-    more = {"title": call.title, "cut": call.cut, "took_ms": call.took_ms}
+    more = {key: getattr(call, key) for key in ("title", "cut", "took_ms", "tokens", "drafted")}
     return json.dumps({**fields, **{key: value for key, value in more.items() if value}}, ensure_ascii=False)
 
 
@@ -203,4 +234,6 @@ def call_from_text(text: str | None, status: str) -> StoredCall | None:
         words("title"),
         whole("cut") or 0,
         whole("took_ms"),
+        whole("tokens") or 0,
+        whole("drafted") or 0,
     )

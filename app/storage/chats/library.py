@@ -19,9 +19,9 @@ NEW_CHAT = 0  # the key of what is typed before there is a conversation
 _COPY_MESSAGE = """
     INSERT INTO messages
         (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
-        target, draft, thinking_ms, call, call_status)
+        target, draft, thinking_ms, drawn, call, call_status)
     SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut, target, draft, thinking_ms, call,
+        created_at, stats, spans, notice, cut, target, draft, thinking_ms, drawn, call,
         CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' WHEN 'asked' THEN 'stopped'
         ELSE call_status END
     FROM messages WHERE id = ?

@@ -17,6 +17,7 @@ from app.storage.chats.attachments import with_attachments
 from app.storage.chats.codec import (
     call_from_text,
     call_to_text,
+    drawn_from_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -26,7 +27,7 @@ from app.storage.chats.schema import MESSAGE_ROLE
 from app.storage.chats.writer import DatabaseAccess
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status"
+_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn"
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -140,7 +141,20 @@ def list_messages(
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
     path = tree.path()
     found = {row[0]: row for row in _select(db, _ALL, path)}
-    return with_attachments(db, (_view(found[number], versions.get(tree.parents[number], ())) for number in path))
+    views = (_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+    return with_attachments(db, _with_places(views))
+
+
+def _with_places(views: Iterable[MessageView]) -> Iterator[MessageView]:
+    """Note which answers go on after calls of the same model."""
+    target, is_after_call = "", False
+    for view in views:
+        if view.role == "assistant":
+            yield dataclasses.replace(view, follows_calls=is_after_call and view.target == target)
+            target = view.target
+        else:
+            yield view
+        is_after_call = view.call is not None
 
 
 def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:
@@ -167,7 +181,7 @@ def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterato
 
 
 def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
-    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status = row
+    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn = row
     return MessageView(
         message_id,
         role,
@@ -181,6 +195,7 @@ def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
         thinking_ms=thinking_ms,
         target=target,
         call=call_from_text(call, call_status),
+        drawn=drawn_from_text(drawn),
     )
 
 

@@ -224,6 +224,8 @@ _VERSION_9: Migration = (
     BEGIN DELETE FROM pictures WHERE digest = old.picture; END
     """,
 )
+# How an answer was drawn, as JSON: its seed, and what must be the same for the seed to give it again.
+_VERSION_10: Migration = ("ALTER TABLE messages ADD COLUMN drawn TEXT NOT NULL DEFAULT ''",)
 MESSAGE_ROLE = "CASE WHEN messages.call_status <> '' THEN 'tool' ELSE messages.role END"
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -236,4 +238,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _VERSION_7,
     _VERSION_8,
     _VERSION_9,
+    _VERSION_10,
 )

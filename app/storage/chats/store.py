@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from app.domain.conversations import ConversationRow
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState, MessageView
+from app.domain.seeds import Drawn
 from app.domain.thinking import split_thinking
 from app.domain.titles import one_line, title_from
 from app.domain.tree import MessageTree
@@ -171,7 +172,7 @@ class ChatStore(ChatsFile):
                 raise _gone()
             history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
             stored = conversations.read_conversation(db, conversation_id)
-            answer = self._insert(db, conversation_id, _EMPTY_ANSWER, after)
+            answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
             return Turn(conversation_id, stored.title if stored else "", history, answer)
 
         turn = self.write(job)
@@ -222,6 +223,10 @@ class ChatStore(ChatsFile):
     def note_models(self, answer_id: int, target: str, draft: str) -> None:
         """Note without waiting which models give an answer; its end notes it again."""
         self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
+
+    def note_drawn(self, answer_id: int, drawn: Drawn | None) -> None:
+        """Note without waiting how an answer is drawn; None where no seed gives all of it again."""
+        self.post(lambda db: answer_records.note_drawn(db, answer_id, drawn))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None

@@ -21,6 +21,8 @@ from app.domain.tools.calls import CallStatus, StoredCall, settled
 from app.storage.chats.codec import (
     call_from_text,
     call_to_text,
+    drawn_from_text,
+    drawn_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -110,6 +112,7 @@ def _message_to_data(message: PortableMessage) -> dict[str, Any]:
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
         **({"call": call_to_data(message.call)} if message.call else {}),
+        **({"drawn": json.loads(drawn_to_text(message.drawn))} if message.drawn else {}),
         "summary": message.summary,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
@@ -180,6 +183,7 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         attachments=_attachments(data.get("attachments")),
         summary=clean_text(data.get("summary")),
         call=call,
+        drawn=drawn_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
     )
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
+from app.domain.seeds import Drawn
 from app.domain.titles import MAX_TITLE_CHARS, one_line
 from app.domain.tools.calls import StoredCall
 from app.storage.chats.options import NOTHING_OWN
@@ -45,6 +46,7 @@ class PortableMessage:
     attachments: tuple[Attachment, ...] = ()
     thinking_ms: int | None = None
     call: StoredCall | None = None  # in a message of the role `tool`, whose text is the result
+    drawn: Drawn | None = None
     summary: str = ""  # what stands for all messages up to and with this one
 
 

@@ -15,6 +15,8 @@ from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.codec import (
     call_from_text,
     call_to_text,
+    drawn_from_text,
+    drawn_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -27,7 +29,7 @@ from app.storage.exchange.records import EPOCH, PortableChat, PortableMessage
 MAX_SAME_AGE = 20  # chats that one is compared with: some programs give all of a file the same time
 _READ = f"""
     SELECT id, parent_id, {MESSAGE_ROLE}, text, state, created_at, stats, spans, notice, cut, target, draft,
-        thinking_ms, call, call_status, shown_child
+        thinking_ms, call, call_status, drawn, shown_child
     FROM messages WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id
 """  # noqa: S608 (constants)
 
@@ -88,6 +90,7 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
         thinking_ms,
         call,
         status,
+        drawn,
         _,
     ) = row
     message = PortableMessage(
@@ -105,6 +108,7 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
         str(draft),
         thinking_ms=thinking_ms,  # type: ignore[arg-type]
         call=call_from_text(call, status),  # type: ignore[arg-type]
+        drawn=drawn_from_text(drawn),  # type: ignore[arg-type]
     )
     message = replace(message, **now.as_fields()) if now else message
     message = replace(message, call=settled(message.call)) if message.call else message
@@ -168,6 +172,7 @@ def _insert_message(
         "target": message.target,
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
+        "drawn": drawn_to_text(message.drawn),
         "call": call_to_text(message.call),
         "call_status": message.call.status.value if message.call else "",
     }

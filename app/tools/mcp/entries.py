@@ -120,12 +120,12 @@ def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
 def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
     """One's own servers and those of another program's file, switched off, but for what is there already."""
     kept = {one.name: one for one in own}
-    known = {_what(one) for one in kept.values()}
+    known = {what_runs(one) for one in kept.values()}
     for other in others:
-        if _what(other) not in known:
+        if what_runs(other) not in known:
             name = _free_name(other.name, kept)
             kept[name] = replace(other, name=name, enabled=False)
-            known.add(_what(other))
+            known.add(what_runs(other))
     return tuple(kept.values())
 
 
@@ -139,7 +139,8 @@ def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
     return tuple((name, path) for name, path in places if path.is_file())
 
 
-def _what(entry: ServerEntry) -> tuple[object, ...]:
+def what_runs(entry: ServerEntry) -> tuple[object, ...]:
+    """What tells one server from another, whatever its name: what is started, or asked."""
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from app.tools.mcp.words import one_line
 
 MESSAGE_BYTES = 16 * 2**20  # of one message; a longer one ends the server
+# Values in a message. To parse more takes longer than a window may stand still: Python's lock is held meanwhile.
+MESSAGE_VALUES = 20_000
+RESULT_PARTS = 1_000
 LOG_LINES, LOG_LINE_CHARS = 200, 500
 _UNIT_BYTES = 64 * 1024  # of a message, beyond which it counts as several
 
@@ -44,6 +47,34 @@ class Throttle:
         self._left -= 1.0 + num_bytes / _UNIT_BYTES
         if self._left < 0:
             await asyncio.sleep(-self._left / self._per_s)
+
+
+class ValueCounter:
+    """Counts the values of JSON that comes in pieces, by the commas outside of its strings."""
+
+    def __init__(self) -> None:
+        self.num_values = 0
+        self._is_in_string = False
+        self._rest = b""  # a backslash, what it escapes is yet to come
+
+    def feed(self, piece: bytes) -> None:
+        """Take a piece."""
+        piece = (self._rest + piece).replace(b"\\\\", b"")
+        self._rest = b"\\" if piece.endswith(b"\\") else b""
+        parts = piece.replace(b'\\"', b"").split(b'"')
+        self.num_values += sum(part.count(b",") for part in parts[1 if self._is_in_string else 0 :: 2])
+        self._is_in_string ^= (len(parts) - 1) % 2 == 1
+
+
+async def has_too_many_values(line: bytes) -> bool:
+    """Whether a message has more values than `MESSAGE_VALUES`; others have their turn while it is looked through."""
+    if line.count(b",") <= MESSAGE_VALUES:
+        return False
+    counter = ValueCounter()
+    for start in range(0, len(line), _UNIT_BYTES):
+        counter.feed(line[start : start + _UNIT_BYTES])
+        await asyncio.sleep(0)
+    return counter.num_values > MESSAGE_VALUES
 
 
 class ServerLog:

@@ -13,7 +13,8 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from app.tools.mcp.entries import ServerEntry
-from app.tools.mcp.limits import MESSAGE_BYTES, Limits, Throttle
+from app.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
+from app.tools.mcp.results import too_many_values
 from engine.sentences import Sentence, said, size_of
 
 _CONNECT_S, _READ_S = 15.0, 300.0
@@ -35,6 +36,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.status: int | None = None
+        self.wants_sign_in = False  # by OAuth (RFC 9728), says that one
         self.failure: Exception | None = None
         self.refusal: Sentence | None = None
 
@@ -64,6 +66,7 @@ class _Transport(httpx2.AsyncBaseTransport):
             raise
         if response.status_code >= 400:
             self._seen.status = response.status_code
+            self._seen.wants_sign_in = "resource_metadata" in response.headers.get("www-authenticate", "")
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             await response.aclose()
             raise self._seen.refused(said("it sends compressed answers, though none were asked for"))
@@ -85,14 +88,24 @@ class _Body(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Its chunks."""
-        size = 0
+        size, values = 0, ValueCounter()
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
             size += len(chunk)
             if self._most_bytes is not None and size > self._most_bytes:
                 raise self._seen.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
+            *lines, rest = chunk.split(b"\n") if self._most_bytes is None else [chunk]
+            for line in lines:  # of a stream: an event is one, so another one begins behind it
+                self._count(values, line)
+                values = ValueCounter()
+            self._count(values, rest)
             await self._throttle.take(len(chunk))
             yield chunk
+
+    def _count(self, values: ValueCounter, piece: bytes) -> None:
+        values.feed(piece)
+        if values.num_values > MESSAGE_VALUES:
+            raise self._seen.refused(too_many_values())
 
     async def aclose(self) -> None:
         """Leave the rest."""

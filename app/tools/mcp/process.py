@@ -27,7 +27,8 @@ from mcp_types import jsonrpc_message_adapter
 
 from app.tools.errors import ToolServerError
 from app.tools.mcp.entries import ServerEntry
-from app.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle
+from app.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
+from app.tools.mcp.results import too_many_values, with_fewer_parts
 from engine.sandbox.process import child_command, child_environment
 from engine.sentences import said, size_of
 
@@ -217,12 +218,15 @@ class ServerProcess:
 
     async def _deliver(self, line: bytes, incoming: MemoryObjectSendStream[Incoming]) -> None:
         await self._throttle.take(len(line))
+        if await has_too_many_values(line):
+            self.fault = too_many_values()
+            raise anyio.BrokenResourceError
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
             self._log.add("(no message) " + line[:200].decode("utf-8", "replace"))
             return
-        await incoming.send(SessionMessage(message))
+        await incoming.send(SessionMessage(with_fewer_parts(message)))
 
     async def _write(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):

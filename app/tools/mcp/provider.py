@@ -10,18 +10,20 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
+from app.tools.mcp.state import Phase, ServerState
 from app.tools.mcp.words import unique_name
 from engine.sentences import said
 
 if TYPE_CHECKING:
     from mcp_types import Tool
 
-    from app.tools.mcp.server import Server, ServerState
+    from app.tools.mcp.server import Server
 
 _CLOSE_S = 8.0  # for all servers together, which are asked first
 _POLL_S = 0.02
@@ -31,6 +33,7 @@ class _Route(NamedTuple):
     """Where a tool is, by its name over all servers."""
 
     name: str
+    own_name: str  # among the server's
     server: Server
     tool: Tool
 
@@ -79,12 +82,18 @@ class McpTools:
             if self._is_closed or name not in self._entries or (running is not None and not running.done()):
                 return
             loop = self._running_loop()
+            self._runs[name] = asyncio.run_coroutine_threadsafe(self._run(self._entries[name]), loop)
+        self._on_change()
+
+    async def _run(self, entry: ServerEntry) -> None:
         from app.tools.mcp.server import Server  # noqa: PLC0415  (takes long)
 
-        server = Server(self._entries[name], self._limits, self._on_change)
+        server = Server(entry, self._limits, self._on_change)
         with self._lock:
-            self._servers[name] = server
-            self._runs[name] = asyncio.run_coroutine_threadsafe(server.run(), loop)
+            if self._entries.get(entry.name) is not entry or entry.name not in self._runs:
+                return  # it was stopped before it began
+            self._servers[entry.name] = server
+        await server.run()
 
     def stop(self, name: str) -> None:
         """End a server; it may take some seconds, which are not waited for."""
@@ -102,39 +111,36 @@ class McpTools:
 
     def states(self) -> tuple[ServerState, ...]:
         """All servers as people see them, in their order."""
-        from app.tools.mcp.server import Phase, ServerState  # noqa: PLC0415  (takes long)
-
         with self._lock:
-            servers = dict(self._servers)
+            servers, runs = dict(self._servers), dict(self._runs)
         return tuple(
             servers[name].state
             if name in servers
-            else ServerState(name, entry.place, Phase.OFF, said("{why}", why=entry.problem) if entry.problem else "")
+            else ServerState(
+                name,
+                entry.place,
+                Phase.STARTING if name in runs and not runs[name].done() else Phase.OFF,
+                said("{why}", why=entry.problem) if entry.problem else "",
+            )
             for name, entry in self._entries.items()
         )
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether a server is, so that its tools are still to come."""
+        with self._lock:
+            running = [self._servers.get(name) for name, run in self._runs.items() if not run.done()]
+        return any(one is None or one.phase in (Phase.OFF, Phase.STARTING) for one in running)
+
     def wait_until_started(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
         """Wait until no server is starting any more: for a program without a window."""
-        from app.tools.mcp.server import Phase  # noqa: PLC0415
-
-        while not is_cancelled():
-            with self._lock:
-                busy = [
-                    name
-                    for name, one in self._servers.items()
-                    if one.phase in (Phase.OFF, Phase.STARTING) and not self._runs[name].done()
-                ]
-            if not busy:
-                return
+        while self.is_starting and not is_cancelled():
             time.sleep(_POLL_S)
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools of the servers that are ready, server after server, each by name."""
-        if not self._servers:
-            return ()
-        from app.tools.mcp.results import definition_of  # noqa: PLC0415  (takes long)
-
-        return tuple(definition_of(one.name, one.tool, one.server.entry.name) for one in self._routes())
+        made = ((one.name, one.server.definitions.get(one.own_name)) for one in self._routes())
+        return tuple(replace(definition, name=name) for name, definition in made if definition is not None)
 
     def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call on its server."""
@@ -190,7 +196,7 @@ class McpTools:
                     if key not in self._names:
                         taken = self._reserved | set(self._names.values())
                         self._names[key] = unique_name(own_name, server.entry.name, taken)
-                    routes.append(_Route(self._names[key], server, tool))
+                    routes.append(_Route(self._names[key], own_name, server, tool))
             return routes
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:

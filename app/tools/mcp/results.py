@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mcp_types import CallToolResult, ContentBlock, Tool
+from mcp_types import CallToolResult, ContentBlock, JSONRPCMessage, JSONRPCResponse, Tool
 from mcp_types import EmbeddedResource as Embedded
 
 from app.tools.interface import ToolDefinition, ToolResult
+from app.tools.mcp.limits import MESSAGE_VALUES, RESULT_PARTS
 from app.tools.mcp.words import description, one_line, plain_text, schema, tool_name
+from engine.sentences import Sentence, said
 
-MAX_PARTS = 1_000
 _EMPTY = "(The tool gave nothing.)"
 
 
@@ -37,6 +38,24 @@ def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
     )
 
 
+def with_fewer_parts(message: JSONRPCMessage) -> JSONRPCMessage:
+    """A message with at most `RESULT_PARTS` parts of a result, and one that counts the others.
+
+    It is cut before it is read as a result, which takes its time for each part.
+    """
+    result = message.result if isinstance(message, JSONRPCResponse) else {}
+    parts = result.get("content")
+    if isinstance(parts, list) and len(parts) > RESULT_PARTS:
+        words = f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
+        result["content"] = [*parts[:RESULT_PARTS], {"type": "text", "text": words}]
+    return message
+
+
+def too_many_values() -> Sentence:
+    """Why a message is not read, as the end of a sentence."""
+    return said("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
+
+
 def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult:
     """A result as text. What is no text is named in words; structured content counts where there is no other."""
     kept: list[str] = []
@@ -52,13 +71,10 @@ def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult
 
 
 def _texts(given: CallToolResult) -> Iterable[str]:
-    parts = given.content[:MAX_PARTS]
-    if not parts and given.structured_content is not None:
+    if not given.content and given.structured_content is not None:
         yield json.dumps(given.structured_content, ensure_ascii=False)
-    for part in parts:
+    for part in given.content:
         yield _text_of(part)
-    if len(given.content) > len(parts):
-        yield f"[{len(given.content) - len(parts):,} more parts were left out]"
 
 
 def _text_of(part: ContentBlock) -> str:

@@ -9,8 +9,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import anyio
@@ -31,12 +29,13 @@ from pydantic import ValidationError
 
 import app
 from app.tools.errors import ToolServerError
-from app.tools.interface import ToolResult
+from app.tools.interface import ToolDefinition, ToolResult
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits, ServerLog
 from app.tools.mcp.over_http import Seen, http_streams
 from app.tools.mcp.process import ServerProcess
-from app.tools.mcp.results import result_of, usable_tools
+from app.tools.mcp.results import definition_of, result_of, usable_tools
+from app.tools.mcp.state import Phase, ServerState
 from app.tools.mcp.words import one_line
 from engine.sentences import Sentence, said
 
@@ -47,28 +46,6 @@ for _name in ("mcp", "client", "httpx2", "httpcore2"):  # they log what servers 
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class Phase(Enum):
-    """Where a server is."""
-
-    OFF = "off"
-    STARTING = "starting"
-    READY = "ready"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class ServerState:
-    """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools."""
-
-    name: str
-    place: str
-    phase: Phase
-    problem: str = ""
-    notice: str = ""
-    num_tools: int = 0
-    log: tuple[str, ...] = ()
-
-
 class _Session(ClientSession):
     """Takes results as they are: schemas of a server are not run against what the same server says."""
 
@@ -77,11 +54,12 @@ class _Session(ClientSession):
 
 
 class Server:
-    """One run of a server. All but `state` and `tools` belongs to the loop."""
+    """One run of a server. All but `state`, `tools` and `definitions` belongs to the loop."""
 
     def __init__(self, entry: ServerEntry, limits: Limits, on_change: Callable[[], None]) -> None:
         self.entry = entry
         self.tools: dict[str, Tool] = {}  # by the names that they get; replaced as a whole
+        self.definitions: dict[str, ToolDefinition] = {}  # the same, cleaned here and not where somebody waits
         self.phase, self.problem, self.notice = Phase.OFF, "", ""
         self._limits, self._on_change = limits, on_change
         self._log = ServerLog()
@@ -187,7 +165,9 @@ class Server:
             cursor, pages = page.next_cursor, pages + 1
             if cursor is None:
                 break
-        self.tools, num_left_out = usable_tools(listed, self._limits.tools)
+        tools, num_left_out = usable_tools(listed, self._limits.tools)
+        self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}
+        self.tools = tools
         self.notice = said("{number} of its tools are left out.", number=num_left_out) if num_left_out else ""
 
     async def _hear(self, message: IncomingMessage) -> None:
@@ -250,8 +230,14 @@ class Server:
             return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
             return said("the connection to {host} failed", host=self.entry.place)
-        if self._seen.status in (401, 403):
+        return None if self._seen.status is None else self._words_of_status(self._seen.status)
+
+    def _words_of_status(self, status: int) -> Sentence:
+        if status == 401 and self._seen.wants_sign_in:
+            return said(
+                "it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into "
+                "“headers” of its entry as Authorization"
+            )
+        if status in (401, 403):
             return said("it asks for a key: put an Authorization header into its entry")
-        if self._seen.status is not None:
-            return said("it answers with the HTTP status {status}", status=self._seen.status)
-        return None
+        return said("it answers with the HTTP status {status}", status=status)

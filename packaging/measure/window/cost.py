@@ -34,6 +34,7 @@ from app.paths import assets_dir, find_paths
 from app.startup.assembly import assemble
 from app.storage.settings_file import read_settings, write_settings
 from engine.records import ChatRequest, EngineFailed, Event, Finished, Message, Mode, SamplingParams
+from engine.requests import OnEvent, Request, next_number
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from ui.window.main_window import MainWindow
@@ -55,10 +56,12 @@ class EndlessWorker(EngineWorker):
         self.is_reported = True
         super().__init__(self._note, Session)
 
-    def generate(self, request: ChatRequest) -> None:
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         """Answer without looking at the end-of-generation token."""
-        self.done.clear()
-        super().generate(replace(request, ignore_eos=True, max_tokens=self._max_tokens))
+        if isinstance(request, ChatRequest):
+            self.done.clear()
+            request = replace(request, ignore_eos=True, max_tokens=self._max_tokens)
+        super().submit(request, on_event)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, EngineFailed):
@@ -158,7 +161,7 @@ def measure(options: argparse.Namespace) -> None:
     def ask_in_background() -> float:
         wait_for(lambda: states[-1] is EngineState.READY)
         worker.is_reported = False
-        worker.generate(request)
+        worker.submit(replace(request, request_id=next_number()))
         worker.done.wait(PATIENCE_S)
         worker.is_reported = True
         return worker.tokens_per_second

@@ -100,8 +100,13 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
 def test_what_has_no_heads_or_a_head_of_another_model_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(builtin_target())]) == 1
-    assert "has no next-token layers (MTP)" in capsys.readouterr().out
+    assert main(["check", str(builtin_target())]) == 0, "it can be used"
+    text = capsys.readouterr().out
+    assert text.startswith(f"{builtin_target().name} can be used.\n")
+    assert "has no next-token layers (MTP)" in text
+    assert main(["check", str(builtin_target()), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["usable"], facts["compatible"]) == (True, False)
     head = eagle3_for(width=96).write(tmp_path / "head.gguf")
     assert main(["check", str(tiny_llama().write(tmp_path / "target.gguf")), str(head)]) == 1
     assert capsys.readouterr().out.startswith("head.gguf cannot draft for target.gguf: ")

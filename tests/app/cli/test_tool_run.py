@@ -24,6 +24,7 @@ from engine.errors import SettingError
 from engine.records import ChatRequest, Event, Finished, FinishReason, Message, Mode, TextChunk
 from engine.session.session import Session
 from engine.tools.formats import ToolFormat
+from tests.app.fakes import keep_settings
 from tests.run_stats import answered
 
 SERVER = Path(__file__).parents[1] / "tools" / "mcp" / "hostile_server.py"
@@ -116,6 +117,28 @@ def test_where_nobody_can_be_asked_a_call_is_refused_with_a_sentence(run: Run, c
     assert (
         session.requests[1].messages[2].content.startswith("The user did not allow this call: nobody could be asked.")
     )
+
+
+@pytest.mark.parametrize(
+    ("server", "allowed", "may_run"),
+    [
+        ("same", "x/echo", True),
+        ("same", "x/second, y/echo", False),
+        ("same", "", False),
+        ("other", "x/echo", False),  # of the same name only
+        ("none", "x/echo", False),
+    ],
+)
+def test_what_the_window_always_allows_runs_for_the_same_server(
+    server: str, allowed: str, may_run: bool, run: Run, capsys: Capture
+) -> None:
+    paths = keep_settings({"allowed_tools": allowed})
+    command = [str(SERVER), "good"] if server == "same" else ["elsewhere.py"]
+    if server != "none":
+        entry = {"command": sys.executable, "args": command, "enabled": True}
+        paths.tool_servers_file.write_text(json.dumps({"mcpServers": {"x": entry}}))
+    run("--mcp FILE", called("echo", a=1), "Done.")
+    assert ('← {"a": 1}' in capsys.readouterr().err) is may_run
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.controllers.engine_router import EngineRouter
 from app.domain.engines import remote_path
@@ -20,7 +21,9 @@ from engine.records import (
     RunStats,
     TokensCounted,
 )
+from engine.requests import Request
 from tests.app.fakes import PuppetWorker, info
+from tests.engine.driver import Driver
 
 THERE = remote_path("http://127.0.0.1:1", "m")
 HERE = LoadRequest("models/target.gguf")
@@ -34,21 +37,23 @@ class PuppetRemote:
         self.tell = on_event
         self.paths: list[str] = []
         self.requests: list[ChatRequest] = []
-        self.num_stops = self.num_load_stops = 0
+        self.cancelled: list[int] = []
+        self.loading = 0
 
-    def load(self, path: str) -> None:
-        self.paths.append(path)
+    def submit(self, request: Request) -> None:
+        if isinstance(request, LoadRequest):
+            self.paths.append(request.target)
+            self.loading = request.request_id
+        elif isinstance(request, ChatRequest):
+            self.requests.append(request)
 
-    def generate(self, request: ChatRequest) -> None:
-        self.requests.append(request)
+    def ready(self) -> None:
+        self.tell(EngineReady(info(THERE), request_id=self.loading))
 
-    def stop(self) -> None:
-        self.num_stops += 1
+    def cancel(self, number: int) -> None:
+        self.cancelled.append(number)
 
-    def stop_loading(self) -> None:
-        self.num_load_stops += 1
-
-    def shutdown(self, timeout_s: float) -> bool:
+    def close(self, timeout_s: float) -> bool:
         return timeout_s > 0
 
 
@@ -58,7 +63,8 @@ class Bench:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.remote = PuppetRemote(self.events.append)  # the router makes it when it is needed
-        self.router = EngineRouter(self.events.append, self._make_local, self._make_remote)  # type: ignore[arg-type]
+        make_remote = self._make_remote
+        self.router = Driver(EngineRouter(self.events.append, self._make_local, make_remote))  # type: ignore[arg-type]
 
     def _make_local(self, on_event: Callable[[Event], None]) -> PuppetWorker:
         self.local = PuppetWorker(on_event)
@@ -70,7 +76,7 @@ class Bench:
 
     def use_remote(self) -> None:
         self.router.load(LoadRequest(THERE))
-        self.remote.tell(EngineReady(info(THERE)))
+        self.remote.ready()
 
 
 def test_answers_come_from_the_side_whose_model_is_in_use() -> None:
@@ -98,7 +104,7 @@ def test_loads_of_two_sides_are_answered_in_their_order() -> None:
     bench.local.tell(FAILED)
     assert bench.remote.paths == [THERE]
     assert bench.remote.requests == []
-    bench.remote.tell(EngineReady(info(THERE)))
+    bench.remote.ready()
     assert [request.request_id for request in bench.remote.requests] == [5]
     assert [type(event) for event in bench.events] == [EngineFailed, EngineReady]
 
@@ -112,7 +118,7 @@ def test_a_failed_load_leaves_the_other_side_in_use() -> None:
     bench.local.tell(FAILED)
     assert [request.request_id for request in bench.remote.requests] == [6]
     bench.router.stop()
-    assert (bench.local.num_stops, bench.remote.num_stops) == (1, 1)
+    assert bench.remote.cancelled[-1] == 6
 
 
 def test_a_stop_ends_what_waits_and_what_runs() -> None:
@@ -122,7 +128,7 @@ def test_a_stop_ends_what_waits_and_what_runs() -> None:
     bench.router.generate(ChatRequest(request_id=8))
     bench.router.stop()
     assert bench.events == [Finished(8, FinishReason.CANCELLED, RunStats())]
-    assert (bench.local.num_stops, bench.remote.num_stops) == (1, 0)  # the other side was not needed yet
+    assert (bench.local.num_stops, bench.remote.cancelled) == (0, [])
     bench.router.stop_loading()
     assert len(bench.events) == 1  # its turn is after the one that is being loaded
     bench.local.tell(FAILED)
@@ -141,7 +147,7 @@ def test_what_needs_the_engine_here_says_so() -> None:
     bench.router.count(CountRequest(3, ("a",)))
     assert bench.events[-1] == TokensCounted(3, None)
     assert bench.local.counts == []
-    assert bench.router.shutdown(1.0)
+    assert bench.router.close(1.0)
     assert bench.local.is_down
 
 
@@ -162,7 +168,7 @@ def test_the_end_of_the_engine_here_is_reported_only_where_its_model_is_in_use()
 def test_its_end_is_reported_to_who_waits_for_a_model_of_the_engine_here() -> None:
     bench = Bench()
     bench.use_remote()
-    bench.router.load(HERE)
+    number = bench.router.load(HERE)
     bench.local.tell(EngineEnded("signal SIGABRT"))
     bench.local.tell(FAILED)
-    assert bench.events[-2:] == [EngineEnded("signal SIGABRT"), FAILED]
+    assert bench.events[-2:] == [EngineEnded("signal SIGABRT"), replace(FAILED, request_id=number)]

@@ -24,6 +24,7 @@ from app.paths import builtin_target, find_paths
 from app.startup.assembly import ENGINE_VARIABLE, real_engine
 from engine.process.client import EngineClient
 from engine.records import ChatRequest, Event, Mode
+from engine.requests import OnEvent, Request
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.window.test_local_server import Served, free_port
 from tests.app.fakes import AppHarness, keep_settings, open_app
@@ -43,8 +44,10 @@ class EndlessEngine(EngineClient):
         super().__init__(on_event, partial(probing_session, find_paths().cache, builtin_target()))
         self.is_endless = True
 
-    def generate(self, request: ChatRequest) -> None:
-        super().generate(replace(request, ignore_eos=self.is_endless))
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
+        if isinstance(request, ChatRequest):
+            request = replace(request, ignore_eos=self.is_endless)
+        super().submit(request, on_event)
 
 
 @pytest.fixture

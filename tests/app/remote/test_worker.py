@@ -6,6 +6,7 @@ import queue
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,20 @@ import pytest
 from app.domain.engines import remote_path
 from app.remote.engines import Engines
 from app.remote.worker import RemoteWorker
-from engine.records import ChatRequest, EngineFailed, EngineReady, Event, Finished, FinishReason, Message, TextChunk
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Message,
+    TextChunk,
+)
 from tests.app.hub.test_tokens import memory
 from tests.app.remote.scripted_server import ScriptedServer, serving
+from tests.engine.driver import Driver
 
 __all__ = ["memory"]  # a fixture
 
@@ -29,7 +41,7 @@ class Heard:
 
     def __init__(self, file: Path) -> None:
         self.events = queue.SimpleQueue[Event]()
-        self.worker = RemoteWorker(self.events.put, lambda: Engines(file))
+        self.worker = Driver(RemoteWorker(self.events.put, lambda: Engines(file)))
 
     def until(self, *kinds: type[Event]) -> Event:
         """The next event of these kinds."""
@@ -48,12 +60,12 @@ def added(tmp_path: Path, **fields: object) -> Iterator[tuple[Heard, ScriptedSer
         try:
             yield heard, server, remote_path(server.url, "org/model")
         finally:
-            assert heard.worker.shutdown(PATIENCE_S)
+            assert heard.worker.close(PATIENCE_S)
 
 
 def test_a_model_is_loaded_and_answers(tmp_path: Path) -> None:
     with added(tmp_path) as (heard, _server, path):
-        heard.worker.load(path)
+        heard.worker.load(LoadRequest(path))
         ready = heard.until(EngineReady, EngineFailed)
         assert isinstance(ready, EngineReady)
         assert (ready.target.name, ready.draft) == ("org/model", None)
@@ -67,7 +79,7 @@ def test_a_model_is_loaded_and_answers(tmp_path: Path) -> None:
 def test_a_model_that_the_engine_no_longer_has_is_told(tmp_path: Path) -> None:
     with added(tmp_path) as (heard, server, path):
         server.script.model = "org/another"
-        heard.worker.load(path)
+        heard.worker.load(LoadRequest(path))
         failed = heard.until(EngineReady, EngineFailed)
         assert isinstance(failed, EngineFailed)
         assert failed.problem.message.endswith("does not offer the model.")
@@ -77,7 +89,7 @@ def test_a_model_that_the_engine_no_longer_has_is_told(tmp_path: Path) -> None:
 def test_an_engine_that_is_gone_is_told(tmp_path: Path) -> None:
     with added(tmp_path) as (heard, server, path):
         server.close()
-        heard.worker.load(path)
+        heard.worker.load(LoadRequest(path))
         failed = heard.until(EngineReady, EngineFailed)
         assert isinstance(failed, EngineFailed)
         assert "Nothing answers at" in failed.problem.message
@@ -87,8 +99,8 @@ def test_a_load_that_is_ended_while_the_engine_is_silent_is_cancelled(tmp_path: 
     with added(tmp_path) as (heard, server, path):
         server.page = lambda _path: server.wait(PATIENCE_S)  # type: ignore[method-assign,assignment]
         num_before = len(server.requests)
-        heard.worker.load(path)
-        heard.worker.load(path)
+        heard.worker.load(LoadRequest(path))
+        heard.worker.load(LoadRequest(path))
         end = time.monotonic() + PATIENCE_S
         while len(server.requests) == num_before:
             assert time.monotonic() < end
@@ -109,10 +121,10 @@ def test_an_answer_without_a_model_and_one_that_is_stopped_before_its_turn_end_a
         finished = heard.until(Finished, EngineFailed)
         assert isinstance(finished, Finished)
         assert finished.reason is FinishReason.CANCELLED
-        heard.worker.load(path)
+        heard.worker.load(LoadRequest(path))
         assert isinstance(heard.until(EngineReady, EngineFailed), EngineReady)
-        for _each in range(2):
-            heard.worker.generate(ASKED)
+        for number in range(2):
+            heard.worker.generate(replace(ASKED, request_id=number))
         heard.until(TextChunk, EngineFailed)
         heard.worker.stop()
         for _each in range(2):
@@ -134,13 +146,13 @@ def test_what_nobody_foresaw_is_told_and_the_next_load_works(tmp_path: Path, cap
                 raise failures.pop()
             return Engines(file)
 
-        worker = RemoteWorker(events.put, open_engines)
-        worker.load(remote_path(server.url, "org/model"))
+        worker = Driver(RemoteWorker(events.put, open_engines))
+        worker.load(LoadRequest(remote_path(server.url, "org/model")))
         failed = events.get(timeout=PATIENCE_S)
         assert isinstance(failed, EngineFailed)
         assert failed.problem.title == "Something went wrong with the engine"
         assert "surprise" in caplog.text
-        worker.load(remote_path(server.url, "org/model"))
+        worker.load(LoadRequest(remote_path(server.url, "org/model")))
         assert isinstance(events.get(timeout=PATIENCE_S), EngineReady)
-        assert worker.shutdown(PATIENCE_S)
-    assert RemoteWorker(events.put, open_engines).shutdown(0.0)  # one that never ran
+        assert worker.close(PATIENCE_S)
+    assert RemoteWorker(events.put, open_engines).close(0.0)  # one that never ran

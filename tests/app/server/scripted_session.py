@@ -139,6 +139,7 @@ class ScriptedSession:
         self.on_trace: OnTrace | None = None
         self.loaded = EngineReady(info("tiny"), info("tinier"))
         self.loads: list[str] = []
+        self.request = LoadRequest("")
         self.load_failure: Exception | None = None
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.states = NoStates()
@@ -166,8 +167,9 @@ class ScriptedSession:
         """Have another target."""
         if self.load_failure is not None:
             raise self.load_failure
+        self.request = request
         self.loads.append(Path(request.target).stem)
-        self.loaded = EngineReady(info(Path(request.target).stem), info("tinier"))
+        self.loaded = EngineReady(replace(info(Path(request.target).stem), path=request.target), info("tinier"))
         return self.loaded
 
     def ready(self) -> EngineReady:
@@ -237,5 +239,5 @@ class ScriptedServer:
     def close(self) -> None:
         self.scheduler.close()
         self.session.gate.set()
-        assert self.worker.shutdown(PATIENCE_S)
+        assert self.worker.close(PATIENCE_S)
         self.client.close()

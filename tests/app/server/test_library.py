@@ -47,7 +47,7 @@ class SwitchingServer:
         self.worker = started_worker(self.session)
         self.scheduler = Scheduler(self.worker, 4)
         self.models = ModelSwitch(choice("tiny"), self.session.loaded, TwoModels())
-        self.scheduler.ensure = lambda _session, target, stops: self.models.ensure(self.session, target, stops)
+        self.scheduler.load_for, self.scheduler.on_loaded = self.models.load_for, self.models.note_loaded
         app = make_application(self.models, self.scheduler, Metrics(), KEY, AllowedHosts("127.0.0.1"))
         headers = {"Authorization": f"Bearer {KEY}"}
         self.client = TestClient(app, base_url="http://127.0.0.1:8080", headers=headers, raise_server_exceptions=False)
@@ -63,7 +63,7 @@ def server() -> Iterator[SwitchingServer]:
     opened = SwitchingServer()
     yield opened
     opened.scheduler.close()
-    assert opened.worker.shutdown(PATIENCE_S)
+    assert opened.worker.close(PATIENCE_S)
     opened.client.close()
 
 
@@ -134,7 +134,7 @@ def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> 
     assert ended.wait(PATIENCE_S)
     assert getattr(events[0], "code", None) == "model_changed"
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
 
 
 def test_idle_is_what_was_not_disturbed() -> None:

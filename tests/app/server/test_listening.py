@@ -31,11 +31,22 @@ from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
 from engine.cache.states import StateCache
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
-from engine.session.worker import EngineWorker, FunctionJob
+from engine.requests import RunJob
+from engine.session.worker import EngineWorker
 from tests.app.server.scripted_session import CHAT, KEY, PATIENCE_S
 
 LOCAL = "127.0.0.1"
 DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0), max_tokens=40)
+
+
+class WaitingJob:
+    """Does nothing until it is over."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def run(self, *_: object) -> None:
+        self.over.wait(PATIENCE_S)
 
 
 @dataclass
@@ -54,14 +65,10 @@ class Running:
     @contextmanager
     def busy(self) -> Iterator[None]:
         """Have the engine do something else meanwhile."""
-        over = threading.Event()
-
-        def wait(_session: object, _between_steps: object) -> None:
-            over.wait(PATIENCE_S)
-
-        self.worker.run_job(FunctionJob(wait, over.set), in_background=True)
+        job = WaitingJob()
+        self.worker.submit(RunJob(job, background=True))
         yield
-        over.set()
+        job.over.set()
 
     def ask(self, words: str, **fields: object) -> dict[str, Any]:
         connection = self.connect()
@@ -100,7 +107,7 @@ def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
         server.should_exit = True
         thread.join(PATIENCE_S)
         assert not thread.is_alive()
-        assert worker.shutdown(PATIENCE_S)
+        assert worker.close(PATIENCE_S)
 
 
 @pytest.fixture

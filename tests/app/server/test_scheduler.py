@@ -45,7 +45,7 @@ def test_requests_are_answered_in_their_order_and_counted() -> None:
     session.gate.set()
     assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
     assert [request.sampling.seed for request in session.requests] == [0, 1, 2, 3, 4]
     assert stats == [STATS] * 5
     assert scheduler.activity == Activity(5, 0, 0)
@@ -73,7 +73,7 @@ def test_cancelling_reaches_the_pass_of_its_own_answer_only() -> None:
     assert not session.interrupt.event.is_set(), "an answer that ended stops nobody"
     scheduler.cancel(job)
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
     assert not waiting.events
 
 
@@ -87,7 +87,7 @@ def test_a_queue_of_none_refuses_and_a_closed_one_too() -> None:
     with pytest.raises(ApiError) as caught:
         scheduler.submit(asked(1), Listener())
     assert caught.value.status == 503
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
 
 
 def test_measuring_ends_for_who_asks_and_begins_again() -> None:
@@ -103,7 +103,7 @@ def test_measuring_ends_for_who_asks_and_begins_again() -> None:
         assert listener.ended.wait(PATIENCE_S)
         assert time.perf_counter() - asked_at < PATIENCE_S
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
 
 
 def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.Monk
     assert tried.acquire(timeout=PATIENCE_S)
     assert not tried.acquire(timeout=1.0), "three tries, if it went on"
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)
 
 
 def test_further_requests_of_a_job_come_before_others_and_end_with_it() -> None:
@@ -143,4 +143,4 @@ def test_further_requests_of_a_job_come_before_others_and_end_with_it() -> None:
     assert other.ended.wait(PATIENCE_S)
     assert [request.sampling.seed for request in session.requests] == [1, 2, 4]
     scheduler.close()
-    assert worker.shutdown(PATIENCE_S)
+    assert worker.close(PATIENCE_S)

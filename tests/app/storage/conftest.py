@@ -35,12 +35,12 @@ def store(place: StoreLocation, troubles: list[Problem | None]) -> Iterator[Chat
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two megabytes."""
+    """A file system of three megabytes: an update from the first layout keeps a copy of each."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("mounting a small file system needs root on Linux")
-    command = ["mount", "-t", "tmpfs", "-o", "size=2M", "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=3M", "tmpfs", str(folder)]
     if subprocess.run(command, check=False, capture_output=True).returncode != 0:
         pytest.skip("this machine mounts no tmpfs")
     yield folder

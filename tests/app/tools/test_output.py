@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from app.tools.output import CallBegun, Called, CallText, OutputPart, ToolOutput
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, ToolCall
+from engine.tools.formats import ToolFormat
+from engine.tools.reading import Schemas
 from tests.engine.tiny_tokenizer import TinyTokenizer
 from tests.shared_files import shared_file
 
@@ -155,8 +157,8 @@ CASES: list[tuple[str, str | None, list[tuple[str, object]]]] = [
 ]  # fmt: skip
 
 
-def read(pieces: list[str]) -> tuple[str, list[tuple[str, object]]]:
-    output = ToolOutput(NAMES, SCHEMAS)
+def read(pieces: list[str], schemas: Schemas = SCHEMAS) -> tuple[str, list[tuple[str, object]]]:
+    output = ToolOutput(NAMES, schemas)
     parts = [part for piece in pieces for part in output.feed(piece)] + output.flush()
     calls = [part for part in parts if isinstance(part, Called)]
     assert output.num_calls == len(calls)
@@ -311,24 +313,34 @@ def test_text_that_can_be_no_call_is_not_held_back() -> None:
     assert output.feed("b") == ["<b"]
 
 
-ZONE = {"type": "object", "properties": {"zone": {"type": "string"}}}
+KINDS = {"zone": "string", "hours": "integer", "ratio": "number", "names": "array", "deep": "object"}
+ZONE = {"type": "object", "properties": {name: {"type": kind} for name, kind in KINDS.items()}}
 CLOCK = {"type": "function", "function": {"name": "time", "description": "The time.", "parameters": ZONE}}
+PLAIN: dict[str, object] = {"zone": 'Q "quoted" ünï', "hours": 3, "ratio": 1.5}
+NESTED = {**PLAIN, "names": ["a", "b"], "deep": {"inner": {"n": 2}, "lists": [["x"], [1, 2]]}}
+# They write lists and objects as Python does: those are not read back.
+FLAT = {"ByteDance-Seed-OSS", "openbmb-MiniCPM5-1B"}
 UNTOLD = {"LFM2-8B-A1B", "LFM2.5-Instruct"}  # leave calls out of a history
 
 
 def test_what_public_templates_write_as_a_call_is_read_back() -> None:
-    num_read = 0
+    num_read, forms = 0, {ToolFormat.NONE, ToolFormat.DEEPSEEK, ToolFormat.BARE}  # which none of the collection has
     for path in sorted(shared_file("templates").glob("*.jinja")):
         builder = PromptBuilder(TinyTokenizer(controls=["<s>", "</s>"], bos="<s>", eos="</s>"), path.read_text("utf-8"))
+        forms.add(builder.tool_format)
         if not builder.tool_format or path.stem in UNTOLD:
             continue
-        call = Message("assistant", "", tool_calls=(ToolCall("abcdefghi", "time", '{"zone": "Qzone"}'),))
+        arguments = PLAIN if path.stem in FLAT else NESTED
+        call = Message("assistant", "", tool_calls=(ToolCall("abcdefghi", "time", json.dumps(arguments)),))
         result = Message("tool", "Qresult", tool_call_id="abcdefghi", name="time")
         ids = builder.build([Message("user", "Quser"), call, result], [CLOCK])
         text = bytes(each for each in ids if each < 256).decode()
         answer = text[text.rindex("Quser") + len("Quser") : text.index("Qresult")]
+        assert "The time." in text, path.stem
+        assert all(name in text.replace(answer, "") for name in KINDS), path.stem
         # Wherever in it the prompt ends and the answer begins.
-        found = [read([answer[start:]])[1] for start in range(len(answer))]
-        assert [("time", {"zone": "Qzone"})] in found, path.stem
+        found = (read([answer[start:]], {"time": ZONE})[1] for start in range(len(answer)))
+        assert any(calls == [("time", arguments)] for calls in found), path.stem
         num_read += 1
     assert num_read > 55
+    assert forms == set(ToolFormat)

@@ -89,6 +89,13 @@ def test_bytes_left_over_become_the_replacement_character() -> None:
     assert [piece.text for piece in given_out] == ["a", "", "\ufffd"]
 
 
+def test_half_a_character_is_left_out_where_the_answer_was_cut() -> None:
+    detokenizer = Detokenizer(TinyTokenizer(words=[b"a ST", b"\xe2\x82"]), ("STOP",))
+    pieces = [detokenizer.feed([256, 257], SOURCES[:2]), detokenizer.flush(is_cut=True)]
+    assert joined(pieces) == "a ST"
+    assert [len(piece.spans) for piece in pieces] == [0, 2]
+
+
 def test_the_possible_beginning_of_a_stop_string_is_held_back() -> None:
     given_out, _ = run([b"one ", b"ST", b"ART"], ("STOP",))
     assert [piece.text for piece in given_out] == ["one ", "", "START", ""]

@@ -36,7 +36,9 @@ def load(
 ) -> tuple[Session, EngineReady]:
     files = [target.write(folder / "target.gguf"), head.write(folder / "head.gguf") if head is not None else None]
     session = Session()
-    request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **({"n_ctx": 512} | options))  # type: ignore[arg-type]
+    # One thread: how many share a row changes its last bits, and which number is quickest depends on the machine.
+    usual: dict[str, object] = {"n_ctx": 512, "threads": 1}
+    request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **(usual | options))  # type: ignore[arg-type]
     return session, session.load(request)
 
 

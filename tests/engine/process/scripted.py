@@ -10,7 +10,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +20,9 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
-    JobEvent,
     LoadProgress,
     LoadRequest,
     ModelInfo,
-    Problem,
     RunStats,
     Source,
     TextChunk,
@@ -78,6 +75,7 @@ class ScriptedSession:
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.on_trace: Callable[[object], None] | None = None
         self._ready: EngineReady | None = None
+        self.request = LoadRequest("")
         sys.stdout.write("a library that prints: it goes nowhere near the events\n")
         sys.stdout.flush()
 
@@ -85,12 +83,21 @@ class ScriptedSession:
         with self._notes.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
+    @property
+    def is_loaded(self) -> bool:
+        return self._ready is not None
+
+    def unload(self) -> None:
+        self._note("unload")
+        self._ready = None
+
     def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
         progress(request.target, 0.5)
         if ABORT in request.target:
             os.abort()
         if FAIL in request.target:
             raise ModelLoadError(f"{request.target} is none.")
+        self.request = request
         self._ready = EngineReady(info(request.target), info(request.draft) if request.draft else None)
         return self._ready
 
@@ -155,7 +162,7 @@ class ScriptedJob:
         should_stop: Callable[[], bool],
         on_event: Callable[[Event], None],
         between_steps: Callable[[], None],
-    ) -> None:
+    ) -> int:
         for word in self._words.split():
             if word == ABORT:
                 os.abort()
@@ -166,13 +173,4 @@ class ScriptedJob:
             on_event(LoadProgress(word, 0.0))
             between_steps()
         assert isinstance(session, ScriptedSession)
-
-    def failed(self, problem: Problem) -> Event:
-        return JobFailed(problem)
-
-
-@dataclass(frozen=True, slots=True)
-class JobFailed(JobEvent):
-    """A job that broke off."""
-
-    problem: Problem
+        return len(self._words)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import pickle
 import threading
-import time
 
 import pytest
 
 from engine.errors import PromptTooLongError
-from engine.process.channel import BatchingSender, packed, read_packed
-from engine.process.messages import SessionReply, TurnBegan, TurnEvent
+from engine.pacing.pass_trace import TracedPass
+from engine.process.channel import PulledSender, packed, read_packed
 from engine.records import (
     Finished,
     FinishReason,
@@ -24,6 +23,7 @@ from engine.records import (
     TokenLogprob,
     TokenSpan,
 )
+from engine.requests import JobEnded, PassTraced
 from engine.sentences import Sentence, said
 
 CHUNK = TextChunk(
@@ -55,10 +55,11 @@ def test_a_sentence_can_still_be_translated() -> None:
 def test_an_error_keeps_what_it_says() -> None:
     error = PromptTooLongError("Too long.", "Shorten it.")
     error.num_tokens = 7
-    found = unpacked(packed(SessionReply(1, error=error)))
-    assert isinstance(found, SessionReply)
-    assert isinstance(found.error, PromptTooLongError)
-    assert (found.error.message, found.error.advice, found.error.num_tokens) == ("Too long.", "Shorten it.", 7)
+    ended = unpacked(packed(JobEnded(error)))
+    assert isinstance(ended, JobEnded)
+    found = ended.value
+    assert isinstance(found, PromptTooLongError)
+    assert (found.message, found.advice, found.num_tokens) == ("Too long.", "Shorten it.", 7)
 
 
 @pytest.mark.parametrize("cut", [0, 3, 20])
@@ -72,81 +73,80 @@ class Pipe:
 
     def __init__(self) -> None:
         self.lists: list[list[object]] = []
-        self.has_come = threading.Condition()
 
     def write(self, data: bytes) -> None:
         found = unpacked(data)
         assert isinstance(found, list)
-        with self.has_come:
-            self.lists.append(found)
-            self.has_come.notify_all()
-
-    def wait_for(self, num_messages: int) -> None:
-        with self.has_come:
-            assert self.has_come.wait_for(lambda: sum(map(len, self.lists)) >= num_messages, 20.0)
+        self.lists.append(found)
 
 
 def chunk(number: int) -> TextChunk:
     return TextChunk(number, "", ())
 
 
-def test_the_first_goes_at_once_and_those_that_follow_together() -> None:
+def traced() -> PassTraced:
+    return PassTraced(TracedPass(0, None, 0, 0, 1.0))
+
+
+def test_the_first_goes_at_once_and_those_that_follow_when_they_are_pulled() -> None:
     pipe = Pipe()
-    sender = BatchingSender(pipe.write, every_s=0.2)
-    sender.post(chunk(0))
-    assert len(pipe.lists) == 1
-    for number in range(1, 6):
+    sender = PulledSender(pipe.write)
+    for number in range(6):
         sender.post(chunk(number))
-    assert len(pipe.lists) == 1
-    pipe.wait_for(6)
-    assert [len(messages) for messages in pipe.lists] == [1, 5]
-    assert [message for messages in pipe.lists for message in messages] == [chunk(number) for number in range(6)]
-    time.sleep(0.25)
-    assert len(pipe.lists) == 2
+    assert pipe.lists == [[chunk(0)], [chunk(1)]], "the first text, and what was pulled at the start"
+    sender.pull()
+    assert pipe.lists[2:] == [[chunk(number) for number in range(2, 6)]]
+    sender.post(chunk(6))
+    assert len(pipe.lists) == 3
+    sender.pull()
+    sender.pull()
+    sender.post(chunk(7))
+    sender.post(chunk(8))
+    assert pipe.lists[3:] == [[chunk(6)], [chunk(7)]], "pulled before there was anything"
 
 
 def test_the_first_text_does_not_wait_for_the_progress_before_it() -> None:
     pipe = Pipe()
-    sender = BatchingSender(pipe.write, every_s=60.0)
+    sender = PulledSender(pipe.write)
     sender.post(PrefillProgress(1, 1, 2))
+    sender.post(PrefillProgress(1, 2, 2))
     sender.post(chunk(0))
     sender.post(chunk(1))
-    assert pipe.lists == [[PrefillProgress(1, 1, 2)], [chunk(0)]]
+    assert pipe.lists == [[PrefillProgress(1, 1, 2)], [PrefillProgress(1, 2, 2), chunk(0)]]
 
 
-def test_what_a_turn_tells_goes_together_until_its_reply() -> None:
+def test_who_does_not_pull_is_told_at_once_with_what_each_pass_was() -> None:
     pipe = Pipe()
-    sender = BatchingSender(pipe.write, every_s=60.0)
-    sender.post(TurnBegan(1))
-    told = [TurnEvent(1, PrefillProgress(1, 1, 1)), TurnEvent(1, chunk(0)), TurnEvent(1, chunk(1))]
+    sender = PulledSender(pipe.write)
+    told = [traced(), chunk(0), traced(), chunk(1), JobEnded()]
     for message in told:
-        sender.post(message)
-    sender.post(SessionReply(1))
-    assert pipe.lists == [[TurnBegan(1)], told[:2], [told[2], SessionReply(1)]]
+        sender.post_now(message)
+    assert pipe.lists == [told[:2], told[2:4], told[4:]]
+    sender.post(PrefillProgress(1, 1, 2))
+    assert pipe.lists[3:] == [[PrefillProgress(1, 1, 2)]], "what was pulled is still to come"
 
 
 def test_what_somebody_waits_for_goes_at_once_behind_what_waits() -> None:
     pipe = Pipe()
-    sender = BatchingSender(pipe.write, every_s=60.0)
-    sender.post(chunk(0))
-    sender.post(chunk(1))
+    sender = PulledSender(pipe.write)
     end = Finished(1, FinishReason.END, RunStats())
-    sender.post(end)
-    assert pipe.lists == [[chunk(0)], [chunk(1), end]]
+    for message in (chunk(0), chunk(1), chunk(2), end):
+        sender.post(message)
+    assert pipe.lists == [[chunk(0)], [chunk(1)], [chunk(2), end]]
 
 
 def test_a_pipe_that_is_broken_stops_nobody() -> None:
     def broken(_data: bytes) -> None:
         raise BrokenPipeError
 
-    sender = BatchingSender(broken)
+    sender = PulledSender(broken)
     sender.post(chunk(0))
     sender.post(Finished(1, FinishReason.END, RunStats()))
 
 
 def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
     pipe = Pipe()
-    sender = BatchingSender(pipe.write, every_s=0.001)
+    sender = PulledSender(pipe.write)
 
     def post(name: int) -> None:
         for number in range(300):
@@ -155,9 +155,9 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
     threads = [threading.Thread(target=post, args=(name,)) for name in range(4)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
-    pipe.wait_for(1200)
+    while any(thread.is_alive() for thread in threads):
+        sender.pull()
+    sender.pull()
     came = [message for messages in pipe.lists for message in messages]
     for name in range(4):
         texts = [one.text for one in came if isinstance(one, TextChunk) and one.request_id == name]
@@ -165,22 +165,13 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
 
 
 def test_what_cannot_be_sent_holds_up_nothing_that_comes_later() -> None:
-    sent: list[bytes] = []
-    came = threading.Event()
-
-    def write(data: bytes) -> None:
-        sent.append(data)
-        came.set()
-
-    sender = BatchingSender(write, every_s=0.05)
-    sender.post(TextChunk(1, "a", ()))
-    assert came.wait(10)
+    pipe = Pipe()
+    sender = PulledSender(pipe.write)
+    sender.post(chunk(0))
+    sender.post(chunk(1))
     sender.post(StatsUpdate(1, lambda: None))  # type: ignore[arg-type]
-    time.sleep(0.2)
-    came.clear()
-    sender.post(TextChunk(1, "b", ()))
-    sender.post(TextChunk(1, "c", ()))
-    end_s = time.monotonic() + 60
-    while "c" not in [chunk.text for data in sent for chunk in unpacked(data)]:  # type: ignore[attr-defined]
-        assert time.monotonic() < end_s
-        time.sleep(0.01)
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        sender.pull()
+    sender.post(chunk(2))
+    sender.pull()
+    assert pipe.lists[2:] == [[chunk(2)]]

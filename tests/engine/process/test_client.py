@@ -19,9 +19,9 @@ import pytest
 
 from app.logs import RedactingFormatter
 from app.paths import builtin_draft, builtin_target
-from engine.errors import EngineError
+from app.server.turn import ForgetGuests, Told, Turn, TurnBegan
+from engine.errors import ModelLoadError
 from engine.process.client import EngineClient
-from engine.process.lent_session import LentSession
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -39,9 +39,11 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
+from engine.requests import JobEnded, OnEvent, PassTraced
 from engine.session.session import Session
-from engine.session.worker import EngineWorker, FunctionJob, OnEvent
-from tests.engine.process.scripted import JobFailed, ScriptedJob, making, no_session
+from engine.session.worker import EngineWorker
+from tests.engine.driver import Driver
+from tests.engine.process.scripted import ScriptedJob, making, no_session
 
 WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the ways to end a process are those of POSIX")
@@ -55,11 +57,19 @@ class Bench:
         self.notes = notes
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         make = cast("Callable[[], Session]", make_session or making(notes))
-        self.client = EngineClient(self.events.put, make, formatter=RedactingFormatter())
+        self.engine = EngineClient(self.events.put, make, formatter=RedactingFormatter())
+        self.client = Driver(self.engine)
         self.client.start()
 
     def next(self) -> Event:
-        return self.events.get(timeout=WAIT_S)
+        """Wait for the next event, as a window does."""
+        end_s = time.monotonic() + WAIT_S
+        while True:
+            self.engine.pull()
+            try:
+                return self.events.get(timeout=0.02)
+            except queue.Empty:
+                assert time.monotonic() < end_s
 
     def wait_for(self, kind: type[_E]) -> _E:
         while not isinstance(event := self.next(), kind):
@@ -69,21 +79,15 @@ class Bench:
     def ask(self, words: str, request_id: int = 1) -> None:
         self.client.generate(ChatRequest(raw_prompt=words, request_id=request_id))
 
-    def load(self, target: str) -> None:
-        self.client.load(LoadRequest(target))
-
-    def lend(
-        self, turn: Callable[[LentSession, Callable[[], None]], None], on_failure: Callable[[], None] = int
-    ) -> None:
-        job = FunctionJob(cast("Callable[[Session, Callable[[], None]], None]", turn), on_failure)
-        self.client.run_job(job, in_background=True)
+    def load(self, target: str) -> int:
+        return self.client.load(LoadRequest(target))
 
     def noted(self) -> list[str]:
         return self.notes.read_text(encoding="utf-8").splitlines() if self.notes.exists() else []
 
     def pid(self) -> int:
         end_s = time.monotonic() + WAIT_S
-        while (pid := self.client.pid) is None:
+        while (pid := self.engine.pid) is None:
             assert time.monotonic() < end_s
             time.sleep(0.005)
         return pid
@@ -93,8 +97,8 @@ class Bench:
 def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path / "notes")
     yield bench
-    bench.client.shutdown(WAIT_S)
-    assert bench.client.pid is None
+    bench.client.close(WAIT_S)
+    assert bench.engine.pid is None
 
 
 def is_gone(pid: int) -> bool:
@@ -107,9 +111,10 @@ def is_gone(pid: int) -> bool:
 
 
 def test_it_loads_answers_counts_and_stops(bench: Bench) -> None:
-    bench.load("model")
-    assert bench.next() == LoadProgress("model", 0.5)
-    assert bench.wait_for(EngineReady).target.path == "model"
+    number = bench.load("model")
+    assert bench.next() == LoadProgress("model", 0.5, number)
+    ready = bench.wait_for(EngineReady)
+    assert (ready.target.path, ready.request_id) == ("model", number)
     bench.ask("one two three")
     chunks = [bench.next() for _ in range(3)]
     assert [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)] == ["one ", "two ", "three "]
@@ -134,18 +139,18 @@ def test_the_end_of_the_process_in_an_answer_fails_what_was_asked_and_the_next_c
     bench.ask("kept words abort", 5)
     bench.ask("never begun", 6)
     bench.client.count(CountRequest(8, ("abc",)))
-    bench.client.run_job(ScriptedJob("a race"))
+    race = bench.client.run_job(ScriptedJob("a race"))
     events: list[Event] = []
-    while not any(isinstance(event, JobFailed) for event in events):
+    while not any(isinstance(event, EngineFailed) and event.request_id == race for event in events):
         events.append(bench.next())
     assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "kept words "
     ended = next(at for at, event in enumerate(events) if isinstance(event, EngineEnded))
     assert events[ended] == EngineEnded("signal SIGABRT")
     failed = [event for event in events[ended:] if isinstance(event, EngineFailed)]
-    assert [(event.request_id, event.engine_ended) for event in failed] == [(5, True), (6, True)]
+    assert [(event.request_id, event.engine_ended) for event in failed] == [(5, True), (6, True), (race, True)]
     assert failed[0].problem.message == "The engine ended unexpectedly (signal SIGABRT)."
     assert TokensCounted(8, None) in events or TokensCounted(8, (3,)) in events
-    assert bench.client.pid is None
+    assert bench.engine.pid is None
     bench.load("model")
     assert bench.wait_for(EngineReady).target.path == "model"
     assert bench.pid() != pid
@@ -154,12 +159,12 @@ def test_the_end_of_the_process_in_an_answer_fails_what_was_asked_and_the_next_c
 
 
 def test_a_load_that_ends_the_process_fails_and_is_not_tried_again(bench: Bench) -> None:
-    bench.load("abort")
+    number = bench.load("abort")
     assert bench.wait_for(EngineEnded).reason == "signal SIGABRT"
     failed = bench.wait_for(EngineFailed)
-    assert (failed.request_id, failed.engine_ended) == (0, True)
+    assert (failed.request_id, failed.engine_ended) == (number, True)
     time.sleep(0.2)
-    assert bench.client.pid is None
+    assert bench.engine.pid is None
     assert bench.events.empty()
 
 
@@ -185,10 +190,15 @@ def test_what_is_to_be_forgotten_and_the_limit_are_sent_to_the_next_process_too(
 
 
 def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
-    bench.client.run_job(ScriptedJob("one two"))
-    assert [bench.next(), bench.next()] == [LoadProgress("one", 0.0), LoadProgress("two", 0.0)]
-    bench.client.run_job(ScriptedJob("fail"))
-    assert "unexpected" in bench.wait_for(JobFailed).problem.message
+    number = bench.client.run_job(ScriptedJob("one two"))
+    told = [LoadProgress("one", 0.0, number), LoadProgress("two", 0.0, number)]
+    assert [bench.next(), bench.next()] == told
+    ended = bench.wait_for(JobEnded)
+    assert (ended.request_id, ended.value) == (number, len("one two"))
+    number = bench.client.run_job(ScriptedJob("fail"))
+    failed = bench.wait_for(EngineFailed)
+    assert failed.request_id == number
+    assert "unexpected" in failed.problem.message
     bench.client.run_job(ScriptedJob("wait over"))
     bench.client.stop_jobs()
     assert [bench.wait_for(LoadProgress).path for _ in range(2)] == ["wait", "over"]
@@ -198,143 +208,121 @@ def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
     bench.client.stop_jobs()  # which ends none in the background
     assert [bench.wait_for(LoadProgress).path for _ in range(3)] == ["wait", "before", "behind"]
     bench.client.run_job(ScriptedJob("one abort"))
-    assert "SIGABRT" in bench.wait_for(JobFailed).problem.message
+    assert "SIGABRT" in bench.wait_for(EngineFailed).problem.message
 
 
 def test_a_job_that_cannot_be_sent_fails_and_the_rest_goes_on(bench: Bench) -> None:
     job = ScriptedJob("one")
     job.lock = threading.Lock()  # type: ignore[attr-defined]
-    bench.client.run_job(job)
-    assert bench.wait_for(JobFailed).problem.title == "Something went wrong in the engine"
+    number = bench.client.run_job(job)
+    failed = bench.wait_for(EngineFailed)
+    assert (failed.request_id, failed.problem.title) == (number, "Something went wrong in the engine")
     bench.load("model")
     assert bench.wait_for(EngineReady).target.path == "model"
 
 
-def test_the_session_is_lent_for_turns(bench: Bench) -> None:
+class Heard:
+    """What somebody beside the window was told of a request."""
+
+    def __init__(self) -> None:
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def wait_for(self, kind: type[_E]) -> _E:
+        while not isinstance(event := self.events.get(timeout=WAIT_S), kind):
+            pass
+        return event
+
+
+def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.load("model")
     bench.wait_for(EngineReady)
-    told: list[object] = []
-    done = threading.Event()
-
-    def turn(session: LentSession, between: Callable[[], None]) -> None:
-        session.interrupt.clear()
-        told.append(session.ready().target.path)
-        told.append(session.prompt_ids(ChatRequest(raw_prompt="four")))
-        session.on_trace = told.append
-        for event in session.generate(ChatRequest(raw_prompt="a b"), lambda: False):
-            told.append(type(event))
-            between()
-        session.states.forget_guests()
-        done.set()
-
-    bench.lend(turn)
-    assert done.wait(WAIT_S)
-    assert told == ["model", [0, 1, 2, 3], "a", TextChunk, "b", TextChunk, Finished]
+    heard, turn = Heard(), Turn(ChatRequest(raw_prompt="a b"), "model", is_traced=True)
+    number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
+    told = [heard.events.get(timeout=WAIT_S) for _ in range(7)]
+    kinds = [TurnBegan, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
+    assert [type(event) for event in told] == kinds
+    assert {getattr(event, "request_id", None) for event in told} == {number}
+    bench.client.run_job(Turn(None, ask=length_of_prompt), in_background=True, on_event=heard.events.put)
+    assert heard.wait_for(JobEnded).value == Told(4)
+    bench.client.run_job(ForgetGuests(), in_background=True, on_event=heard.events.put)
+    heard.wait_for(JobEnded)
     assert "forget guests" in bench.noted()
+    assert bench.events.empty()
 
 
-def test_an_answer_of_a_turn_is_stopped_and_the_owner_goes_on(bench: Bench) -> None:
-    reasons: list[FinishReason] = []
-    begun, stopped, done = threading.Event(), threading.Event(), threading.Event()
-    sessions: list[LentSession] = []
+def test_a_turn_has_the_model_loaded_that_it_needs(bench: Bench) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    heard = Heard()
+    for target in ("other", "other", "fail"):
+        turn = Turn(ChatRequest(raw_prompt="a"), target, load=LoadRequest(target))
+        bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
+    assert heard.wait_for(EngineReady).target.path == "other"
+    ended = [heard.wait_for(JobEnded).value for _ in range(3)]
+    assert ended[:2] == [None, None]
+    assert isinstance(ended[2], ModelLoadError)
+    assert bench.noted() == ["unload"] * 2
 
-    def turn(session: LentSession, _between: object) -> None:
-        sessions.append(session)
-        for event in session.generate(ChatRequest(raw_prompt="a wait"), stopped.is_set):
-            begun.set()
-            if isinstance(event, Finished):
-                reasons.append(event.reason)
-        done.set()
 
-    bench.lend(turn)
-    assert begun.wait(WAIT_S)
-    stopped.set()
-    sessions[0].interrupt.set()
-    assert done.wait(WAIT_S)
-    assert reasons == [FinishReason.CANCELLED]
+def length_of_prompt(session: Session) -> int:
+    return len(session.prompt_ids(ChatRequest(raw_prompt="four")))
+
+
+def test_an_answer_in_the_background_is_cancelled_and_the_owner_goes_on(bench: Bench) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    heard = Heard()
+    turn = Turn(ChatRequest(raw_prompt="a wait"))
+    number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
+    heard.wait_for(TextChunk)
+    bench.engine.cancel(number)
+    assert heard.wait_for(Finished).reason is FinishReason.CANCELLED
     bench.ask("mine", 2)
     assert bench.wait_for(Finished).request_id == 2
 
 
-def test_a_turn_that_asks_nothing_lets_texts_be_counted_and_its_failure_is_reported(bench: Bench) -> None:
-    begun, goes_on, failed = threading.Event(), threading.Event(), threading.Event()
-
-    def turn(_session: LentSession, _between: object) -> None:
-        begun.set()
-        assert goes_on.wait(WAIT_S)
-        raise ValueError("it computed something else, and failed")
-
-    bench.lend(turn, failed.set)
-    assert begun.wait(WAIT_S)
+def test_texts_are_counted_in_a_job(bench: Bench) -> None:
+    job = ScriptedJob(" ".join(["wait"] + ["on"] * 3))
+    number = bench.client.run_job(job)
     bench.client.count(CountRequest(7, ("abc", "de")))
-    assert bench.wait_for(TokensCounted) == TokensCounted(7, (3, 2))
-    assert not failed.is_set()
-    goes_on.set()
-    assert failed.wait(WAIT_S)
-    bench.ask("it goes on", 2)
-    assert bench.wait_for(Finished).request_id == 2
+    bench.client.stop_jobs()
+    events = [bench.next() for _ in range(6)]
+    assert TokensCounted(7, (3, 2)) in events
+    assert any(isinstance(event, JobEnded) and event.request_id == number for event in events)
 
 
-def test_the_end_waits_for_a_turn(tmp_path: Path) -> None:
-    bench = Bench(tmp_path / "notes")
-    begun, told = threading.Event(), list[str]()
+def test_a_turn_fails_with_its_answer_or_with_the_process_and_the_next_is_tried_in_another(bench: Bench) -> None:
+    heard = Heard()
 
-    def turn(session: LentSession, _between: object) -> None:
-        begun.set()
-        try:
-            while True:
-                session.ready()
-                time.sleep(0.01)
-        except EngineError as error:
-            time.sleep(0.3)  # for files that it made, and which have to go
-            told.append(str(error))
+    def ask(words: str) -> int:
+        turn = Turn(ChatRequest(raw_prompt=words))
+        return bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
 
+    ask("nothing is loaded")
+    error = heard.wait_for(JobEnded).value
+    assert isinstance(error, ModelLoadError)
+    assert str(error) == "Nothing is loaded."
     bench.load("model")
     bench.wait_for(EngineReady)
-    bench.lend(turn)
-    assert begun.wait(WAIT_S)
-    assert bench.client.shutdown(WAIT_S)
-    assert told == ["The engine has ended."]
-
-
-def test_a_turn_hears_of_failures_and_of_the_end_of_the_process(bench: Bench) -> None:
-    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def turn(words: str) -> Callable[[LentSession, object], None]:
-        def run(session: LentSession, _between: object) -> None:
-            try:
-                for _ in session.generate(ChatRequest(raw_prompt=words), lambda: False):
-                    pass
-            except EngineError as error:
-                heard.put(str(error))
-            try:
-                session.ready()
-            except EngineError as error:
-                heard.put(str(error))
-
-        return run
-
-    bench.lend(turn("fail"))
-    assert "unexpected error" in heard.get(timeout=WAIT_S)
-    assert heard.get(timeout=WAIT_S) == "Nothing is loaded."
-    bench.lend(turn("abort"))
-    bench.lend(turn("never"), lambda: heard.put("never begun"))
-    said = [heard.get(timeout=WAIT_S) for _ in range(3)]
-    assert said.count("The engine ended unexpectedly (signal SIGABRT).") == 2
-    assert "never begun" in said
+    ask("fail")
+    assert "unexpected error" in heard.wait_for(EngineFailed).problem.message
+    numbers = [ask("abort"), ask("never")]
+    failed = [heard.wait_for(EngineFailed) for _ in numbers]
+    assert [(event.request_id, event.engine_ended) for event in failed] == [(number, True) for number in numbers]
+    assert {event.problem.message for event in failed} == {"The engine ended unexpectedly (signal SIGABRT)."}
 
 
 def test_a_process_that_cannot_be_started_fails_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.process.process.command", lambda: [str(tmp_path / "no such program")])
     bench = Bench(tmp_path / "notes")
-    bench.client.set_draft("a draft")
+    number = bench.client.set_draft("a draft")
     assert "could not be started" in bench.wait_for(EngineEnded).reason
     failed = bench.wait_for(EngineFailed)
-    assert (failed.request_id, failed.engine_ended) == (0, True)
+    assert (failed.request_id, failed.engine_ended) == (number, True)
     monkeypatch.undo()
     bench.load("model")  # the next command tries again
     assert bench.wait_for(EngineReady).target.path == "model"
-    assert bench.client.shutdown(WAIT_S)
+    assert bench.client.close(WAIT_S)
 
 
 def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -352,7 +340,7 @@ def test_no_engine_is_reported_like_that_of_a_thread(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes", no_session)
     bench.load("model")
     assert bench.wait_for(EngineFailed).problem.message == "There is no engine."
-    assert bench.client.shutdown(WAIT_S)
+    assert bench.client.close(WAIT_S)
 
 
 def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
@@ -361,7 +349,7 @@ def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
     bench.wait_for(EngineReady)
     pid = bench.pid()
     bench.ask("wait")
-    assert bench.client.shutdown(WAIT_S)
+    assert bench.client.close(WAIT_S)
     assert bench.noted() == ["closed"]
     assert is_gone(pid)
 
@@ -372,20 +360,20 @@ def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
     bench.wait_for(EngineReady)
     pid = bench.pid()
     os.kill(pid, signal.SIGSTOP)
-    assert not bench.client.shutdown(0.2)
+    assert not bench.client.close(0.2)
     assert is_gone(pid)
 
 
 def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_path: Path) -> None:
     for forgets in (False, True):
         notes = tmp_path / f"notes {forgets}"
-        client = EngineClient([].append, cast("Callable[[], Session]", making(notes)), threading.Event())
+        client = Driver(EngineClient([].append, cast("Callable[[], Session]", making(notes)), threading.Event()))
         client.start()
         client.set_state_limit(5)
         client.load(LoadRequest("model"))
         if forgets:
             client.forget_state(1)
-        assert client.shutdown(WAIT_S)
+        assert client.close(WAIT_S)
         lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
         assert lines == (["limit 5", "forget 1", "closed"] if forgets else [])
 
@@ -393,13 +381,12 @@ def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_
 OWNER = """
 import sys, time
 from pathlib import Path
-from engine.errors import EngineError
 from engine.process.client import EngineClient
 from engine.records import ChatRequest
 from tests.engine.process.scripted import making
 client = EngineClient(lambda event: print(type(event).__name__, flush=True), making(Path(sys.argv[1])))
 client.start()
-client.generate(ChatRequest(raw_prompt="a wait"))
+client.submit(ChatRequest(raw_prompt="a wait", request_id=1))
 while client.pid is None:
     time.sleep(0.01)
 print(client.pid, flush=True)
@@ -449,7 +436,7 @@ def test_a_real_pair_answers_there_as_on_a_thread() -> None:
     kinds = (EngineClient, EngineWorker)
     for kind in kinds:
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        engine = kind(events.put, Session)
+        engine = Driver(kind(events.put, Session))
         engine.start()
         engine.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=256))
         engine.generate(request)
@@ -459,7 +446,7 @@ def test_a_real_pair_answers_there_as_on_a_thread() -> None:
             assert not isinstance(event, EngineFailed), event
             chunks += [event] if isinstance(event, TextChunk) else []
             finished = event if isinstance(event, Finished) else None
-        assert engine.shutdown(WAIT_S)
+        assert engine.close(WAIT_S)
         spans = [span for chunk in chunks for span in chunk.spans]
         answers.append(("".join(chunk.text for chunk in chunks), spans, finished.token_ids, finished.stats.accepted))
     assert answers[0] == answers[1]
@@ -479,4 +466,4 @@ def test_an_abort_in_a_real_answer_is_reported_with_its_signal(
     problem: Problem = bench.wait_for(EngineFailed).problem
     assert "SIGABRT" in problem.message
     assert "Fatal Python error: Aborted" in caplog.text
-    assert bench.client.shutdown(WAIT_S)
+    assert bench.client.close(WAIT_S)

@@ -18,12 +18,13 @@ from engine.records import (
     Finished,
     FinishReason,
     LoadRequest,
-    Problem,
     RunStats,
     TokensCounted,
 )
+from engine.requests import JobEnded
 from engine.session.session import Session
-from engine.session.worker import EngineWorker, FunctionJob
+from engine.session.worker import EngineWorker
+from tests.engine.driver import Driver
 
 WAIT_S = 60.0
 
@@ -74,9 +75,6 @@ class SteppedJob:
             between_steps()
         self.ended.set()
 
-    def failed(self, _problem: Problem) -> None:
-        pass
-
 
 @dataclass
 class Bench:
@@ -87,13 +85,14 @@ class Bench:
     order: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.worker = EngineWorker(self.take, lambda: cast("Session", self.session))
+        self.worker = Driver(EngineWorker(self.take, lambda: cast("Session", self.session)))
         self.worker.start()
 
     def take(self, event: Event) -> None:
         if isinstance(event, Finished):
             self.order.append(f"answer {event.request_id}")
-        self.events.put(event)
+        if not isinstance(event, JobEnded):
+            self.events.put(event)
 
     def run_job(self, name: str) -> SteppedJob:
         job = SteppedJob(name, self.order)
@@ -106,7 +105,7 @@ def bench() -> Iterator[Bench]:
     bench = Bench()
     yield bench
     bench.session.gate.set()
-    assert bench.worker.shutdown(WAIT_S)
+    assert bench.worker.close(WAIT_S)
 
 
 def test_the_owner_comes_next_and_jobs_keep_their_order(bench: Bench) -> None:
@@ -181,30 +180,39 @@ def test_counting_does_not_wait_for_jobs_that_wait(bench: Bench) -> None:
     assert second.ended.wait(WAIT_S)
 
 
-def test_a_job_that_fails_or_can_never_come_is_reported() -> None:
+class BreakingJob:
+    """Fails."""
+
+    def run(self, *_: object) -> None:
+        raise ValueError
+
+
+def test_a_job_that_fails_or_can_never_come_is_reported_to_who_asked_for_it() -> None:
     def no_session() -> Session:
         raise OSError
 
-    failed = threading.Event()
-    worker = EngineWorker(lambda _event: None, no_session)
+    heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    worker = Driver(EngineWorker(lambda _event: None, no_session))
     worker.start()
-    worker.run_job(FunctionJob(lambda _session, _between: None, failed.set), in_background=True)
-    assert failed.wait(WAIT_S)
-    assert worker.shutdown(WAIT_S)
+    number = worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
+    failed = heard.get(timeout=WAIT_S)
+    assert isinstance(failed, EngineFailed)
+    assert failed.request_id == number
+    assert worker.close(WAIT_S)
 
-    def breaks(_session: object, _between: object) -> None:
-        raise ValueError
-
-    bench, failed = Bench(), threading.Event()
-    bench.worker.run_job(FunctionJob(breaks, failed.set), in_background=True)
-    assert failed.wait(WAIT_S)
-    assert bench.worker.shutdown(WAIT_S)
+    bench = Bench()
+    number = bench.worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
+    failed = heard.get(timeout=WAIT_S)
+    assert isinstance(failed, EngineFailed)
+    assert failed.request_id == number
+    assert bench.worker.close(WAIT_S)
+    assert bench.events.empty()
 
 
 def test_the_end_does_not_wait_for_jobs(bench: Bench) -> None:
     job, never = bench.run_job("job"), bench.run_job("never")
     assert job.begun.wait(WAIT_S)
-    ends = threading.Thread(target=lambda: bench.worker.shutdown(WAIT_S))
+    ends = threading.Thread(target=lambda: bench.worker.close(WAIT_S))
     ends.start()
     assert bench.session.interrupt.wait(WAIT_S), "its pass ends"
     job.steps.put(False)

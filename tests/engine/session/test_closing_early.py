@@ -15,6 +15,7 @@ from engine.sandbox import probe
 from engine.sandbox.kernel_check import CACHE_FILE, inspector
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.driver import Driver
 from tests.engine.gguf_factory import tiny_llama
 
 
@@ -40,12 +41,12 @@ def ignore(_event: Event) -> None:
 
 def test_what_is_closed_before_its_first_picture_makes_no_engine() -> None:
     making = Making()
-    worker = EngineWorker(ignore, making, threading.Event())
+    worker = Driver(EngineWorker(ignore, making, threading.Event()))
     worker.start()
     worker.set_state_limit(1 << 30)
     worker.load(LoadRequest("some.gguf"))
     began = time.monotonic()
-    assert worker.shutdown(50)
+    assert worker.close(50)
     assert time.monotonic() - began < 50.0
     assert making.count == 0
     assert making.forgot == []
@@ -54,14 +55,14 @@ def test_what_is_closed_before_its_first_picture_makes_no_engine() -> None:
 def test_the_engine_begins_when_it_may() -> None:
     making, begins = Making(), threading.Event()
     made = threading.Event()
-    worker = EngineWorker(lambda _event: made.set(), making, begins)
+    worker = Driver(EngineWorker(lambda _event: made.set(), making, begins))
     worker.start()
     worker.load(LoadRequest("no such file.gguf"))
     assert not made.wait(0.05)
     assert making.count == 0
     begins.set()
     assert made.wait(20)
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +75,12 @@ def test_the_engine_begins_when_it_may() -> None:
 )
 def test_what_was_to_be_forgotten_is_forgotten_all_the_same(ask: object, done: list[object]) -> None:
     making = Making()
-    worker = EngineWorker(ignore, making, threading.Event())
+    worker = Driver(EngineWorker(ignore, making, threading.Event()))
     worker.start()
     worker.set_state_limit(1)
     ask(worker)  # type: ignore[operator]
     worker.load(LoadRequest("some.gguf"))
-    assert worker.shutdown(20)
+    assert worker.close(20)
     assert making.forgot == done
 
 
@@ -94,9 +95,9 @@ def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(
 
     monkeypatch.setattr(probe, "child_command", sleeping)
     sample = tiny_llama(seed=1).write(tmp_path / "sample.gguf")
-    worker = EngineWorker(ignore, lambda: Session(inspector(tmp_path, sample)))
+    worker = Driver(EngineWorker(ignore, lambda: Session(inspector(tmp_path, sample))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
     assert started.wait(20)
-    assert worker.shutdown(20)
+    assert worker.close(20)
     assert not (tmp_path / CACHE_FILE).exists()

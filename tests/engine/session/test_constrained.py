@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -164,6 +165,15 @@ def test_a_prediction_is_proposed_and_counted(pair: Session) -> None:
         assert stats.tokens_per_pass > 2.0
     events = list(pair.generate(ChatRequest(question, Mode.SUFFIX, 7, greedy, 60)))
     assert events[-1].stats.predicted_proposed == 0  # type: ignore[union-attr]
+
+
+def test_a_character_that_was_cut_is_left_out(pair: Session) -> None:
+    """The vocabulary has no token for it, so its bytes are tokens; half of them are no text."""
+    request = ChatRequest((Message("user", "A crab?"),), Mode.OFF, grammar='root ::= "a🦀"')
+    for max_tokens in range(1, 7):
+        events = list(pair.generate(replace(request, max_tokens=max_tokens)))
+        text = "".join(event.text for event in events if isinstance(event, TextChunk))
+        assert text == ("a" if max_tokens < 5 else "a🦀")
 
 
 def test_a_bad_grammar_is_an_error_and_the_session_goes_on(pair: Session) -> None:

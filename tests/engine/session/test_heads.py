@@ -119,9 +119,10 @@ def test_another_turn_and_an_edited_one_give_the_plain_tokens(loaded: Session) -
 
 
 def test_a_full_context_ends_the_answer_as_it_ends_plain(loaded: Session) -> None:
-    told = [answer(loaded, mode, max_tokens=None, depth=d) for mode, d in ((Mode.OFF, None), (Mode.HEAD, 4))]
+    modes = ((Mode.OFF, None), (Mode.HEAD, 4))
+    told = [answer(loaded, mode, max_tokens=None, depth=d, tie_safe=True) for mode, d in modes]
     assert told[0].reason is told[1].reason is FinishReason.CONTEXT
-    assert agrees(loaded, *told)
+    assert told[0].token_ids == told[1].token_ids
 
 
 def test_a_stop_in_the_middle_leaves_it_usable(loaded: Session) -> None:

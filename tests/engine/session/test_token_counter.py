@@ -10,26 +10,22 @@ from engine.records import CountRequest, TokensCounted
 from engine.session.token_counter import SLICE_CHARS, TokenCounter, slices
 
 
-def work_off(counts: TokenCounter, count: object = len) -> list[TokensCounted]:
+def work_off(counts: TokenCounter, *requests: CountRequest, count: object = len) -> list[TokensCounted]:
     done = []
-    while counts.has_work:
-        result = counts.work(count)  # type: ignore[arg-type]
-        if result is not None:
-            done.append(result)
+    for request in requests:
+        while (result := counts.work(request, count)) is None:  # type: ignore[arg-type]
+            pass
+        done.append(result)
     return done
 
 
 def test_every_text_of_a_request_is_counted_and_requests_keep_their_order() -> None:
-    counts = TokenCounter()
-    counts.submit(CountRequest(1, ("abc", "", "x" * (3 * SLICE_CHARS + 1))))
-    counts.submit(CountRequest(2, ()))
-    counts.submit(CountRequest(3, ("ab",)))
-    assert work_off(counts) == [
+    first = CountRequest(1, ("abc", "", "x" * (3 * SLICE_CHARS + 1)))
+    assert work_off(TokenCounter(), first, CountRequest(2, ()), CountRequest(3, ("ab",))) == [
         TokensCounted(1, (3, 0, 3 * SLICE_CHARS + 1)),
         TokensCounted(2, ()),
         TokensCounted(3, (2,)),
     ]
-    assert counts.work(len) is None
 
 
 def test_a_picture_is_counted_by_its_size() -> None:
@@ -47,21 +43,18 @@ def test_one_step_is_one_slice() -> None:
         seen.append(len(text))
         return 1
 
-    counts = TokenCounter()
-    counts.submit(CountRequest(1, ("line\n" * 20_000,)))
-    assert counts.work(count) is None
+    counts, request = TokenCounter(), CountRequest(1, ("line\n" * 20_000,))
+    assert counts.work(request, count) is None
     assert len(seen) == 1
-    assert work_off(counts, count) == [TokensCounted(1, (len(seen),))]
+    assert work_off(counts, request, count=count) == [TokensCounted(1, (len(seen),))]
     assert max(seen) <= SLICE_CHARS
     assert sum(seen) == 100_000
 
 
 def test_without_a_vocabulary_the_answer_is_that_there_is_none() -> None:
     counts = TokenCounter()
-    counts.submit(CountRequest(1, ("abc", "def")))
-    counts.submit(CountRequest(2, ("abc",)))
-    assert counts.work(lambda _text: None) == TokensCounted(1, None)
-    assert counts.work(len) == TokensCounted(2, (3,))
+    assert counts.work(CountRequest(1, ("abc", "def")), lambda _text: None) == TokensCounted(1, None)
+    assert counts.work(CountRequest(2, ("abc",)), len) == TokensCounted(2, (3,))
 
 
 @given(st.text(alphabet="ab\n\r\u2028é", max_size=200).map(lambda text: text * 400))
@@ -76,11 +69,9 @@ def test_a_text_that_cannot_be_counted_is_answered_and_the_next_begins_anew() ->
     def fails(_text: str) -> int:
         raise RuntimeError("no such vocabulary")
 
-    counts = TokenCounter()
-    counts.submit(CountRequest(1, ("ab", "x" * (2 * SLICE_CHARS))))
-    counts.submit(CountRequest(2, ("abc",)))
-    assert counts.work(len) is None
+    counts, request = TokenCounter(), CountRequest(1, ("ab", "x" * (2 * SLICE_CHARS)))
+    assert counts.work(request, len) is None
     with pytest.raises(RuntimeError):
-        counts.work(fails)
-    assert counts.fail_current() == TokensCounted(1, None)
-    assert work_off(counts) == [TokensCounted(2, (3,))]
+        counts.work(request, fails)
+    assert counts.give_up(request) == TokensCounted(1, None)
+    assert work_off(counts, CountRequest(2, ("abc",))) == [TokensCounted(2, (3,))]

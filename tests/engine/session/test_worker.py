@@ -32,6 +32,7 @@ from engine.sandbox import probe
 from engine.sandbox.kernel_check import inspector
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
+from tests.engine.driver import Driver
 from tests.fake_model import Script, ScriptedWorker
 from tests.shared_files import shared_model
 
@@ -51,11 +52,11 @@ def events() -> Events:
 
 
 @pytest.fixture
-def worker(events: Events) -> Iterator[EngineWorker]:
-    worker = EngineWorker(events.put, Session)
+def worker(events: Events) -> Iterator[Driver]:
+    worker = Driver(EngineWorker(events.put, Session))
     worker.start()
     yield worker
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
@@ -70,7 +71,7 @@ def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
     )
 
 
-def test_load_and_answer_in_order(worker: EngineWorker, events: Events) -> None:
+def test_load_and_answer_in_order(worker: Driver, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     for request_id in (1, 2, 3):
         worker.generate(request(request_id))
@@ -79,7 +80,7 @@ def test_load_and_answer_in_order(worker: EngineWorker, events: Events) -> None:
     assert [end.request_id for end in ends if isinstance(end, Finished)] == [1, 2, 3]
 
 
-def test_a_failure_names_its_request_and_the_thread_goes_on(worker: EngineWorker, events: Events) -> None:
+def test_a_failure_names_its_request_and_the_thread_goes_on(worker: Driver, events: Events) -> None:
     worker.generate(request(5))
     failed = wait_for(events, EngineFailed)
     assert isinstance(failed, EngineFailed)
@@ -88,7 +89,7 @@ def test_a_failure_names_its_request_and_the_thread_goes_on(worker: EngineWorker
     wait_for(events, EngineReady)
 
 
-def test_a_stop_reaches_queued_answers_and_no_later_one(worker: EngineWorker, events: Events) -> None:
+def test_a_stop_reaches_queued_answers_and_no_later_one(worker: Driver, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     wait_for(events, EngineReady)
     worker.generate(request(1, max_tokens=200))
@@ -123,17 +124,17 @@ class FailingSession(Session):
 def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
     events: Events, caplog: pytest.LogCaptureFixture, error: Exception, message: str
 ) -> None:
-    worker = EngineWorker(events.put, lambda: FailingSession(error))
+    worker = Driver(EngineWorker(events.put, lambda: FailingSession(error)))
     worker.start()
     worker.generate(request(4))
     failed = events.get(timeout=60)
     assert isinstance(failed, EngineFailed)
     assert (failed.request_id, failed.problem.message) == (4, message)
-    assert worker.shutdown(10)
+    assert worker.close(10)
     assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
 
 
-def test_a_depth_that_cannot_be_is_reported_as_a_setting(worker: EngineWorker, events: Events) -> None:
+def test_a_depth_that_cannot_be_is_reported_as_a_setting(worker: Driver, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     worker.generate(replace(request(4), depth=99))
     failed = wait_for(events, EngineFailed)
@@ -158,14 +159,14 @@ def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
         use_idle_time = fails
 
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
-    worker = EngineWorker(events.put, Idle)
+    worker = Driver(EngineWorker(events.put, Idle))
     worker.start()
     assert tried.acquire(timeout=60)
     worker.generate(request(7))
     failed = wait_for(events, EngineFailed)
     assert isinstance(failed, EngineFailed)
     assert failed.request_id == 7
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events) -> None:
@@ -174,13 +175,13 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     def fail() -> Session:
         raise OSError("libgomp.so.1: cannot open shared object file")
 
-    worker = EngineWorker(events.put, fail)
+    worker = Driver(EngineWorker(events.put, fail))
     worker.start()
-    worker.load(LoadRequest("some.gguf"))
+    number = worker.load(LoadRequest("some.gguf"))
     worker.generate(request(7))
-    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 0)
+    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, number)
     assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 7)
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
@@ -192,16 +193,16 @@ def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
         if isinstance(event, EngineFailed):
             done.set()
 
-    worker = EngineWorker(on_event, Session)
+    worker = Driver(EngineWorker(on_event, Session))
     worker.start()
     worker.generate(request(1))
     assert done.wait(10)
     assert names == {"engine"}
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def test_the_scripted_worker_says_its_script(events: Events) -> None:
-    worker = ScriptedWorker(events.put, Script(answer="one two  three\nfour", tokens_per_second=2000))
+    worker = Driver(ScriptedWorker(events.put, Script(answer="one two  three\nfour", tokens_per_second=2000)))
     worker.start()
     worker.load(LoadRequest("t.gguf", "d.gguf"))
     worker.generate(ChatRequest(mode=Mode.DRAFT, request_id=9))
@@ -211,11 +212,11 @@ def test_the_scripted_worker_says_its_script(events: Events) -> None:
             texts.append(event.text)
     assert "".join(texts) == "one two  three\nfour"
     assert (event.request_id, event.reason, event.stats.tokens) == (9, FinishReason.END, 4)
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def test_the_scripted_worker_stops(events: Events) -> None:
-    worker = ScriptedWorker(events.put, Script(answer="word " * 500, tokens_per_second=50))
+    worker = Driver(ScriptedWorker(events.put, Script(answer="word " * 500, tokens_per_second=50)))
     worker.start()
     worker.generate(ChatRequest(request_id=3))
     wait_for(events, TextChunk)
@@ -223,10 +224,10 @@ def test_the_scripted_worker_stops(events: Events) -> None:
     end = wait_for(events, Finished)
     assert isinstance(end, Finished)
     assert end.reason is FinishReason.CANCELLED
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
-def test_tokens_are_counted_by_the_loaded_vocabulary(worker: EngineWorker, events: Events) -> None:
+def test_tokens_are_counted_by_the_loaded_vocabulary(worker: Driver, events: Events) -> None:
     worker.count(CountRequest(1, ("Once upon a time",)))
     assert wait_for(events, TokensCounted) == TokensCounted(1, None)
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
@@ -268,7 +269,7 @@ def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
 ) -> None:
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
     session = Measuring()
-    worker = EngineWorker(events.put, lambda: session)
+    worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
     assert session.measures.wait(20)
     for number in (1, 2, 3):
@@ -283,7 +284,7 @@ def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
     assert session.is_measured
     worker.count(CountRequest(9, ("abc",)))
     assert events.get(timeout=60) == TokensCounted(9, (3,))
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
@@ -291,7 +292,7 @@ def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
 ) -> None:
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
     session = Measuring()
-    worker = EngineWorker(events.put, lambda: session)
+    worker = Driver(EngineWorker(events.put, lambda: session))
     for number in (1, 2, 3):  # asked while a model is being loaded: none is taken up before the others wait
         worker.count(CountRequest(number, ("abc",)))
     worker.start()
@@ -301,10 +302,10 @@ def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
     for number in (4, 5):
         worker.count(CountRequest(number, ("abc",)))
     assert [events.get(timeout=60) for _ in range(2)] == [TokensCounted(number, (3,)) for number in (4, 5)]
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
-def test_tokens_are_counted_while_an_answer_is_made(worker: EngineWorker, events: Events) -> None:
+def test_tokens_are_counted_while_an_answer_is_made(worker: Driver, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     wait_for(events, EngineReady)
     worker.generate(request(1, max_tokens=400))
@@ -349,16 +350,16 @@ def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
         return [sys.executable, "-c", "import time; time.sleep(60)"]
 
     monkeypatch.setattr(probe, "child_command", sleeping)
-    worker = EngineWorker(events.put, lambda: Session(inspector(tmp_path, None)))
+    worker = Driver(EngineWorker(events.put, lambda: Session(inspector(tmp_path, None))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
     assert started.wait(20)
-    assert worker.shutdown(20)
+    assert worker.close(20)
 
 
 def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(events: Events) -> None:
     session = ForgettingSession()
-    worker = EngineWorker(events.put, lambda: session)
+    worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
     worker.generate(request(1))
     assert session.began.wait(20)
@@ -366,7 +367,7 @@ def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(ev
     worker.generate(request(2))
     worker.forget_past()
     worker.set_state_limit(0)
-    assert not worker.shutdown(0)
+    assert not worker.close(0)
     session.goes_on.set()
-    assert worker.shutdown(20)
+    assert worker.close(20)
     assert session.done == [1, 7, "past", 0, "closed"]

@@ -11,6 +11,7 @@ from engine.errors import PromptError
 from engine.records import ChatRequest, CountRequest, Event, TextChunk, TokensCounted
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.driver import Driver
 
 
 class Broken(Session):
@@ -41,14 +42,14 @@ def events() -> queue.Queue[Event]:
 
 
 @pytest.fixture
-def worker(events: queue.Queue[Event]) -> Iterator[EngineWorker]:
-    worker = EngineWorker(events.put, Broken)
+def worker(events: queue.Queue[Event]) -> Iterator[Driver]:
+    worker = Driver(EngineWorker(events.put, Broken))
     yield worker
-    assert worker.shutdown(10)
+    assert worker.close(10)
 
 
 def test_what_is_not_answered_does_not_fail_aloud(
-    worker: EngineWorker, events: queue.Queue[Event], caplog: pytest.LogCaptureFixture
+    worker: Driver, events: queue.Queue[Event], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A load that waits would be taken for failed."""
     worker.set_state_limit(1)
@@ -67,16 +68,16 @@ def test_a_file_of_the_past_that_cannot_be_deleted_is_logged_and_the_next_comman
         def forget_past(self) -> None:
             raise PermissionError(13, "Permission denied", "/a/file.ids")
 
-    worker = EngineWorker(events.put, Held)
+    worker = Driver(EngineWorker(events.put, Held))
     worker.forget_past()
     worker.generate(ChatRequest(request_id=5))
     worker.start()
     assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
-    assert worker.shutdown(10)
+    assert worker.close(10)
     assert "/a/file.ids" in caplog.text
 
 
-def test_an_answer_goes_on_where_a_text_cannot_be_counted(worker: EngineWorker, events: queue.Queue[Event]) -> None:
+def test_an_answer_goes_on_where_a_text_cannot_be_counted(worker: Driver, events: queue.Queue[Event]) -> None:
     worker.generate(ChatRequest(request_id=5))
     worker.count(CountRequest(1, ("one", "two")))
     worker.count(CountRequest(2, ("three",)))

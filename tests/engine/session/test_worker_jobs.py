@@ -14,6 +14,7 @@ from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,
     CountRequest,
+    EngineFailed,
     EngineReady,
     Event,
     Finished,
@@ -21,12 +22,12 @@ from engine.records import (
     JobEvent,
     LoadRequest,
     Mode,
-    Problem,
     SamplingParams,
     TokensCounted,
 )
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker, OnEvent
+from tests.engine.driver import Driver
 
 WAIT_S = 60.0
 REQUEST = ChatRequest(
@@ -61,9 +62,6 @@ class WaitingJob:
                 between_steps()
         on_event(Done("stopped" if should_stop() else "let go"))
 
-    def failed(self, problem: Problem) -> Event:
-        return Done(problem.title)
-
 
 class PassingJob(WaitingJob):
     """Makes one long pass after another, and asks for nothing."""
@@ -96,13 +94,13 @@ def events() -> Events:
 
 
 @pytest.fixture
-def worker(events: Events) -> Iterator[EngineWorker]:
-    made = EngineWorker(events.put, Session)
+def worker(events: Events) -> Iterator[Driver]:
+    made = Driver(EngineWorker(events.put, Session))
     made.start()
     made.load(LoadRequest(str(builtin_target()), n_ctx=512))
     wait_for(events, EngineReady)
     yield made
-    assert made.shutdown(10)
+    assert made.close(10)
 
 
 def wait_for(events: Events, kind: type[Event]) -> Event:
@@ -111,7 +109,7 @@ def wait_for(events: Events, kind: type[Event]) -> Event:
     return event
 
 
-def test_a_job_has_the_thread_and_answers_follow_it(worker: EngineWorker, events: Events) -> None:
+def test_a_job_has_the_thread_and_answers_follow_it(worker: Driver, events: Events) -> None:
     job = WaitingJob()
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
@@ -123,7 +121,7 @@ def test_a_job_has_the_thread_and_answers_follow_it(worker: EngineWorker, events
     assert ended.reason is not FinishReason.CANCELLED
 
 
-def test_stopping_answers_does_not_stop_a_job_and_the_other_way_round(worker: EngineWorker, events: Events) -> None:
+def test_stopping_answers_does_not_stop_a_job_and_the_other_way_round(worker: Driver, events: Events) -> None:
     job = WaitingJob()
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
@@ -141,7 +139,7 @@ def test_stopping_answers_does_not_stop_a_job_and_the_other_way_round(worker: En
     assert whole.stats.tokens > 0
 
 
-def test_a_job_that_was_stopped_before_it_began_is_told_so(worker: EngineWorker, events: Events) -> None:
+def test_a_job_that_was_stopped_before_it_began_is_told_so(worker: Driver, events: Events) -> None:
     first, second = WaitingJob(), WaitingJob()
     worker.run_job(first)
     worker.run_job(second)
@@ -154,7 +152,7 @@ def test_a_job_that_was_stopped_before_it_began_is_told_so(worker: EngineWorker,
 
 
 @pytest.mark.parametrize("change", ["load", "draft"])
-def test_other_models_end_a_job_that_uses_these(worker: EngineWorker, events: Events, change: str) -> None:
+def test_other_models_end_a_job_that_uses_these(worker: Driver, events: Events, change: str) -> None:
     job = WaitingJob()
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
@@ -166,7 +164,7 @@ def test_other_models_end_a_job_that_uses_these(worker: EngineWorker, events: Ev
     assert isinstance(wait_for(events, EngineReady), EngineReady)
 
 
-def test_a_pass_of_a_job_ends_in_the_middle(worker: EngineWorker, events: Events) -> None:
+def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> None:
     job = PassingJob()
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
@@ -175,16 +173,16 @@ def test_a_pass_of_a_job_ends_in_the_middle(worker: EngineWorker, events: Events
 
 
 def test_closing_ends_a_job(events: Events) -> None:
-    worker = EngineWorker(events.put, Session)
+    worker = Driver(EngineWorker(events.put, Session))
     worker.start()
     job = WaitingJob()
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
-    assert worker.shutdown(10)
+    assert worker.close(10)
     assert wait_for(events, Done) == Done("stopped")
 
 
-def test_texts_are_counted_where_a_job_takes_steps(worker: EngineWorker, events: Events) -> None:
+def test_texts_are_counted_where_a_job_takes_steps(worker: Driver, events: Events) -> None:
     job = WaitingJob(takes_steps=True)
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
@@ -196,12 +194,14 @@ def test_texts_are_counted_where_a_job_takes_steps(worker: EngineWorker, events:
     assert wait_for(events, Done) == Done("let go")
 
 
-def test_a_surprise_in_a_job_is_reported_by_the_job_and_the_thread_goes_on(
-    worker: EngineWorker, events: Events
-) -> None:
-    worker.run_job(WaitingJob(error=RuntimeError("a bug")))
-    assert wait_for(events, Done) == Done(UNEXPECTED.title)
-    worker.run_job(WaitingJob(error=DecodeError("The pass failed.")))
-    assert wait_for(events, Done) == Done(DecodeError.title)
+def test_a_surprise_in_a_job_is_reported_with_its_number_and_the_thread_goes_on(worker: Driver, events: Events) -> None:
+    for error, title in (
+        (RuntimeError("a bug"), UNEXPECTED.title),
+        (DecodeError("The pass failed."), DecodeError.title),
+    ):
+        number = worker.run_job(WaitingJob(error=error))
+        failed = wait_for(events, EngineFailed)
+        assert isinstance(failed, EngineFailed)
+        assert (failed.request_id, failed.problem.title) == (number, title)
     worker.generate(REQUEST)
     assert isinstance(wait_for(events, Finished), Finished)

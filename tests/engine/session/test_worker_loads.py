@@ -24,6 +24,7 @@ from engine.records import (
 )
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.driver import Driver
 
 FIRST, SECOND = str(builtin_target()), str(builtin_draft())
 WAIT_S = 60.0
@@ -39,7 +40,7 @@ class Bench:
     events: queue.Queue[Event] = field(default_factory=queue.Queue)
 
     def __post_init__(self) -> None:
-        self.worker = EngineWorker(self._on_event, Session)
+        self.worker = Driver(EngineWorker(self._on_event, Session))
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, LoadProgress):
@@ -78,7 +79,7 @@ def bench() -> Iterator[Bench]:
     bench.worker.start()
     yield bench
     bench.goes_on.set()
-    assert bench.worker.shutdown(WAIT_S)
+    assert bench.worker.close(WAIT_S)
 
 
 def request(request_id: int, max_tokens: int = 5) -> ChatRequest:

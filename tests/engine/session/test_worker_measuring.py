@@ -28,6 +28,7 @@ from engine.records import (
 from engine.sequence import CachedSequence
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.driver import Driver
 
 WAIT_S = 60.0
 
@@ -42,7 +43,7 @@ class Bench:
     events: queue.Queue[Event] = field(default_factory=queue.Queue)
 
     def __post_init__(self) -> None:
-        self.worker = EngineWorker(self.events.put, Session)
+        self.worker = Driver(EngineWorker(self.events.put, Session))
 
     def passes(self, sequence: CachedSequence, *_: object) -> dict[int, float]:
         self.began.set()
@@ -73,7 +74,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     assert bench.began.wait(WAIT_S)
     yield bench
     bench.gives_up.set()
-    assert bench.worker.shutdown(WAIT_S)
+    assert bench.worker.close(WAIT_S)
 
 
 def request(request_id: int) -> ChatRequest:
@@ -83,7 +84,7 @@ def request(request_id: int) -> ChatRequest:
     )
 
 
-ASKS: dict[str, tuple[Callable[[EngineWorker], None], type[Event]]] = {
+ASKS: dict[str, tuple[Callable[[Driver], None], type[Event]]] = {
     "answer": (lambda worker: worker.generate(request(1)), Finished),
     "load": (lambda worker: worker.load(LoadRequest(str(builtin_draft()))), EngineReady),
     "draft": (lambda worker: worker.set_draft(None), EngineReady),
@@ -129,6 +130,6 @@ def test_what_was_ended_is_measured_again(bench: Bench) -> None:
 
 
 def test_the_app_closes_in_the_middle_of_a_pass(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    assert bench.worker.shutdown(WAIT_S)
+    assert bench.worker.close(WAIT_S)
     assert bench.ended.is_set()
     assert [record for record in caplog.records if record.exc_info] == []

@@ -27,6 +27,7 @@ from engine.records import (
 )
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
+from tests.engine.driver import Driver
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.hybrid_factory import tiny_lfm2
 
@@ -35,7 +36,7 @@ Answer = EngineReady | EngineFailed | Finished
 
 
 class Storm:
-    """Asks a worker for anything, and notes what must be answered: the number of an answer, 0 for models."""
+    """Asks a worker for anything, and notes the numbers of what must be answered in its turn, and of counts."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.dice, self.folder = random.Random(seed), folder  # noqa: S311  (no secret)
@@ -48,7 +49,7 @@ class Storm:
         self.good = {folder / name: file.write(folder / name).read_bytes() for name, file in made.items()}
         self.events: queue.Queue[Event] = queue.Queue()
         caches = folder / "cache"
-        self.worker = EngineWorker(self.events.put, lambda: Session(None, caches, caches, caches / "states"))
+        self.worker = Driver(EngineWorker(self.events.put, lambda: Session(None, caches, caches, caches / "states")))
         self.worker.start()
 
     def any_file(self) -> str:
@@ -57,12 +58,11 @@ class Storm:
     def load(self) -> None:
         draft = self.dice.choice([None, self.any_file()])
         kind = self.dice.choice([CacheType.F16, CacheType.F16, CacheType.Q8_0])
-        self.worker.load(LoadRequest(self.any_file(), draft, self.dice.choice([None, 256]), cache_type=kind))
-        self.wanted.append(0)
+        asked = LoadRequest(self.any_file(), draft, self.dice.choice([None, 256]), cache_type=kind)
+        self.wanted.append(self.worker.load(asked))
 
     def draft(self) -> None:
-        self.worker.set_draft(self.dice.choice([None, self.any_file()]))
-        self.wanted.append(0)
+        self.wanted.append(self.worker.set_draft(self.dice.choice([None, self.any_file()])))
 
     def answer(self) -> None:
         pick = self.dice.choice
@@ -86,7 +86,7 @@ class Storm:
         self.wanted.append(asked.request_id)
 
     def count(self) -> None:
-        number = len(self.counts) + 1
+        number = -1 - len(self.counts)
         self.counts.add(number)
         self.worker.count(CountRequest(number, ("word " * self.dice.choice([0, 5, 9000]), "x")))
 
@@ -109,13 +109,12 @@ class Storm:
                 self.counted.add(event.request_id)
             elif isinstance(event, Answer):
                 assert not (isinstance(event, EngineFailed) and event.problem == UNEXPECTED)
-                self.answered.append(0 if isinstance(event, EngineReady) else event.request_id)
+                self.answered.append(event.request_id)
                 self.num_tokens += event.stats.tokens if isinstance(event, Finished) else 0
 
     def run(self) -> None:
         worker = self.worker
-        worker.load(LoadRequest(*map(str, list(self.good)[:2])))
-        self.wanted.append(0)
+        self.wanted.append(worker.load(LoadRequest(*map(str, list(self.good)[:2]))))
         self.take(0)  # a stop would end it, and there might be no other for long
         actions: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
         actions += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
@@ -134,5 +133,5 @@ def test_whatever_is_asked_is_answered_once_and_in_its_turn(
     storm.take(0)
     assert storm.answered == storm.wanted
     assert storm.num_tokens > 100
-    assert storm.worker.shutdown(20)
+    assert storm.worker.close(20)
     assert not [record for record in caplog.records if record.exc_info], caplog.text

@@ -19,6 +19,7 @@ from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
 from ui.race.words import lane_name
+from ui.text.formatting import acceptance, duration
 from ui.theme.palette import DARK, LIGHT
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
@@ -202,6 +203,38 @@ def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) ->
     assert marked == {Source.NGRAM, Source.RECOVERED, Source.BONUS}
     qtbot.mouseClick(track.legend[Source.NGRAM], Qt.MouseButton.LeftButton)
     assert Source.NGRAM not in {item.source for item in prose.marks.ranges}  # type: ignore[union-attr]
+
+
+def test_a_race_begins_with_nothing_and_each_figure_comes_when_it_is_known(page: RacePage) -> None:
+    page.show_result(THREE_LANES)
+    page.begin(replace(THREE_LANES.setup, question="And what else?"))
+    track = page.track
+
+    def shown() -> list[str]:
+        figures = [each.value for lane in track.lanes for each in (lane.speed, lane.ratio, *lane.lines.values())]
+        return [track.verdict.headline.text(), *figures]
+
+    assert set(shown()) == {""}, "nothing of the race before, and no dashes"
+    width = track.verdict.headline.minimumWidth()
+    page.begin_round(0)
+    page.show_progress(LaneProgress(0, 0, RunStats(tokens=1, passes=1, decode_s=0.01), finished=False))
+    assert set(shown()) == {""}
+    stats = RESULT.lanes[0].stats
+    page.show_progress(LaneProgress(0, 0, stats, finished=False))
+    assert track.lanes[0].lines["p50"].value != ""
+    assert set(shown()[9:]) == {""}, "the other lane has not begun"
+    page.show_progress(LaneProgress(1, 0, RESULT.lanes[1].stats, finished=False))
+    assert track.verdict.headline.text().endswith("×")
+    assert track.verdict.headline.minimumWidth() >= width > 0
+
+
+def test_a_result_has_one_basis_and_names_it(page: RacePage) -> None:
+    page.show_result(THREE_LANES)
+    for lane, result in zip(page.track.lanes, THREE_LANES.lanes, strict=True):
+        assert lane.state_label.text() == "over 4 rounds"
+        assert lane.bar.words_left == f"{result.stats.tokens} tokens"
+        assert lane.bar.words_right == duration(result.stats.decode_s)
+        assert lane.lines["accepted"].value == acceptance(result.stats)
 
 
 def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:

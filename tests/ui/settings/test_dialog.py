@@ -28,6 +28,7 @@ from ui.settings.rows import (
     LineRow,
     ModelFileRow,
     NumberRow,
+    SeveralRow,
     SwitchRow,
     TextRow,
 )
@@ -85,9 +86,13 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.FOLDER: FolderRow,
         FieldKind.LINE: LineRow,
         FieldKind.DEVICES: DevicesRow,
+        FieldKind.SEVERAL: SeveralRow,
     }
-    assert set(kinds) == set(FieldKind)
+    assert {*kinds, FieldKind.SERVERS} == set(FieldKind)
     for field in FIELDS:
+        if field.kind is FieldKind.SERVERS:  # the list of servers has its switches
+            assert field.key not in dialog.rows
+            continue
         row = dialog.rows[field.key]
         assert isinstance(row, kinds[field.kind])
         assert row.help.text() == field.help

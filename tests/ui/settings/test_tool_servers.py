@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.domain.tools.servers import ToolServerView
+from app.domain.settings.table import FIELD_BY_KEY, complaint
+from app.domain.tools.servers import ToolServerView, names_line, read_names
 from app.paths import assets_dir
 from tests.app.fakes import keep_settings, open_app
+from ui.settings.rows import ServersRow, SeveralRow
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.settings.tool_servers import ToolServers
 from ui.theme.theme import Theme
@@ -48,7 +53,7 @@ def test_servers_are_added_switched_off_imported_and_removed(qtbot: QtBot) -> No
     qtbot.addWidget(page)
     page.line.setText("uvx mcp-server-time --utc")
     page.add_button.click()
-    harness.window.tool_servers.import_requested.emit(str(other))
+    harness.window.tool_servers.import_requested.emit(str(other), ["notes"])
     page.refresh()
     assert {name: row.switch.isChecked() for name, row in page.rows.items()} == {
         "mcp-server-time": False,
@@ -59,4 +64,105 @@ def test_servers_are_added_switched_off_imported_and_removed(qtbot: QtBot) -> No
     assert kept["mcp-server-time"]["args"] == ["mcp-server-time", "--utc"]
     page.rows["notes"].remove.click()
     assert list(page.rows) == ["mcp-server-time"]
+    harness.close()
+
+
+def test_built_in_tools_are_switches(qtbot: QtBot) -> None:
+    row = SeveralRow(FIELD_BY_KEY["built_in_tools"])
+    qtbot.addWidget(row)
+    row.set_value("current_time, calculate")
+    assert [name for name, box in row.boxes.items() if box.isChecked()] == ["current_time", "calculate"]
+    assert row.boxes["search_chats"].text() == "Past chats"
+    with qtbot.waitSignal(row.changed):
+        row.boxes["search_chats"].click()
+    row.boxes["calculate"].click()
+    assert row.value() == "current_time, search_chats"
+    assert not row.problem()
+    assert "some of" in complaint(row.field, "current_time, delete_all")
+
+
+def test_servers_are_left_out_of_a_chat_one_by_one(qtbot: QtBot) -> None:
+    row = ServersRow(FIELD_BY_KEY["unused_servers"])
+    qtbot.addWidget(row)
+    row.set_value(names_line(["a, b", "off now"]))
+    edits = []
+    row.changed.connect(lambda: edits.append(row.value()))
+    row.set_servers(["time", "a, b"])
+    assert edits == []  # others to choose from are no edit
+    assert row.none.isHidden()
+    assert {name: box.isChecked() for name, box in row.boxes.items()} == {"time": True, "a, b": False}
+    row.boxes["time"].click()
+    row.boxes["a, b"].click()
+    assert read_names(str(row.value())) == ("off now", "time")  # what is switched off now stays left out
+    row.set_servers([])
+    assert read_names(str(row.value())) == ("off now", "time")
+    assert not row.none.isHidden()
+
+
+def test_the_panel_of_a_chat_offers_what_is_switched_on(qtbot: QtBot) -> None:
+    keep_settings({"tools": True})
+    harness = open_app()
+    servers = {"notes": {"url": "http://127.0.0.1:9/mcp", "enabled": True}, "off": {"command": "nothing"}}
+    harness.paths.tool_servers_file.write_text(json.dumps({"mcpServers": servers}))
+    harness.window.chat_settings.open()
+    panel = harness.window.chat_settings.panel
+    assert panel is not None
+    row = panel.rows["unused_servers"].row
+    assert isinstance(row, ServersRow)
+    assert list(row.boxes) == ["notes"]
+    row.boxes["notes"].click()
+    panel.flush()
+    assert harness.controller.conversations.settings.values["unused_servers"] == "notes"
+    harness.window.tool_servers.switched.emit("notes", False)
+    assert list(row.boxes) == []
+    assert "unused_servers" not in harness.window.dialogs.make_settings().rows
+    harness.close()
+
+
+def test_what_another_program_has_is_shown_before_it_is_added(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    keep_settings({})
+    harness = open_app()
+    page = ToolServers(harness.window.theme, harness.window.tool_servers)
+    qtbot.addWidget(page)
+    file = tmp_path / ".lmstudio" / "mcp.json"
+    file.parent.mkdir()
+    servers = {
+        "files": {"command": "npx", "args": ["files & more"], "env": {"API_KEY": "secret"}},
+        "notes": {"url": "https://example.com/mcp"},
+        "wrong": {},
+    }
+    file.write_text(json.dumps({"mcpServers": servers}))
+    page.import_button.click()
+    words = [action.text() for action in page.import_menu.actions() if not action.isSeparator()]
+    assert words == ["LM Studio", "Choose a file…"]
+    page.import_menu.actions()[0].trigger()
+    dialog = page.preview
+    assert dialog is not None
+    assert {name: box.isChecked() for name, box in dialog.boxes.items()} == {
+        "files": True,
+        "notes": True,
+        "wrong": False,
+    }
+    shown = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    assert "npx files & more · API_KEY" in shown
+    assert "secret" not in shown
+    assert not harness.paths.tool_servers_file.exists()  # nothing is kept yet
+    dialog.boxes["notes"].click()
+    dialog.accept_button.click()
+    assert list(page.rows) == ["files"]
+    kept = json.loads(harness.paths.tool_servers_file.read_text())["mcpServers"]
+    assert kept["files"]["env"] == {"API_KEY": "secret"}
+    assert kept["files"]["enabled"] is False
+    page._preview(str(file))
+    assert page.preview is not None
+    assert list(page.preview.boxes) == ["notes", "wrong"]
+    assert "1 more is" in " ".join(label.text() for label in page.preview.findChildren(QLabel))
+    page.preview.reject()
+    file.write_text("{broken")
+    page._preview(str(file))
+    assert "no JSON" in page.problem.text()
     harness.close()

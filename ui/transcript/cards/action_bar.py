@@ -76,9 +76,9 @@ class AnswerActionBar(QWidget):
             self.row.addWidget(button)
         self.row.addStretch(1)
 
-    def show_stats(self, stats: RunStats | None) -> None:
-        """Show the figures of an answer, if they are known."""
-        self.figures.show_stats(stats)
+    def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
+        """Show the figures of an answer, if they are known, and what it was drawn by."""
+        self.figures.show_stats(stats, seed)
         self.fit(self._width)
 
     def show_continue(self, offered: bool) -> None:

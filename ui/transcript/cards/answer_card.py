@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QW
 from app.domain.messages import MessageState, MessageView
 from app.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
-from ui.text.formatting import count
+from ui.text.formatting import count, percent
 from ui.text.language import mark, translate
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
 from ui.transcript.cards.body import AnswerBody
@@ -45,6 +46,7 @@ class AnswerCard(MessageCard):
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
             wanted; the `Mode`, the path of the target.
+        seed_wanted(int, object): something is wanted of its seed, a `SeedWish`.
         unfolded(object): the reasoning of this card was opened.
         continue_requested(int): an answer that was cut short is to go on.
         link_activated(str): a link of the answer was activated.
@@ -54,6 +56,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
+    seed_wanted = Signal(int, object)
     unfolded = Signal(object)
     continue_requested = Signal(int)
     link_activated = Signal(str)
@@ -61,7 +64,7 @@ class AnswerCard(MessageCard):
     edit_typed = Signal(int, str)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
-        super().__init__(theme, view, view.target or UNKNOWN_AUTHOR)
+        super().__init__(theme, view, title_of(view.target) or UNKNOWN_AUTHOR)
         self._text = ""
         self.editor: MessageEditor | None = None
         self._text_width = text_width
@@ -92,6 +95,7 @@ class AnswerCard(MessageCard):
         self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._is_streaming = self._is_whole = False
+        self._waits_for_servers = False
         self._state_to_restore: CardState | None = None  # until all of it is built
         self._is_last = False
         self.can_continue = False
@@ -358,6 +362,7 @@ class AnswerCard(MessageCard):
             self._mark(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
+        self.notice.hide()  # it was no call after all
 
     def show_prefill(self, done: int, total: int) -> None:
         """Say how far the prompt has been read."""
@@ -374,13 +379,29 @@ class AnswerCard(MessageCard):
         self.progress_label.setVisible(not self._text)
         self.progress.setVisible(known and not self._text)
 
-    def show_waiting(self, waits: bool) -> None:
-        """Say that another program's answer comes first, or no longer."""
-        self.progress_label.setText(
-            translate("AnswerCard", "Another program's request is being answered; yours is next.")
-            if waits
-            else translate("AnswerCard", "Reading the prompt")
-        )
+    def show_calling(self) -> None:
+        """Say that a call of a tool is being written, which is shown once it is whole."""
+        self.progress.hide()
+        self.progress_label.hide()
+        self.notice.setText(translate("AnswerCard", "Writing a call of a tool"))
+        self.notice.show()
+
+    def show_servers_starting(self) -> None:
+        """Say that servers of tools come first, until the prompt is read."""
+        self._waits_for_servers = True
+        self.progress_label.setText(translate("AnswerCard", "Starting the servers of tools"))
+
+    def show_waiting(self, waits: bool, loaded: float | None = None) -> None:
+        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer."""
+        if waits:
+            words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
+        elif loaded is not None:
+            words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
+        elif self._waits_for_servers:
+            return
+        else:
+            words = translate("AnswerCard", "Reading the prompt")
+        self.progress_label.setText(words)
 
     def finish(self, view: MessageView) -> None:
         """The answer ended; its text is made whole where a piece is missing."""
@@ -399,7 +420,8 @@ class AnswerCard(MessageCard):
             self._mark(afresh=afresh)
         took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
-        self._view = replace(finished, text=self._text, spans=tuple(self._runs.spans))
+        follows = self._view.follows_calls
+        self._view = replace(finished, text=self._text, spans=tuple(self._runs.spans), follows_calls=follows)
         self._is_whole = True
         self._set_state(view)
 
@@ -424,19 +446,26 @@ class AnswerCard(MessageCard):
         """Lets the answer go on; made when it is first offered."""
         return self._action_bar.continue_button
 
+    def show_title(self, target: str = "") -> None:
+        """Say whose answer it is, by its title where that is known by now."""
+        self.set_author(title_of(target or self.view.target) or UNKNOWN_AUTHOR)
+
     def _set_state(self, view: MessageView) -> None:
         streaming = view.state is MessageState.STREAMING
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self._action_bar.show_stats(view.stats)
-        self.set_author(view.target or UNKNOWN_AUTHOR)
+        self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
+        self.show_title(view.target)
+        self.author.setVisible(not self._view.follows_calls)  # it stands above the calls
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         self.notice.setText(notice)
         self.notice.setVisible(bool(notice))
         self.copy_button.setEnabled(not streaming)
         self.regenerate_button.setEnabled(not streaming)
         self._is_streaming = streaming
+        is_calls_alone = view.state is MessageState.COMPLETE and not notice and not self._words.strip()
+        self.body.setHidden(is_calls_alone or self.editor is not None)
         if self._more is not None:
             self._more.setEnabled(not streaming)
         self._unfinished = view.can_continue

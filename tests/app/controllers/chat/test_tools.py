@@ -11,11 +11,15 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
+from app.domain.seeds import SeedWish
+from app.domain.settings.layers import Layer
 from app.domain.tools.calls import CallStatus
+from app.storage.chats import answer_records
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.turn import MAX_STEPS
 from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
+from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 
 
@@ -121,6 +125,29 @@ def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTool
     assert harness.window.engine.state is EngineState.READY
     for view in harness.messages():
         assert sum(span.num_chars for span in view.spans) in (0, len(view.text))
+
+
+def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
+    app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
+) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read a.txt")
+    answer(harness, qtbot, "There is none.")
+    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedWish.ANOTHER)
+    answer(harness, qtbot, written(("read", "a.txt")))
+    tools.give("one")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
+    seeds = [request.sampling.seed for request in harness.engine.requests]
+    assert seeds[0] is None
+    assert seeds[1] == seeds[2] is not None
+    answer(harness, qtbot, "It says one.")
+    for view in harness.messages():
+        if view.role == "assistant":
+            assert view.drawn is not None
+            assert view.drawn.seed == seeds[1]
+    harness.window.message_submitted.emit("And now?")
+    assert harness.engine.requests[-1].sampling.seed is None
+    answer(harness, qtbot, "Nothing.")
 
 
 def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
@@ -278,3 +305,64 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     results = [message.content for message in harness.engine.requests[-1].messages[-2:]]
     assert results == ["written", "The user stopped this call."]
+
+
+def test_a_chat_chooses_its_servers_and_built_in_tools(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, _tools = app
+    names = lambda: [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # noqa: E731
+    harness.window.message_submitted.emit("Here")
+    answer(harness, qtbot, "Yes.")
+    own = {"unused_servers": "files, gone", "built_in_tools": "calculate"}
+    harness.window.chat_settings.changed.emit(Layer.CHAT, own)
+    harness.window.message_submitted.emit("And here")
+    assert names() == ["calculate"]
+    answer(harness, qtbot, "Yes.")
+    harness.window.new_chat_requested.emit()
+    harness.window.message_submitted.emit("In another chat")
+    assert names() == ["read", "write"]
+    answer(harness, qtbot, "Yes.")
+
+
+def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read")
+    call = written(("read", "a"))
+    for start in range(0, len(call), 7):
+        harness.engine.say(call[start : start + 7])
+    first = harness.window.transcript.last_answer()
+    assert first is not None
+    qtbot.waitUntil(lambda: first.notice.text() == "Writing a call of a tool")
+    assert first.progress_label.isHidden()  # the prompt is read
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: len(tools.calls) == 1)
+    assert (first.author.isHidden(), first.body.isHidden(), first.notice.isHidden()) == (False, True, True)
+    tools.give("A")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    second = harness.window.transcript.last_answer()
+    assert second is not None
+    assert second is not first
+    answer(harness, qtbot, "It says A.")
+    assert (second.author.isHidden(), second.body.isHidden()) == (True, False)  # one heading above both
+    assert second.view.follows_calls
+    harness.controller.conversations.show()  # as after a start
+    answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
+    assert [card.author.isHidden() for card in answers] == [False, True]
+    (card,) = cards(harness)
+    card.set_open(True)
+    assert card.details is not None
+    num_pieces = len(range(0, len(call), 7))
+    assert f"Written with {num_pieces} tokens; {num_pieces} of them were drafted" in card.details.toPlainText()
+    last = harness.messages()[-1].id
+    harness.store.write(lambda db: answer_records.note_models(db, last, "another.gguf", ""))
+    harness.controller.conversations.show()
+    answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
+    assert [card.author.isHidden() for card in answers] == [False, False]  # another model went on
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_calls_are_held_in_their_form_where_that_is_wanted(qtbot: QtBot, holds: bool) -> None:
+    harness, _tools = opened(qtbot, hold_calls=holds)
+    harness.window.message_submitted.emit("Read")
+    assert harness.engine.requests[-1].holds_calls is holds
+    answer(harness, qtbot, "Yes.")
+    harness.close()

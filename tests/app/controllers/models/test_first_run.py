@@ -77,7 +77,7 @@ def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, mod
     harness.window.models.open("library")
     qtbot.waitUntil(lambda: bool(place_of(harness).library.lines), timeout=WAIT_MS)
     line = place_of(harness).library.lines[0]
-    assert line.facts.text().endswith("apache-2.0 · PyPI: fake-first-model 1.0")
+    assert line.facts.text().endswith("Apache 2.0 · PyPI: fake-first-model 1.0")
     harness.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(harness) is FirstState.HERE, timeout=WAIT_MS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
@@ -13,8 +14,9 @@ from pytestqt.qtbot import QtBot
 from app.controllers.models.self_draft import SelfDraftController
 from app.domain.models import ModelRef, SelfDraftState
 from engine.process.client import EngineClient
+from engine.records import EngineFailed, Problem
+from engine.requests import JobEnded, OnEvent, RunJob
 from engine.session.session import Session
-from engine.session.worker import FunctionJob
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.ui import conftest as ui_parts
 from ui.window.main_window import MainWindow
@@ -38,15 +40,26 @@ class IdleEngine:
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
+        self.cancelled: set[int] = set()
         self.is_gone = False
 
-    def run_job(self, job: FunctionJob, *, in_background: bool) -> None:
-        assert in_background
+    def submit(self, request: RunJob, on_event: OnEvent) -> None:
+        assert request.background
+        number = request.request_id
         if self.is_gone:
-            job.on_failure()
+            on_event(EngineFailed(Problem("No engine", "The engine has not started.", "Restart Paceline."), number))
             return
-        self.threads.append(threading.Thread(target=job.function, args=(None, lambda: None)))
+
+        def run() -> None:
+            session = cast("Session", None)
+            value = request.job.run(session, lambda: number in self.cancelled, on_event, lambda: None)
+            on_event(JobEnded(value, request_id=number))
+
+        self.threads.append(threading.Thread(target=run))
         self.threads[-1].start()
+
+    def cancel(self, number: int) -> None:
+        self.cancelled.add(number)
 
 
 class Bench:
@@ -146,5 +159,5 @@ def test_with_an_engine_in_another_process_it_is_made_too_and_closing_waits_for_
     bench.start(tiny_llama(n_layer=4, seed=1).write(tmp_path / "other.gguf"))
     qtbot.waitUntil(lambda: len(list(bench.folder.iterdir())) > 1, timeout=60_000)
     bench.controller.close()
-    assert engine.shutdown(60.0)
+    assert engine.close(60.0)
     assert list(bench.folder.iterdir()) == [made]

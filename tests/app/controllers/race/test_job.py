@@ -27,7 +27,7 @@ from app.domain.speed.races import (
 from app.paths import builtin_draft, builtin_target
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
-from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, Problem, SamplingParams
+from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 from tests.engine.vision_factory import picture, write_pair
 
@@ -260,9 +260,3 @@ def test_rounds_go_on_until_they_are_sure_or_time_is_up(
     monkeypatch.setattr(job_module, "UNTIL_MINUTES", 1e-9)
     result = result_of(race(session, store, replace(SETUP, rounds=None)))
     assert result.num_rounds == 1  # no further round began after the time was up
-
-
-def test_what_could_not_be_run_is_reported_as_the_end() -> None:
-    problem = Problem("Something went wrong", "It did.", "Try again.")
-    told = RaceJob(SETUP, request(SETUP), RaceStore(Path("nowhere")), PairSpeeds(Path("nowhere"))).failed(problem)
-    assert told == RaceEnded(problem=problem)

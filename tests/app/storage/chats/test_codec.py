@@ -6,14 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.seeds import Drawn, drawn_with
+from app.domain.settings.values import Settings
 from app.storage.chats.codec import (
     MAX_REJECTED_CHARS,
+    drawn_from_text,
+    drawn_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
     stats_to_text,
 )
-from engine.records import GREEDY, PassProbabilities, RunStats, Source, TokenSpan
+from engine.records import GREEDY, ChatRequest, Message, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import Sentence, said
 
 PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([0.004, 0.996])
@@ -115,3 +119,31 @@ def test_decisions_are_kept_with_their_templates_or_as_plain_text() -> None:
     assert plain is not None
     assert plain == stats
     assert not any(isinstance(one, Sentence) for one in plain.decisions)
+
+
+def drawn() -> Drawn:
+    return drawn_with(Settings().changed({"seed": 7})[0], ChatRequest((Message("user", "one"),)))
+
+
+def test_how_an_answer_was_drawn_is_read_back_as_written() -> None:
+    assert drawn_from_text(drawn_to_text(drawn())) == drawn()
+    assert drawn_from_text(drawn_to_text(None)) is None
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ('"seed":7', '"seed":-7'),
+        ('"seed":7', '"seed":[7]'),
+        ('"seed":7,', ""),
+        ('"top_p":0.95', '"top_p":NaN'),
+        ('"tools":""', '"tools":5'),
+        ('"tools":""', f'"tools":"{"x" * 1000}"'),
+        (',"tools":""', ""),
+        ('{"values"', '[{"values"'),
+    ],
+)
+def test_how_an_answer_was_drawn_is_not_known_where_it_makes_no_sense(good: str, bad: str) -> None:
+    text = drawn_to_text(drawn())
+    assert good in text
+    assert drawn_from_text(text.replace(good, bad)) is None

@@ -34,7 +34,7 @@ def tools() -> list[dict[str, object]]:
     if KIND == "many tools":
         return [tool(f"tool{number:03}") for number in range(500)]
     if KIND == "schema bombs":
-        wide = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(50_000)}}
+        wide = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(5_000)}}
         remote = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema"}}}
         slow = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(a+)+$"}}, "required": ["a"]}
         return [
@@ -79,6 +79,8 @@ def content(request: dict[str, object]) -> list[dict[str, object]]:
         link = {"type": "resource_link", "name": "a\u202eb", "uri": "file:///x"}
         inner = {"uri": "file:///x", "text": "in a file"}
         return [image, {**image, "type": "audio"}, link, {"type": "resource", "resource": inner}]
+    if KIND == "many values":
+        return [{"a": 1}] * 1_000_000
     if KIND == "many parts":
         return [{"type": "text", "text": "part"}] * 5_000
     return [{"type": "text", "text": texts.get(KIND, json.dumps(params.get("arguments")))}]

@@ -19,9 +19,9 @@ import pytest
 
 from app.tools.interface import ToolCall, ToolResult
 from app.tools.mcp.entries import ServerEntry
-from app.tools.mcp.limits import LOG_LINES, Limits
+from app.tools.mcp.limits import LOG_LINES, Limits, ValueCounter
 from app.tools.mcp.provider import McpTools
-from app.tools.mcp.server import Phase, ServerState
+from app.tools.mcp.state import Phase, ServerState
 
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[4]
@@ -231,6 +231,21 @@ def test_what_is_no_text_is_named(start: Start) -> None:
 def test_of_many_parts_some_are_left_out(start: Start) -> None:
     lines = call(start(entry("many parts"))).text.splitlines()
     assert (len(lines), lines[-1]) == (1_001, "[4,000 more parts were left out]")
+
+
+def test_a_message_of_too_many_values_is_not_read(start: Start) -> None:
+    text = call(start(entry("many values"))).text
+    assert text == "“x” did not answer: it was ended, because it wrote a message with more than 20,000 values."
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1_000])
+def test_values_are_counted_outside_of_strings(size: int) -> None:
+    values = [1, "a,b", 'c\\",', "\\\\", {"d,": [2, 3]}, "end\\"]
+    text = json.dumps([values, values], separators=(",", ":")).encode()
+    counter = ValueCounter()
+    for start_at in range(0, len(text), size):
+        counter.feed(text[start_at : start_at + size])
+    assert counter.num_values == 2 * (len(values) - 1 + 1) + 1  # commas: of the list, the inner one, and between
 
 
 def test_a_server_gets_what_its_entry_says_and_little_else(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

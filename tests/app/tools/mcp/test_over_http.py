@@ -14,7 +14,7 @@ import pytest
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
 from app.tools.mcp.provider import McpTools
-from app.tools.mcp.server import Phase
+from app.tools.mcp.state import Phase
 from tests.app.tools.mcp.test_hostile import call
 
 Connect = Callable[..., McpTools]
@@ -51,6 +51,8 @@ class Handler(BaseHTTPRequestHandler):
         kind, method = self.server.kind, request.get("method")
         refusals: dict[str, tuple[int, bytes, dict[str, str]]] = {
             "key": (401, b"", {}),
+            "sign in": (401, b"", {"WWW-Authenticate": 'Bearer resource_metadata="http://127.0.0.1/x"'}),
+            "many values": (200, b'{"jsonrpc": "2.0", "id": 1, "result": [' + b"1," * 30_000 + b"1]}", {}),
             "redirect": (307, b"", {"Location": self.server.elsewhere}),
             "compressed": (200, gzip.compress(b"0" * 50_000_000), {"Content-Encoding": "gzip"}),
         }
@@ -176,6 +178,12 @@ def test_answers_without_an_end_are_not_read_to_it(connected: Connect) -> None:
     [
         ("compressed", "it sends compressed answers, though none were asked for"),
         ("key", "it asks for a key: put an Authorization header into its entry"),
+        (
+            "sign in",
+            "it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into "
+            "“headers” of its entry as Authorization",
+        ),
+        ("many values", "it wrote a message with more than 20,000 values"),
     ],
 )
 def test_what_fails_at_the_start_is_one_sentence(connected: Connect, kind: str, words: str) -> None:

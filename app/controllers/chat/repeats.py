@@ -1,0 +1,70 @@
+"""What is said below an answer that was given again by its seed: whether it is the same, and if not, why."""
+
+from __future__ import annotations
+
+from app.domain.engines import AT
+from app.domain.messages import MessageState, MessageView
+from app.domain.seeds import Drawn
+from app.domain.settings.table import FIELD_BY_KEY
+from app.domain.settings.values import Settings
+from ui.text.language import mark, translate
+from ui.text.setting_words import in_words
+
+SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
+SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same again, as far as both go.")
+OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
+MODEL = mark("Repeat", "It was {model} then.")
+MODEL_ELSEWHERE = mark("Repeat", "Whether a seed holds is up to the other program.")
+SYSTEM_PROMPT = mark("Repeat", "The system prompt was another one.")
+MESSAGES = mark("Repeat", "The messages before it were others, or the files that belong to them.")
+TOOLS = mark("Repeat", "The tools were others.")
+NEAR_TIE = mark(
+    "Repeat",
+    "It was asked the same. Where two tokens are nearly equally likely, rounding may decide between them; with "
+    "Tie-safe on, in the settings, it does not.",
+)
+NEAR_TIE_STILL = mark("Repeat", "It was asked the same. The engine was set otherwise, or one of them was not Tie-safe.")
+ITS_OWN = mark("Repeat", "It was drawn with its own settings, not the chat's of now: {settings}.")
+
+
+def repeat_notice(before: MessageView, after: MessageView, chat: Settings) -> str:
+    """Compare an answer with the one that its seed was to give again; ``chat`` are the settings of now."""
+    then, now = before.drawn, after.drawn
+    if then is None or now is None or then.seed is None:
+        return ""
+    verdict = _verdict(before, after)
+    parts = [translate("Repeat", verdict).format(seed=then.seed)]
+    if verdict is OTHER:
+        parts += _reasons(before, then, after, now, is_tie_safe=bool(chat.values["tie_safe"]))
+    others = [in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _differs(key, value, chat)]
+    if others:
+        parts.append(translate("Repeat", ITS_OWN).format(settings=", ".join(others)))
+    return " ".join(parts)
+
+
+def _verdict(before: MessageView, after: MessageView) -> str:
+    if before.text == after.text:
+        return SAME
+    one, other = sorted((before, after), key=lambda view: len(view.text))
+    is_begun = one.cut or one.state is not MessageState.COMPLETE
+    return SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
+
+
+def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, *, is_tie_safe: bool) -> list[str]:
+    found = []
+    if before.target != after.target:
+        found.append(translate("Repeat", MODEL).format(model=before.target))
+    if then.system_prompt != now.system_prompt:
+        found.append(translate("Repeat", SYSTEM_PROMPT))
+    if then.messages != now.messages:
+        found.append(translate("Repeat", MESSAGES))
+    if then.tools != now.tools:
+        found.append(translate("Repeat", TOOLS))
+    if not found:
+        elsewhere = MODEL_ELSEWHERE if AT in after.target else NEAR_TIE
+        found.append(translate("Repeat", NEAR_TIE_STILL if is_tie_safe and elsewhere is NEAR_TIE else elsewhere))
+    return found
+
+
+def _differs(key: str, value: object, chat: Settings) -> bool:
+    return key != "seed" and chat.values[key] != value

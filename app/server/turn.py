@@ -1,0 +1,128 @@
+"""One turn of a request of the server on the engine's thread, which may be another process's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from app.server.errors import ApiError, model_changed_error
+from engine.errors import EngineError, PromptTooLongError
+from engine.records import ChatRequest, EngineReady, Finished, JobEvent, LoadRequest, TextChunk
+from engine.requests import OnEvent, PassTraced
+
+if TYPE_CHECKING:  # NumPy is for the engine's thread
+    from engine.session.session import Session
+
+BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
+
+Ask = Callable[["Session"], object]  # can be pickled
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the session said, where it was only asked something."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan(JobEvent):
+    """The engine has taken the request up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Implements `engine.requests.Job`: an answer, a question to the session, or a load.
+
+    ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
+    request and without ``ask`` the model is loaded only. ``load`` is what has to be loaded for it, where it is not;
+    None: a request for another model than the one that is loaded is refused. `EngineReady` is told of what was loaded.
+    """
+
+    request: ChatRequest | None
+    target: str = ""
+    ask: Ask | None = None
+    load: LoadRequest | None = None
+    is_traced: bool = False
+
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> Told | EngineReady | EngineError | ApiError | None:
+        """Do it; return what was told, what is loaded, or why there is no answer. None: its events say it all."""
+        if should_stop():
+            return None
+        on_event(TurnBegan())
+        try:
+            if self.load is not None:
+                self._load(session, self.load, should_stop, on_event)
+            ready = session.ready()
+            if self.target not in ("", ready.target.path):
+                return model_changed_error()
+            if self.ask is not None:
+                return Told(self.ask(session))
+            if self.request is None:
+                return ready
+            self._answer(session, self._checked(session, self.request), should_stop, on_event, between_steps)
+        except (EngineError, ApiError) as error:
+            return error
+        return None
+
+    def _load(self, session: Session, request: LoadRequest, should_stop: Callable[[], bool], on_event: OnEvent) -> None:
+        """Have models loaded, if they are not.
+
+        Raises:
+            EngineError: they cannot be; then none are.
+        """
+        if session.is_loaded and session.ready().target.path == request.target:
+            return
+        session.unload()  # both might not fit
+        session.is_load_cancelled = should_stop
+        on_event(session.load(request, lambda _path, _fraction: not should_stop()))
+
+    def _answer(
+        self,
+        session: Session,
+        request: ChatRequest,
+        should_stop: Callable[[], bool],
+        on_event: OnEvent,
+        between_steps: Callable[[], None],
+    ) -> None:
+        if self.is_traced:
+            session.on_trace = lambda traced: on_event(PassTraced(traced))
+        try:
+            for event in session.generate(request, should_stop):
+                if isinstance(event, TextChunk | Finished):
+                    on_event(event)
+                between_steps()
+        finally:
+            session.on_trace = None
+
+    def _checked(self, session: Session, request: ChatRequest) -> ChatRequest:
+        """Refuse what is too long: the engine would leave questions without an answer out, which the window shows.
+
+        Raises:
+            EngineError: it is too long, or the messages give no prompt.
+        """
+        from engine.session.answer import LEAST_ROOM  # noqa: PLC0415  (as above)
+
+        num_tokens, n_ctx = len(session.prompt_ids(request)), session.ready().target.n_ctx
+        if num_tokens > n_ctx - LEAST_ROOM:
+            message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
+            raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
+        return replace(request, conversation_id=_guest(request))
+
+
+class ForgetGuests:
+    """Implements `engine.requests.Job`: lose the kept caches of requests."""
+
+    def run(self, session: Session, *_: object) -> None:
+        """Lose them."""
+        session.states.forget_guests()
+
+
+def _guest(request: ChatRequest) -> int:
+    """A number for the conversation of a request, by its beginning: its cache is kept while others are answered."""
+    first = [message.content for message in request.messages[:2]]
+    begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first
+    return -1 - (hash(begun) & 0x7FFFFFFF)

@@ -1,0 +1,264 @@
+"""The seed of an answer: given again by it, another one, kept for the chat; from the menu to the file and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageView
+from app.domain.settings.layers import Layer
+from app.paths import builtin_draft, builtin_target, find_paths
+from app.storage.exchange.transfer import export_chats, import_chats
+from engine.records import Event, FinishReason, Mode
+from engine.session.worker import EngineWorker, probing_session
+from tests.app.controllers.chat.test_answers import answer
+from tests.app.fakes import AppHarness, keep_settings, open_app
+from tests.app.storage.exchange.test_exchange import fresh
+from tests.menus import come_back, open_menu, take
+from ui.transcript.cards.answer_card import AnswerCard
+
+SEED = 77
+
+
+def last_card(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
+    qtbot.waitUntil(lambda: not harness.window.transcript.is_building)
+    card = harness.window.transcript.last_answer()
+    assert card is not None
+    return card
+
+
+def choose(harness: AppHarness, qtbot: QtBot, *words: str) -> None:
+    """Open the menu of the last answer with the mouse, take an entry."""
+    come_back(harness.window, qtbot)
+    qtbot.mouseClick(last_card(harness, qtbot).more_button, Qt.MouseButton.LeftButton)
+    take(qtbot, *words)
+    come_back(harness.window, qtbot)
+
+
+def seeds_of(harness: AppHarness, qtbot: QtBot) -> tuple[str, dict[str, bool]]:
+    """What the menu says of the seed: the title, and each entry with whether it can be taken; empty for nothing."""
+    qtbot.mouseClick(last_card(harness, qtbot).more_button, Qt.MouseButton.LeftButton)
+    menu = open_menu(qtbot)
+    found = next((action for action in menu.actions() if "eed" in action.text()), None)
+    below = found.menu() if found is not None else None
+    entries = {one.text(): one.isEnabled() for one in below.actions()} if isinstance(below, QMenu) else {}
+    menu.close()
+    return (found.text() if found is not None else ""), entries
+
+
+def give(harness: AppHarness, qtbot: QtBot, text: str, reason: FinishReason = FinishReason.END) -> MessageView:
+    """The engine gives what was asked of it."""
+    num_finished = len(harness.window.finished)
+    harness.engine.say(text)
+    harness.engine.finish(reason)
+    qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished)
+    return harness.messages()[-1]
+
+
+def own(harness: AppHarness, **values: object) -> None:
+    harness.controller.conversations.change(Layer.CHAT, values)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def seeded(harness: AppHarness, qtbot: QtBot) -> AppHarness:
+    """One answer, drawn by a seed."""
+    own(harness, seed=SEED, temperature=0.7)
+    answer(harness, qtbot, "one", "first")
+    return harness
+
+
+def test_a_seeded_answer_is_given_again_beside_the_old_one(seeded: AppHarness, qtbot: QtBot) -> None:
+    assert seeds_of(seeded, qtbot)[0] == f"Seed {SEED}"
+    assert last_card(seeded, qtbot).figures.whole_text.endswith(f"seed {SEED}")
+    before = seeded.messages()[-1]
+    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    first, again = seeded.engine.requests
+    assert (again.messages, again.sampling) == (first.messages, first.sampling)
+    given = give(seeded, qtbot, "first")
+    assert given.notice == f"Seed {SEED} gave the same answer again."
+    assert len(given.versions) == 2
+    assert given.drawn == before.drawn
+    assert last_card(seeded, qtbot).shown_notice == given.notice
+
+
+def test_it_is_drawn_as_it_was_whatever_the_chat_has_now(seeded: AppHarness, qtbot: QtBot) -> None:
+    own(seeded, seed=5, temperature=1.3, top_k=7, mode=Mode.OFF.value)
+    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    first, again = seeded.engine.requests
+    assert again.sampling == first.sampling
+    assert again.mode is Mode.OFF
+    given = give(seeded, qtbot, "first")
+    same, others = given.notice.split(". ", 1)
+    assert same.endswith("the same answer again")
+    assert others.endswith(": Temperature, Top-k.")
+    assert seeded.controller.conversations.settings.whole("seed") == 5
+
+
+def test_another_answer_says_what_was_otherwise(seeded: AppHarness, qtbot: QtBot) -> None:
+    own(seeded, system_prompt="Be brief.")
+    seeded.engine.ready("models/other.gguf")
+    qtbot.waitUntil(lambda: seeded.window.engine.target is not None and "other" in seeded.window.engine.target.path)
+    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    notice = give(seeded, qtbot, "second").notice
+    assert "another answer than before" in notice
+    assert "It was target then." in notice
+    assert "system prompt was another" in notice
+    assert "equally likely" not in notice
+
+
+def test_where_nothing_was_otherwise_a_near_tie_is_named(seeded: AppHarness, qtbot: QtBot) -> None:
+    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    assert "with Tie-safe on, in the settings, it does not" in give(seeded, qtbot, "second").notice
+
+
+def test_one_that_was_stopped_is_compared_as_far_as_it_went(seeded: AppHarness, qtbot: QtBot) -> None:
+    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    notice = give(seeded, qtbot, "fir", FinishReason.CANCELLED).notice
+    assert notice == f"Seed {SEED} gave the same again, as far as both go."
+
+
+def test_another_seed_asks_the_same_otherwise(seeded: AppHarness, qtbot: QtBot) -> None:
+    choose(seeded, qtbot, f"Seed {SEED}", "Ask again")
+    first, again = seeded.engine.requests
+    assert again.sampling.seed not in (None, SEED)
+    assert again.sampling.temperature == first.sampling.temperature
+    given = give(seeded, qtbot, "second")
+    assert given.drawn is not None
+    assert given.drawn.seed == again.sampling.seed
+    assert given.notice == ""
+    assert seeded.controller.conversations.settings.whole("seed") == SEED
+
+
+def test_a_seed_is_copied_and_kept_for_the_chat(seeded: AppHarness, qtbot: QtBot) -> None:
+    choose(seeded, qtbot, f"Seed {SEED}", "Copy")
+    assert QApplication.clipboard().text() == str(SEED)
+    seeded.controller.conversations.reset(Layer.CHAT, ["seed"])
+    choose(seeded, qtbot, f"Seed {SEED}", "Use this seed")
+    assert str(SEED) in seeded.window.notices[-1]
+    answer(seeded, qtbot, "two", "second")
+    assert seeded.engine.requests[-1].sampling.seed == SEED
+
+
+def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "first")
+    assert harness.engine.requests[0].sampling.seed is None
+    title, entries = seeds_of(harness, qtbot)
+    assert title == "No seed"
+    assert entries == {
+        "Drawn without a seed: it cannot be repeated": False,
+        "Ask again with a seed": True,
+        "Use a seed in this chat": True,
+    }
+    choose(harness, qtbot, "No seed", "Ask again")
+    seed = harness.engine.requests[-1].sampling.seed
+    assert seed is not None
+    give(harness, qtbot, "second")
+    choose(harness, qtbot, f"Seed {seed}", "Repeat")
+    assert harness.engine.requests[-1].sampling.seed == seed
+    assert "the same answer" in give(harness, qtbot, "second").notice
+    choose(harness, qtbot, f"Seed {seed}", "Use this seed")
+    answer(harness, qtbot, "two", "third")
+    assert harness.engine.requests[-1].sampling.seed == seed
+
+
+def test_a_seed_of_its_own_for_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "first")
+    choose(harness, qtbot, "No seed", "Use a seed")
+    seed = harness.controller.conversations.settings.whole("seed")
+    answer(harness, qtbot, "two", "second")
+    assert harness.engine.requests[-1].sampling.seed == seed is not None
+
+
+def test_at_temperature_0_there_is_nothing_to_repeat(harness: AppHarness, qtbot: QtBot) -> None:
+    own(harness, seed=SEED, temperature=0.0)
+    answer(harness, qtbot, "one", "first")
+    assert seeds_of(harness, qtbot) == ("", {})
+    assert "seed" not in last_card(harness, qtbot).figures.whole_text
+
+
+def test_one_that_goes_on_is_drawn_as_it_began(seeded: AppHarness, qtbot: QtBot) -> None:
+    choose(seeded, qtbot, f"Seed {SEED}", "Ask again")
+    half = give(seeded, qtbot, "Half", FinishReason.LENGTH)
+    assert half.drawn is not None
+    seeded.controller.conversations.reset(Layer.CHAT, ["seed"])
+    own(seeded, max_tokens=500)
+    seeded.window.transcript.continue_requested.emit(half.id)
+    assert seeded.engine.requests[-1].sampling.seed == half.drawn.seed
+    whole = give(seeded, qtbot, " a word.")
+    assert whole.drawn is not None
+    assert whole.drawn.seed == half.drawn.seed
+
+
+def test_one_that_goes_on_otherwise_is_given_again_by_no_seed(seeded: AppHarness, qtbot: QtBot) -> None:
+    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    half = give(seeded, qtbot, "Half", FinishReason.LENGTH)
+    own(seeded, temperature=1.1)
+    seeded.window.transcript.continue_requested.emit(half.id)
+    assert give(seeded, qtbot, " a word.").drawn is None
+    assert seeds_of(seeded, qtbot)[0] == "No seed"
+
+
+def test_the_seed_outlives_a_restart_a_copy_and_an_export(seeded: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    before = seeded.messages()[-1].drawn
+    copy = seeded.store.library.branch_off(seeded.messages()[-1].id)
+    assert seeded.store.messages(copy)[-1].drawn == before
+    file = tmp_path / "out.json"
+    export_chats(seeded.store, file, "json", seeded.controller.conversations.current_id)
+    seeded.window.close()
+    again = open_app()
+    again.engine.ready()
+    qtbot.waitUntil(lambda: again.window.engine.target is not None)
+    assert again.messages()[-1].drawn == before
+    choose(again, qtbot, f"Seed {SEED}", "Repeat")
+    assert again.engine.requests[-1].sampling.seed == SEED
+    assert "the same answer" in give(again, qtbot, "first").notice
+    again.close()
+    elsewhere = fresh(tmp_path)
+    assert import_chats(elsewhere, file).num_new == 1
+    (row,) = elsewhere.conversations()
+    assert elsewhere.messages(row.id)[-1].drawn == before
+    elsewhere.close()
+
+
+def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
+    return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
+
+
+@pytest.fixture
+def real(qtbot: QtBot, tried: None) -> Iterator[AppHarness]:
+    """The app with the built-in pair itself."""
+    keep_settings({"target_path": str(builtin_target()), "draft_path": str(builtin_draft()), "max_tokens": 24})
+    harness = open_app(real_engine)
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None, timeout=60_000)
+    yield harness
+    harness.close()
+
+
+def test_every_mode_repeats_a_real_answer(real: AppHarness, qtbot: QtBot) -> None:
+    own(real, temperature=1.0, tie_safe=True)
+    real.window.message_submitted.emit("Tell me a story about a fox.")
+
+    def ended(count: int) -> None:
+        qtbot.waitUntil(lambda: len(real.window.finished) == count, timeout=60_000)
+        qtbot.waitUntil(lambda: real.window.engine.state is EngineState.READY, timeout=60_000)
+
+    ended(1)
+    choose(real, qtbot, "No seed", "Ask again")
+    ended(2)
+    first = real.messages()[-1]
+    assert first.drawn is not None
+    for place, mode in enumerate((Mode.OFF, Mode.NGRAM, Mode.DRAFT, Mode.HYBRID)):
+        own(real, mode=mode.value)
+        choose(real, qtbot, f"Seed {first.drawn.seed}", "Repeat")
+        ended(3 + place)
+        again = real.messages()[-1]
+        assert again.text == first.text
+        assert again.notice.startswith(f"Seed {first.drawn.seed} gave the same answer again.")
+        assert again.stats is not None
+        assert again.stats.mode is mode

@@ -1,0 +1,142 @@
+"""Servers of tools in the whole app: waited for at the first question, and none of them holds the window up."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageState
+from app.domain.tools.calls import CallStatus
+from app.tools.turn import RESULT_CHARS
+from engine.records import EngineReady, ToolFormat
+from tests.app.fakes import AppHarness, info, keep_settings, open_app
+from tests.app.journeys.test_responsiveness import MAX_STALL_MS, Heartbeat
+from ui.transcript.cards.tool_card import ToolCard
+
+SERVER = Path(__file__).parents[2] / "tools" / "mcp" / "hostile_server.py"
+WAIT_MS = 60_000
+
+
+@pytest.fixture
+def app(qtbot: QtBot, request: pytest.FixtureRequest) -> Iterator[AppHarness]:
+    """The app with the server of a kind, switched on, and all of its tools allowed; its model is not loaded yet."""
+    names = ("echo", "tool000", "remote", "b_tool_b_red_name")
+    allowed = ", ".join(f"x/{name}" for name in names)
+    keep_settings({"tools": True, "built_in_tools": "calculate", "allowed_tools": allowed})
+    harness = open_app()
+    entry = {"command": sys.executable, "args": [str(SERVER), request.param], "enabled": True}
+    harness.paths.tool_servers_file.write_text(json.dumps({"mcpServers": {"x": entry}}))
+    yield harness
+    harness.close()
+
+
+def load(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.is_loaded = True
+    harness.engine.tell(EngineReady(replace(info("models/target.gguf"), tool_format=ToolFormat.HERMES)))
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None)
+
+
+def names(harness: AppHarness) -> list[object]:
+    return [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("app", ["good"], indirect=True)
+def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbot: QtBot) -> None:
+    load(app, qtbot)  # begins to start it
+    app.window.message_submitted.emit("What is there?")
+    card = app.window.transcript.last_answer()
+    assert card is not None
+    assert app.engine.requests == []
+    assert card.progress_label.text() == "Starting the servers of tools"
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
+    assert names(app) == ["calculate", "echo", "second"]
+    app.engine.say("Two tools.")
+    app.engine.finish()
+    qtbot.waitUntil(lambda: app.window.engine.state is EngineState.READY)
+    app.window.message_submitted.emit("And now?")
+    assert names(app) == ["calculate", "echo", "second"]  # at once, and the same
+    assert app.engine.requests[0].tools == app.engine.requests[1].tools
+
+
+@pytest.mark.parametrize("app", ["never starts"], indirect=True)
+def test_stop_ends_the_wait_for_a_server(app: AppHarness, qtbot: QtBot) -> None:
+    load(app, qtbot)
+    app.window.message_submitted.emit("What is there?")
+    app.window.stop_requested.emit()
+    assert app.engine.requests == []
+    assert app.messages()[-1].state is MessageState.STOPPED
+    assert app.window.engine.state is EngineState.READY
+
+
+@pytest.mark.parametrize("app", ["ends at once"], indirect=True)
+def test_a_server_that_fails_is_told_and_the_question_is_sent(app: AppHarness, qtbot: QtBot) -> None:
+    load(app, qtbot)
+    app.window.message_submitted.emit("What is there?")
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
+    assert names(app) == ["calculate"]
+    assert "“x”" in app.window.notices[-1]
+
+
+@pytest.mark.parametrize("app", ["good"], indirect=True)
+def test_definitions_are_counted_before_anything_is_sent(app: AppHarness, qtbot: QtBot) -> None:
+    load(app, qtbot)
+    has_second = lambda text: '"second"' in text and '"calculate"' in text  # noqa: E731
+    qtbot.waitUntil(lambda: any(has_second(one.texts[0]) for one in app.engine.counts), timeout=WAIT_MS)
+    meter = app.controller.context.meter
+    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)  # words, here
+    counted = meter.parts.system
+    app.window.composer.edit.setPlainText("Hello there")
+    sums = app.controller.attachments.sums
+    qtbot.waitUntil(lambda: any(key[0] == "tools" for key in sums._counts))
+    qtbot.waitUntil(lambda: app.window.composer._sum is not None and app.window.composer._sum.total > counted)
+    app.window.settings_changed.emit({"tools": False})
+    qtbot.waitUntil(lambda: not meter.parts.has_tools and meter.parts.system < counted)
+
+
+@pytest.mark.parametrize(
+    ("app", "tool", "status"),
+    [
+        ("many tools", "tool000", CallStatus.DONE),
+        ("schema bombs", "remote", CallStatus.DONE),
+        ("nasty names", "b_tool_b_red_name", CallStatus.DONE),
+        ("huge result", "echo", CallStatus.DONE),
+        ("nasty result", "echo", CallStatus.DONE),
+        ("many parts", "echo", CallStatus.DONE),
+        ("many values", "echo", CallStatus.FAILED),
+        ("dies", "echo", CallStatus.FAILED),
+        ("no line end", "echo", CallStatus.FAILED),
+    ],
+    indirect=["app"],
+)
+def test_a_hostile_server_does_not_hold_the_window_up(
+    app: AppHarness, tool: str, status: CallStatus, qtbot: QtBot
+) -> None:
+    load(app, qtbot)
+    app.window.message_submitted.emit("Go")
+    heartbeat = Heartbeat()
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
+    assert tool in names(app)
+    assert len(names(app)) <= 130
+    app.engine.say(f'<tool_call>\n{{"name": "{tool}", "arguments": {{}}}}\n</tool_call>')
+    app.engine.finish()
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 2, timeout=WAIT_MS)
+    qtbot.wait(100)
+    heartbeat.stop()
+    view = next(view for view in app.messages() if view.call is not None)
+    assert view.call is not None
+    assert view.call.status is status
+    assert len(view.text) <= RESULT_CHARS
+    (card,) = [card for card in app.window.transcript.cards if isinstance(card, ToolCard)]
+    shown = (card.author.text(), card.server.text(), card.preview.text(), card.accessibleName())
+    assert not any(ord(char) < 32 and char != "\n" for text in shown for char in text)
+    result = app.engine.requests[-1].messages[-1]
+    assert (result.role, result.content.split("\n[")[0]) == ("tool", view.text.split("\n[")[0])  # of nobody else
+    sys.stderr.write(f"{heartbeat.worst_cpu_ms:.1f} ms of this thread, {heartbeat.worst_wall_ms:.1f} ms by the wall\n")
+    assert heartbeat.worst_cpu_ms < MAX_STALL_MS

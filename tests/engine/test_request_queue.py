@@ -1,0 +1,208 @@
+"""The order of requests, what a cancel reaches, what ends for what."""
+
+from __future__ import annotations
+
+import queue
+import threading
+
+import pytest
+
+from engine.records import ChatRequest, CountRequest, LoadRequest
+from engine.request_queue import BACKGROUND, RequestQueue
+from engine.requests import ForgetPast, Request, RunJob, SetDraft
+
+WAIT_S = 20.0
+
+
+class NoJob:
+    """Is never run here."""
+
+    def run(self, *_: object) -> None:
+        raise NotImplementedError
+
+
+class Bench:
+    """A queue, and what it interrupted."""
+
+    def __init__(self, *requests: Request) -> None:
+        self.interrupted: list[int | None] = []
+        self.num_resumed = 0
+        self.queue = RequestQueue(self._interrupt, self._resume)
+        self.put(*requests)
+
+    def _interrupt(self, request: Request | None) -> None:
+        self.interrupted.append(None if request is None else request.request_id)
+
+    def _resume(self) -> None:
+        self.num_resumed += 1
+
+    def put(self, *requests: Request) -> None:
+        for request in requests:
+            self.queue.put(request, lambda _event: None)
+
+    def rest(self) -> list[int]:
+        """Take all; the numbers, negative where they were cancelled."""
+        numbers = []
+        while True:
+            try:
+                asked = self.queue.take(0.0)
+            except queue.Empty:
+                return numbers
+            if asked is None:
+                return numbers
+            numbers.append(-asked.number if asked.is_cancelled else asked.number)
+            self.queue.done(asked)
+
+
+def answer(number: int) -> ChatRequest:
+    return ChatRequest(request_id=number)
+
+
+def load(number: int) -> LoadRequest:
+    return LoadRequest("model.gguf", request_id=number)
+
+
+def job(number: int, *, background: bool = False) -> RunJob:
+    return RunJob(NoJob(), background, number)
+
+
+def test_counts_come_behind_the_rest_and_the_background_last() -> None:
+    bench = Bench(job(1, background=True), CountRequest(2, ("a",)), answer(3), job(4), ForgetPast(5))
+    assert bench.rest() == [3, 4, 5, 2, 1]
+    assert bench.interrupted == []
+
+
+@pytest.mark.parametrize(
+    ("requests", "cancelled", "left"),
+    [
+        ((load(1), answer(2)), 2, [-1, -2]),
+        ((load(1), answer(2), answer(3)), 2, [1, -2, 3]),  # the other one waits for it
+        ((load(1), answer(2), answer(3)), 3, [1, 2, -3]),
+        ((answer(1), load(2)), 1, [-1, 2]),
+        ((load(1), SetDraft("d", 2), answer(3)), 3, [-1, -2, -3]),
+        ((load(1), answer(2)), 1, [-1, 2]),
+        ((job(1), answer(2)), 2, [1, -2]),
+        ((answer(1),), 9, [1]),
+    ],
+)
+def test_an_answer_that_is_cancelled_takes_the_loads_with_it_that_only_it_waits_for(
+    requests: tuple[Request, ...], cancelled: int, left: list[int]
+) -> None:
+    bench = Bench(*requests)
+    bench.queue.cancel(cancelled)
+    assert bench.rest() == left
+
+
+@pytest.mark.parametrize(
+    ("requests", "left"),
+    [
+        ((load(1), load(2)), [-1, 2]),
+        ((load(1), SetDraft("d", 2), load(3)), [-1, -2, 3]),
+        ((load(1), answer(2), load(3)), [1, 2, 3]),
+        ((load(1), SetDraft("d", 2)), [1, 2]),
+        ((job(1), load(2)), [-1, 2]),
+        ((job(1), SetDraft("d", 2)), [-1, 2]),
+        ((job(1, background=True), load(2)), [2, 1]),
+    ],
+)
+def test_other_models_end_jobs_and_the_loads_that_nobody_waits_for(
+    requests: tuple[Request, ...], left: list[int]
+) -> None:
+    assert Bench(*requests).rest() == left
+
+
+def test_what_runs_is_interrupted_and_what_waits_is_not() -> None:
+    bench = Bench(answer(1), answer(2))
+    first = bench.queue.take(0.0)
+    assert first is not None
+    assert bench.num_resumed == 1
+    bench.queue.cancel(2)
+    assert bench.interrupted == []
+    bench.queue.cancel(1)
+    assert bench.interrupted == [1]
+    assert first.is_cancelled
+    bench.queue.done(first)
+    bench.queue.cancel(1)
+    assert bench.interrupted == [1]
+    assert bench.rest() == [-2]
+    assert bench.num_resumed == 1, "one that is cancelled needs no pass"
+
+
+def test_one_that_ends_leaves_a_later_one_of_the_same_number() -> None:
+    bench = Bench(answer(1))
+    first = bench.queue.take(0.0)
+    assert first is not None
+    bench.put(answer(1))
+    bench.queue.done(first)
+    assert bench.rest() == [1]
+
+
+def test_idle_work_ends_for_what_somebody_waits_for() -> None:
+    bench = Bench()
+    assert bench.queue.begin_idle()
+    bench.put(CountRequest(1, ()), ForgetPast(2))
+    assert bench.interrupted == []
+    bench.put(job(3, background=True))
+    assert bench.interrupted == [None]
+    bench.queue.end_idle()
+    bench.put(answer(4))
+    assert bench.interrupted == [None]
+    assert not bench.queue.begin_idle()
+
+
+def test_in_a_job_what_comes_next_is_ended_if_it_is_cancelled() -> None:
+    bench = Bench(job(1, background=True))
+    running = bench.queue.take(0.0)
+    bench.put(CountRequest(2, ()), job(3), answer(4), answer(5))
+    bench.queue.cancel(5)
+    assert bench.queue.take_cancelled() is None, "4 comes first"
+    bench.queue.cancel(4)
+    ended = [bench.queue.take_cancelled(), bench.queue.take_cancelled()]
+    assert [asked.number for asked in ended if asked is not None] == [4, 5]
+    assert bench.queue.take_cancelled() is None
+    assert running is not None
+    assert not running.is_cancelled
+    bench.queue.done(running)
+    assert bench.rest() == [3, 2]
+
+
+def test_what_waits_beside_counts() -> None:
+    bench = Bench(CountRequest(1, ()))
+    assert not bench.queue.is_awaited()
+    bench.put(job(2, background=True))
+    assert not bench.queue.is_awaited()
+    assert bench.queue.is_awaited(max_rank=BACKGROUND)
+    bench.put(answer(3))
+    assert bench.queue.is_awaited()
+
+
+def test_the_end_cancels_what_runs_and_leaves_only_what_is_to_be_forgotten() -> None:
+    bench = Bench(answer(1), answer(2), ForgetPast(3))
+    running = bench.queue.take(0.0)
+    bench.queue.close()
+    assert running is not None
+    assert running.is_cancelled
+    assert bench.interrupted == [None]
+    bench.queue.done(running)
+    bench.put(answer(4), ForgetPast(5))
+    assert bench.queue.has_to_forget
+    assert bench.rest() == [3, 5]
+    assert bench.queue.take() is None
+
+
+def test_who_waits_is_woken() -> None:
+    bench, taken = Bench(), queue.SimpleQueue[int]()
+
+    def work() -> None:
+        while (asked := bench.queue.take()) is not None:
+            bench.queue.done(asked)
+            taken.put(asked.number)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for number in range(1, 50):
+        bench.put(answer(number))
+    assert [taken.get(timeout=WAIT_S) for _ in range(1, 50)] == list(range(1, 50))
+    bench.queue.close()
+    thread.join(WAIT_S)
+    assert not thread.is_alive()

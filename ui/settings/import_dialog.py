@@ -1,0 +1,83 @@
+"""What the file of another app has of servers of tools, and which of them are to be added: nothing is started."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app.domain.tools.servers import ImportView
+from ui.text.formatting import on_button
+from ui.text.language import translate
+from ui.widgets.dialogs import ConfirmDialog
+
+LIST_PX = 240  # at most
+
+
+class ImportDialog(ConfirmDialog):
+    """Each server with its command or address, ticked unless it cannot be used.
+
+    Signals:
+        chosen(object): the names of those that are to be added.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget, view: ImportView) -> None:
+        text = translate("ImportDialog", "They are added switched off: nothing is started before you switch it on.")
+        super().__init__(
+            parent,
+            translate("ImportDialog", "Import servers from {source}").format(source=view.source),
+            text if view.servers else translate("ImportDialog", "All of its servers are there already."),
+            translate("ImportDialog", "Add"),
+        )
+        self.boxes: dict[str, QCheckBox] = {}
+        rows = QWidget()
+        rows.setObjectName("page")
+        column = QVBoxLayout(rows)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(10)
+        for server in view.servers:
+            self.boxes[server.name] = box = QCheckBox(on_button(server.name))
+            box.setChecked(not server.problem)
+            box.setAccessibleDescription(server.place)
+            box.toggled.connect(self._update)
+            column.addWidget(box)
+            for words, kind in ((server.place, "caption"), (server.problem, "error")):
+                if words:
+                    column.addLayout(_indented(words, kind))
+        column.addStretch(1)
+        if view.servers:
+            scroll = QScrollArea()
+            scroll.setWidget(rows)
+            scroll.setWidgetResizable(True)
+            scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            scroll.setFixedHeight(min(LIST_PX, rows.sizeHint().height() + 8))
+            self.column.addWidget(scroll)
+        if view.num_known and view.servers:
+            known = translate("ImportDialog", "%n more are there already.", None, view.num_known)
+            self.column.addWidget(_caption(known, "caption"))
+        self.accepted.connect(lambda: self.chosen.emit(self.names))
+        self._update()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that are ticked."""
+        return tuple(name for name, box in self.boxes.items() if box.isChecked())
+
+    def _update(self) -> None:
+        self.accept_button.setEnabled(bool(self.names))
+
+
+def _caption(words: str, kind: str) -> QLabel:
+    label = QLabel(words)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setProperty("kind", kind)
+    return label
+
+
+def _indented(words: str, kind: str) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(24, 0, 0, 0)
+    row.addWidget(_caption(words, kind))
+    return row
