@@ -1937,6 +1937,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
+        <source>{number} fixed by the form</source>
+        <translation>{number} durch die Form bestimmt</translation>
+    </message>
+    <message>
+        <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
+        <translation>Von den entworfenen Token die, für die die Form eines Aufrufs keine Wahl ließ: Sie brauchten keinen Entwurf.</translation>
+    </message>
+    <message>
         <source>about as fast as plain</source>
         <translation>etwa so schnell wie ohne Entwurf</translation>
     </message>
@@ -10147,6 +10155,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Hold calls in their form</source>
+        <translation>Aufrufe in ihrer Form halten</translation>
+    </message>
+    <message>
+        <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
+        <translation>Sobald ein Aufruf begonnen hat, wird nur geschrieben, was das Schema seines Werkzeugs zulässt. Was nichts anderes sein kann, kostet dann keinen eigenen Durchlauf.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
