@@ -99,5 +99,6 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         qtbot.wait(100)
         harness.close()
         assert written.read_text("utf-8").split() == done  # nothing goes on by itself
+    assert done  # else nothing was tried
     unknown = kinds[CallStatus.UNKNOWN]
     sys.stderr.write(f"{NUM_KILLS} kills, {len(done)} calls run, {unknown} of them unknown; last was: {dict(ends)}\n")
