@@ -182,10 +182,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class CountRequest:
-    """Texts whose tokens are to be counted by the loaded model's vocabulary, as text: no control tokens.
-
-    In place of a text may stand the size of a picture, whose places are counted.
-    """
+    """What the loaded model is to count: tokens of texts, none of them control tokens, and places of sizes."""
 
     request_id: int
     texts: tuple[str | PictureSize, ...]

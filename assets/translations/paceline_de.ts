@@ -3127,8 +3127,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Seed in diesem Chat verwenden</translation>
     </message>
     <message>
-        <source>The same answer, in every mode, unless model or messages have changed.</source>
-        <translation>Dieselbe Antwort, in jedem Modus, sofern Modell und Nachrichten noch dieselben sind.</translation>
+        <source>The same answer in every mode, but for near ties, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort in jedem Modus, von Beinahe-Gleichständen abgesehen, sofern Modell und Nachrichten noch dieselben sind.</translation>
     </message>
     <message>
         <source>Repeat with this seed</source>
@@ -6982,6 +6982,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{path} hears, but does not see: it has no encoder for pictures.</source>
         <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
+    </message>
+    <message>
+        <source>{path} is of another model: it puts marks around pictures that this model does not know.</source>
+        <translation>{path} gehört zu einem anderen Modell: Es setzt Marken um Bilder, die dieses Modell nicht kennt.</translation>
     </message>
     <message>
         <source>The encoder could not read the picture: {reason}.</source>

@@ -82,6 +82,14 @@ class ScriptedSession:
         with self._notes.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
+    @property
+    def is_loaded(self) -> bool:
+        return self._ready is not None
+
+    def unload(self) -> None:
+        self._note("unload")
+        self._ready = None
+
     def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
         progress(request.target, 0.5)
         if ABORT in request.target:
