@@ -1937,6 +1937,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
+        <source>{number} fixed by the form</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>about as fast as plain</source>
         <translation>etwa so schnell wie ohne Entwurf</translation>
     </message>
@@ -3119,8 +3127,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Seed in diesem Chat verwenden</translation>
     </message>
     <message>
-        <source>The same answer, in every mode, unless model or messages have changed.</source>
-        <translation>Dieselbe Antwort, in jedem Modus, sofern Modell und Nachrichten noch dieselben sind.</translation>
+        <source>The same answer in every mode, but for near ties, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort in jedem Modus, von Beinahe-Gleichständen abgesehen, sofern Modell und Nachrichten noch dieselben sind.</translation>
     </message>
     <message>
         <source>Repeat with this seed</source>
@@ -6976,6 +6984,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
     </message>
     <message>
+        <source>{path} is of another model: it puts marks around pictures that this model does not know.</source>
+        <translation>{path} gehört zu einem anderen Modell: Es setzt Marken um Bilder, die dieses Modell nicht kennt.</translation>
+    </message>
+    <message>
         <source>The encoder could not read the picture: {reason}.</source>
         <translation>Der Encoder konnte das Bild nicht lesen: {reason}.</translation>
     </message>
@@ -10147,6 +10159,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Hold calls in their form</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Allowed without asking</source>

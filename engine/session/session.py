@@ -23,6 +23,7 @@ from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
 from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.held_calls import held_calls
 from engine.heads.loading import LoadedHead, open_head_beside
 from engine.llama import library, rpc
 from engine.llama.context import LlamaContext
@@ -401,11 +402,11 @@ class Session:
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        vocab = target.model.vocab
+        vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Nothing of a picture is proposed, nor what followed one.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
-        constraint = GrammarConstraint(start_of(vocab, request.grammar)) if request.grammar else None
+        constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         plain = (said("plain decoding instead: {reason}", reason=reason),) if reason else ()

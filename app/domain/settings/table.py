@@ -317,6 +317,15 @@ FIELDS: tuple[SettingField, ...] = (
         maximum=MAX_TEXT_CHARS,
     ),
     SettingField(
+        "hold_calls",
+        TOOLS,
+        "Hold calls in their form",
+        FieldKind.SWITCH,
+        False,
+        "Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then "
+        "costs no pass of its own.",
+    ),
+    SettingField(
         "allowed_tools",
         TOOLS,
         "Allowed without asking",
