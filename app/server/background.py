@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.domain.errors import AppError
-from app.domain.local_server import Activity
+from app.domain.local_server import Activity, ServerSetup
 
 if TYPE_CHECKING:
     from app.server.application import CurrentModel
@@ -37,10 +37,10 @@ class BackgroundServer:
     """
 
     def __init__(
-        self, engine: Engine, current: CurrentModel, where: tuple[str, int], key: str, on_change: Callable[[], None]
+        self, engine: Engine, current: CurrentModel, setup: ServerSetup, key: str, on_change: Callable[[], None]
     ) -> None:
         self._engine, self._current = engine, current
-        self._where, self._key = where, key
+        self._setup, self._key = setup, key if setup.needs_key else ""
         self._on_change = on_change
         self._lock = threading.Lock()
         self._is_stopping = False
@@ -98,11 +98,13 @@ class BackgroundServer:
         from app.server.metrics import Metrics  # noqa: PLC0415
         from app.server.scheduler import Scheduler  # noqa: PLC0415
 
-        with bind(*self._where) as listener:
+        setup = self._setup
+        with bind(setup.host, setup.port) as listener:
             metrics, scheduler = Metrics(), Scheduler(self._engine)
             scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
             scheduler.on_change = self._on_change
-            app = make_application(self._current, scheduler, metrics, self._key, AllowedHosts(self._where[0]))
+            hosts = AllowedHosts(setup.host, names=setup.names)
+            app = make_application(self._current, scheduler, metrics, self._key, hosts)
             server = Server(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:

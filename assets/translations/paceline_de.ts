@@ -6500,6 +6500,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
     </message>
     <message>
+        <source>{text} is no name, such as host.docker.internal.</source>
+        <translation>{text} ist kein Name wie host.docker.internal.</translation>
+    </message>
+    <message>
+        <source>There are more than {most} names.</source>
+        <translation>Es sind mehr als {most} Namen.</translation>
+    </message>
+    <message>
         <source>{label} must be some of: {choices}.</source>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
     </message>
@@ -6936,6 +6944,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Gerät {name} ist zweimal angegeben.</translation>
     </message>
     <message>
+        <source>Choose an embedding model.</source>
+        <translation>Wähle ein Embedding-Modell.</translation>
+    </message>
+    <message>
+        <source>The model gave numbers that are not finite: its file is damaged.</source>
+        <translation>Das Modell gab Zahlen aus, die nicht endlich sind: Seine Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{path} ranks texts: it gives no vectors of them.</source>
+        <translation>{path} ordnet Texte nach Rang: Vektoren gibt es nicht aus.</translation>
+    </message>
+    <message>
         <source>The grammar cannot be read: {reason}.</source>
         <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
     </message>
@@ -7140,6 +7160,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>sie konnte nicht gestartet werden: {reason}</translation>
     </message>
     <message>
+        <source>Cut it into parts.</source>
+        <translation>Teile sie auf.</translation>
+    </message>
+    <message>
+        <source>Choose another embedding model if it happens again.</source>
+        <translation>Wähle ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
+    </message>
+    <message>
+        <source>Input {number} is too large: it has {tokens:,} tokens, and this model reads {most:,} at once.</source>
+        <translation>Eingabe {number} ist zu groß: Sie hat {tokens:,} Tokens, und dieses Modell liest {most:,} auf einmal.</translation>
+    </message>
+    <message>
+        <source>The process that had {name} ended without an answer.</source>
+        <translation>Der Prozess, der {name} hatte, endete ohne Antwort.</translation>
+    </message>
+    <message>
+        <source>Input {number} has no tokens.</source>
+        <translation>Eingabe {number} hat keine Tokens.</translation>
+    </message>
+    <message>
         <source>signal SIGKILL, most likely because memory ran out</source>
         <translation>Signal SIGKILL, vermutlich weil der Speicher nicht reichte</translation>
     </message>
@@ -7198,6 +7238,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The chat template of this model leaves the tools out.</source>
         <translation>Die Chatvorlage dieses Modells lässt die Werkzeuge weg.</translation>
+    </message>
+    <message>
+        <source>The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.</source>
+        <translation>Der Prompt hat mehr als {most:,} Tokens, aber der Kontext fasst {n_ctx:,}.</translation>
+    </message>
+    <message>
+        <source>Shorten it, or have the model loaded with a larger context.</source>
+        <translation>Kürze ihn, oder lass das Modell mit einem größeren Kontext laden.</translation>
     </message>
     <message>
         <source>The loaded model cannot see pictures: no side file (mmproj) is loaded with it.</source>
@@ -9791,6 +9839,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
+    </message>
+    <message>
+        <source>Ask for the key</source>
+        <translation>Schlüssel verlangen</translation>
+    </message>
+    <message>
+        <source>Off, programs of this computer need no key; pages of websites are refused all the same, and other computers always need it.</source>
+        <translation>Ist das aus, brauchen Programme dieses Computers keinen Schlüssel; Seiten von Websites werden trotzdem abgewiesen, und andere Computer brauchen ihn immer.</translation>
+    </message>
+    <message>
+        <source>Further names</source>
+        <translation>Weitere Namen</translation>
+    </message>
+    <message>
+        <source>Names that programs use for this computer beside its address, as those in containers do; others are refused.</source>
+        <translation>Namen, unter denen Programme diesen Computer neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
     </message>
     <message>
         <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>

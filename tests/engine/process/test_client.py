@@ -257,7 +257,7 @@ def test_a_turn_has_the_model_loaded_that_it_needs(bench: Bench) -> None:
     assert bench.noted() == ["unload"] * 2
 
 
-def length_of_prompt(session: Session) -> int:
+def length_of_prompt(session: Session, _should_stop: Callable[[], bool]) -> int:
     return len(session.prompt_ids(ChatRequest(raw_prompt="four")))
 
 
