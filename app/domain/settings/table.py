@@ -286,6 +286,15 @@ FIELDS: tuple[SettingField, ...] = (
         step=1,
     ),
     SettingField(
+        "server_loads",
+        SERVER,
+        "Other models",
+        FieldKind.SWITCH,
+        False,
+        "A program may name any model of your library. It is loaded for that, and your own comes back with your next "
+        "message.",
+    ),
+    SettingField(
         "server_key",
         SERVER,
         "Ask for the key",
