@@ -176,6 +176,7 @@ class ChatRequest:
     files: tuple[tuple[str, str], ...] = ()  # beside a ``suffix``: names and texts of other files of the project
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
+    holds_calls: bool = False  # what begins as a call of the ``tools`` goes on in their form, by their schemas
     top_logprobs: int | None = None  # how many of the likeliest tokens to tell with each; None: no probabilities
     thinking: str = ""  # the name of a `ThinkingOption`; empty, or one that the model has not: as the template has it
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
@@ -183,10 +184,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class CountRequest:
-    """Texts whose tokens are to be counted by the loaded model's vocabulary, as text: no control tokens.
-
-    In place of a text may stand the size of a picture, whose places are counted.
-    """
+    """What the loaded model is to count: tokens of texts, none of them control tokens, and places of sizes."""
 
     request_id: int
     texts: tuple[str | PictureSize, ...]

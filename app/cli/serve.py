@@ -183,7 +183,7 @@ def _serve(
     metrics, worker = Metrics(), EngineWorker(lambda _event: None, lambda: session)
     scheduler = Scheduler(worker, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
-    scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
+    scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
     app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder)
     worker.start()

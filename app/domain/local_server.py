@@ -57,6 +57,38 @@ class ServerSetup:
         return self.wants_key or self.host != LOOPBACK
 
 
+GONE = 499  # no status of HTTP: the program left before it had all
+
+
+class RequestState(StrEnum):
+    """How far a request is."""
+
+    READING = "reading"  # it arrives, or is looked at
+    WAITING = "waiting"  # in the queue
+    RUNNING = "running"  # answered now
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """A request of a program, without a word of what was asked or answered.
+
+    ``at`` is seconds since the epoch. ``program`` is what it calls itself, ``model`` the name that answered; either may
+    be empty. Of several answers to one request ``tokens`` is the sum. ``status`` is that of the HTTP response, or what
+    an answer ended with after its response had begun; `GONE` where the program left, None while there is none.
+    """
+
+    number: int
+    at: float
+    program: str = ""
+    path: str = ""
+    model: str = ""
+    tokens: int | None = None
+    tokens_per_second: float | None = None
+    state: RequestState = RequestState.READING
+    status: int | None = None
+
+
 class ServerState(StrEnum):
     """What became of the switch."""
 
@@ -79,7 +111,8 @@ class Activity:
 class ServerView:
     """The server now. ``address`` as ``http://127.0.0.1:8080``; ``problem`` says why it failed.
 
-    ``yours_waits``: the window's own question waits for the answer to a program.
+    ``yours_waits``: the window's own question waits for the answer to a program. ``guest`` is the model that a program
+    had loaded in place of the window's; empty where there is none.
     """
 
     state: ServerState = ServerState.OFF
@@ -87,6 +120,7 @@ class ServerView:
     activity: Activity = Activity()
     problem: Problem | None = None
     yours_waits: bool = False
+    guest: str = ""
 
 
 def base_url(host: str, port: int) -> str:

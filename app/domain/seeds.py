@@ -16,7 +16,7 @@ from engine.records import ChatRequest, Message
 # Settings that shape what is said, but for the system prompt. How tokens are proposed is none of them.
 DRAWING_KEYS = ("seed", *SAMPLING_KEYS, "max_tokens", "thinking", "template_variables", "prompt_format")
 _DIGEST_CHARS = 12
-_SEED_BITS = 31  # of what the setting takes
+_NUM_SEEDS = 1_000_000
 
 
 class SeedWish(StrEnum):
@@ -67,8 +67,8 @@ def gone_on(before: Drawn | None, now: Drawn) -> Drawn | None:
 
 
 def new_seed() -> int:
-    """Give a seed that nobody chose."""
-    return int.from_bytes(os.urandom(8), "big") >> (64 - _SEED_BITS)
+    """Give a seed that nobody chose, and that can be read and typed."""
+    return int.from_bytes(os.urandom(8), "big") % _NUM_SEEDS
 
 
 def _facts(message: Message) -> list[object]:

@@ -95,11 +95,14 @@ class AnswerStream(StreamingResponse):
             self.on_end()
 
 
-def events_across_threads() -> tuple[Events, Callable[[JobEvent], None]]:
-    """A queue of this thread's loop, and what puts something into it from another thread."""
+def events_across_threads(
+    note: Callable[[JobEvent], None] = lambda _event: None,
+) -> tuple[Events, Callable[[JobEvent], None]]:
+    """A queue of this thread's loop, and what puts something into it from another thread; ``note`` hears of all."""
     loop, events = asyncio.get_running_loop(), Events()
 
     def post(event: JobEvent) -> None:
+        note(event)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(events.put_nowait, event)
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from app.server.access import AccessControl, AllowedHosts
+from app.server.access import ENTRY, AccessControl, AllowedHosts
 from app.server.answering import AnswerStream, Builder, events_across_threads, respond, unless_gone
 from app.server.anthropic.events import MessageBuilder
 from app.server.anthropic.request import parse_messages_request
@@ -34,7 +34,7 @@ from app.server.embeddings import (
 from app.server.error_forms import body_of
 from app.server.errors import UNEXPECTED, ApiError, api_error
 from app.server.fields import passing_over, warnings_so_far
-from app.server.library import ModelSwitch, no_such_model
+from app.server.library import NamedModels, no_such_model
 from app.server.llama.events import CompletionBuilder
 from app.server.llama.request import parse_infill_request, parse_native_request
 from app.server.metrics import CONTENT_TYPE, Metrics
@@ -43,6 +43,7 @@ from app.server.ollama.models import API_VERSION, running, shown, tags
 from app.server.ollama.request import is_load, name_of, parse_ollama_request
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
+from app.server.request_log import RequestEntry
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
@@ -99,7 +100,7 @@ LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests bef
 
 
 def make_application(  # noqa: PLR0913  (what a server is made of)
-    models: CurrentModel | ModelSwitch,
+    models: CurrentModel | NamedModels,
     scheduler: Scheduler,
     metrics: Metrics,
     key: str,
@@ -125,7 +126,11 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    guarded = AccessControl(app, key, hosts, lambda path, status: metrics.count_request(_endpoint(path), status))
+
+    def count(path: str, status: int) -> None:
+        metrics.count_request(_endpoint(path), status)
+
+    guarded = AccessControl(app, key, hosts, count, metrics.requests)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -141,7 +146,7 @@ class Endpoints:
 
     def __init__(
         self,
-        models: CurrentModel | ModelSwitch,
+        models: CurrentModel | NamedModels,
         scheduler: Scheduler,
         metrics: Metrics,
         embedder: Embedder | None,
@@ -151,8 +156,8 @@ class Endpoints:
         self._embedder = embedder
         self._is_strict = strict
         self._reported: set[str] = set()  # warnings that are in the log
-        self._switch = models if isinstance(models, ModelSwitch) else None
-        self._current = models.current if isinstance(models, ModelSwitch) else models
+        self._switch = None if callable(models) else models
+        self._current = models if callable(models) else models.current
         self._scheduler = scheduler
         self._metrics = metrics
 
@@ -339,12 +344,14 @@ class Endpoints:
         with self._reading():
             ask = read(body, model)
             self._report(warnings_so_far())
-        return await self._told(request, model.ready.target.path, ask)
+        return await self._told(request, model.ready.target.path, ask, model.name)
 
-    async def _told(self, request: Request, target: str, ask: Ask) -> Response:
+    async def _told(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
         """Do in its turn what the session, or something beside it, is asked."""
-        events, post = events_across_threads()
-        job = self._scheduler.submit(None, post, target, ask)
+        entry: RequestEntry = request.scope[ENTRY]
+        events, post = events_across_threads(entry.note_event)
+        entry.note_queued(name)
+        job = self._scheduler.submit(None, post, target, ask, on_turn=entry.note_turn)
         try:
             told = await unless_gone(request, events.get())
         finally:
@@ -382,8 +389,12 @@ class Endpoints:
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
-        events, post = events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path, more=asked.more)
+        entry: RequestEntry = request.scope[ENTRY]
+        entry.note_queued(model.name)
+        events, post = events_across_threads(entry.note_event)
+        job = self._scheduler.submit(
+            asked.request, post, model.ready.target.path, more=asked.more, on_turn=entry.note_turn
+        )
         is_handed_on = False
         try:
             response = await unless_gone(request, respond(asked, builder, events))

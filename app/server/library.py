@@ -30,29 +30,40 @@ class ModelLibrary(Protocol):
         """The model of this name; None where there is none. May read the disk."""
 
 
-class LoadingSession(Protocol):
-    """What is needed of `engine.session.session.Session` to change the models. Only the engine's thread calls it."""
+class NamedModels(Protocol):
+    """What requests may name. All methods may be called from any thread."""
 
-    is_load_cancelled: Callable[[], bool]
+    def current(self) -> ServedModel:
+        """What answers where no model is named.
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether there is a target."""
+        Raises:
+            ApiError: nothing is loaded.
+        """
 
-    def ready(self) -> EngineReady:
-        """What is loaded."""
+    def known(self, name: str) -> ServedModel | None:
+        """A model that was loaded before: nothing has to be loaded to read a request for it."""
 
-    def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
-        """Load a target and its draft."""
+    def names(self) -> list[str]:
+        """All that may be named, the current one first."""
 
-    def unload(self) -> None:
-        """Free all models."""
+    def find(self, name: str) -> str:
+        """The file of a model by its name.
+
+        Raises:
+            ApiError: 404: there is none.
+        """
+
+    def load_for(self, target: str) -> LoadRequest | None:
+        """Give what has to be loaded for requests that were read for this file; None where it is not to be."""
+
+    def note_loaded(self, ready: EngineReady) -> None:
+        """Note what was loaded for a request."""
 
 
 class ModelSwitch:
     """Has the model loaded that a request was read for. One is in memory at a time: two might not fit.
 
-    `current` and `known` may be called from any thread, `ensure` and `unload` on the engine's.
+    Methods may be called from any thread.
     """
 
     def __init__(self, first: Choice, ready: EngineReady, library: ModelLibrary) -> None:
@@ -77,7 +88,7 @@ class ModelSwitch:
         return list(dict.fromkeys([self.current().name, *self._library.names()]))
 
     def find(self, name: str) -> str:
-        """The file of a model by its name; `ensure` can load it from now on.
+        """The file of a model by its name; `load_for` knows it from now on.
 
         Raises:
             ApiError: 404: there is none.
@@ -88,19 +99,16 @@ class ModelSwitch:
         with self._lock:
             return self._choices.setdefault(choice.request.target, choice).request.target
 
-    def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
-        """Have the model of this file loaded.
-
-        Raises:
-            EngineError: it cannot be loaded; then none is.
-        """
-        if session.is_loaded and session.ready().target.path == target:
-            return
+    def load_for(self, target: str) -> LoadRequest | None:
+        """Give what has to be loaded for requests that were read for this file."""
         with self._lock:
-            choice = self._choices[target]
-        session.unload()
-        session.is_load_cancelled = should_stop
-        ready = session.load(choice.request, lambda _path, _fraction: not should_stop())
+            choice = self._choices.get(target)
+        return None if choice is None else choice.request
+
+    def note_loaded(self, ready: EngineReady) -> None:
+        """Note what was loaded for a request."""
+        with self._lock:
+            choice = self._choices[ready.target.path]
         model = choice.served(ready)
         with self._lock:
             self._current = model

@@ -10,10 +10,20 @@ from collections.abc import Callable, Sequence
 
 from app.domain.local_server import Activity
 from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, stopped_error
-from app.server.turn import Ask, Ensure, ForgetGuests, Told, Turn, TurnBegan
+from app.server.turn import Ask, ForgetGuests, Told, Turn, TurnBegan
 from engine.errors import EngineError
 from engine.pacing.pass_trace import OnTrace
-from engine.records import ChatRequest, EngineFailed, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    RunStats,
+    TextChunk,
+)
 from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
 
 MAX_WAITING = 32
@@ -27,7 +37,8 @@ class Job:
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
     request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
-    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own.
+    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own. ``on_turn`` is
+    called where one begins.
     """
 
     def __init__(
@@ -37,12 +48,14 @@ class Job:
         target: str,
         ask: Ask | None,
         more: Sequence[ChatRequest],
+        on_turn: Callable[[], None],
     ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
         self.ask = ask
         self.more = deque(more)
+        self.on_turn = on_turn
         self.is_cancelled = False
         self.number = 0  # of its turn with the engine
         self.began_s: float | None = None  # when that began
@@ -58,8 +71,9 @@ class Scheduler:
         on_answer: hears on a thread of the engine's of every answer that ended, stopped ones included.
         on_pass: hears there of every pass.
         on_change: hears on any thread that `activity` is another.
-        ensure: has the model of a file loaded, on the engine's thread; it is given what says whether to give up. None:
-            a request for another model than the one that is loaded is refused.
+        load_for: gives what has to be loaded for requests that name a file, on any thread. None: nothing is loaded for
+            them, and those for another model than the one that is loaded are refused.
+        on_loaded: hears on a thread of the engine's of what was loaded for a request.
     """
 
     def __init__(self, engine: Engine, max_waiting: int = MAX_WAITING) -> None:
@@ -74,7 +88,8 @@ class Scheduler:
         self.on_answer: Callable[[RunStats], None] = lambda _stats: None
         self.on_pass: OnTrace | None = None
         self.on_change: Callable[[], None] = lambda: None
-        self.ensure: Ensure | None = None
+        self.load_for: Callable[[str], LoadRequest | None] = lambda _target: None
+        self.on_loaded: Callable[[EngineReady], None] = lambda _ready: None
 
     @property
     def activity(self) -> Activity:
@@ -98,6 +113,7 @@ class Scheduler:
         target: str = "",
         ask: Ask | None = None,
         more: Sequence[ChatRequest] = (),
+        on_turn: Callable[[], None] = lambda: None,
     ) -> Job:
         """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
 
@@ -106,7 +122,7 @@ class Scheduler:
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, ask, more)
+        job = Job(request, on_event, target, ask, more, on_turn)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -162,7 +178,8 @@ class Scheduler:
             if job is not None:
                 self._current, job.number, job.began_s, job.is_whole = job, next_number(), None, False
         if job is not None:
-            turn = Turn(job.request, job.target, job.ask, self.ensure, self.on_pass is not None)
+            load = self.load_for(job.target) if job.target else None
+            turn = Turn(job.request, job.target, job.ask, load, self.on_pass is not None)
             self._engine.submit(RunJob(turn, True, job.number), lambda event: self._on_event(job, event))
         self.on_change()
 
@@ -172,10 +189,13 @@ class Scheduler:
         if isinstance(event, TurnBegan):
             with self._lock:
                 job.began_s = time.perf_counter()
+            job.on_turn()
             self.on_change()
         elif isinstance(event, PassTraced):
             if self.on_pass is not None:
                 self.on_pass(event.traced)
+        elif isinstance(event, EngineReady):
+            self.on_loaded(event)
         elif isinstance(event, TextChunk):
             job.on_event(event)
         elif isinstance(event, Finished):

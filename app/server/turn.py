@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.server.errors import ApiError, model_changed_error
 from engine.errors import EngineError, PromptTooLongError
-from engine.records import ChatRequest, EngineReady, Finished, JobEvent, TextChunk
+from engine.records import ChatRequest, EngineReady, Finished, JobEvent, LoadRequest, TextChunk
 from engine.requests import OnEvent, PassTraced
 
 if TYPE_CHECKING:  # NumPy is for the engine's thread
@@ -18,7 +18,6 @@ BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
 
 # Is given what says whether to give up. Can be pickled, unless it is known that the engine is of the same process.
 Ask = Callable[["Session", Callable[[], bool]], object]
-Ensure = Callable[["Session", str, Callable[[], bool]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +37,14 @@ class Turn:
     """Implements `engine.requests.Job`: an answer, a question to the session, or a load.
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
-    request and without ``ask`` the model is loaded only. ``ensure`` has the model of a file loaded; None: a request for
-    another one than is loaded is refused.
+    request and without ``ask`` the model is loaded only. ``load`` is what has to be loaded for it, where it is not;
+    None: a request for another model than the one that is loaded is refused. `EngineReady` is told of what was loaded.
     """
 
     request: ChatRequest | None
     target: str = ""
     ask: Ask | None = None
-    ensure: Ensure | None = None
+    load: LoadRequest | None = None
     is_traced: bool = False
 
     def run(
@@ -56,8 +55,8 @@ class Turn:
             return None
         on_event(TurnBegan())
         try:
-            if self.ensure is not None and self.target:
-                self.ensure(session, self.target, should_stop)
+            if self.load is not None:
+                self._load(session, self.load, should_stop, on_event)
             needs_model = self.ask is None or bool(self.target)
             ready = session.ready() if needs_model else None
             if ready is not None and self.target not in ("", ready.target.path):
@@ -70,6 +69,18 @@ class Turn:
         except (EngineError, ApiError) as error:
             return error
         return None
+
+    def _load(self, session: Session, request: LoadRequest, should_stop: Callable[[], bool], on_event: OnEvent) -> None:
+        """Have models loaded, if they are not.
+
+        Raises:
+            EngineError: they cannot be; then none are.
+        """
+        if session.is_loaded and session.ready().target.path == request.target:
+            return
+        session.unload()  # both might not fit
+        session.is_load_cancelled = should_stop
+        on_event(session.load(request, lambda _path, _fraction: not should_stop()))
 
     def _answer(
         self,

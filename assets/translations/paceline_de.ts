@@ -43,6 +43,10 @@
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
+        <source>Loading your model again · {percent}</source>
+        <translation>Ihr Modell wird wieder geladen · {percent}</translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -692,6 +696,10 @@
     <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Show the local server, or the chat</source>
+        <translation>Lokalen Server oder den Chat zeigen</translation>
     </message>
     <message>
         <source>Turn the local server on or off</source>
@@ -1937,6 +1945,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
+        <source>{number} fixed by the form</source>
+        <translation>{number} durch die Form bestimmt</translation>
+    </message>
+    <message>
+        <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
+        <translation>Von den entworfenen Token die, bei denen die Form eines Aufrufs keine Wahl ließ: Sie brauchten keinen Entwurf.</translation>
+    </message>
+    <message>
         <source>about as fast as plain</source>
         <translation>etwa so schnell wie ohne Entwurf</translation>
     </message>
@@ -2905,6 +2921,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
+        <source>{name} is loaded for a program. Your model comes back with your next message.</source>
+        <translation>{name} ist für ein Programm geladen. Mit Ihrer nächsten Nachricht kommt Ihr Modell zurück.</translation>
+    </message>
+    <message>
         <source>The server is ready.</source>
         <translation>Der Server ist bereit.</translation>
     </message>
@@ -2921,10 +2941,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Server settings…</source>
-        <translation>Einstellungen des Servers …</translation>
-    </message>
-    <message>
         <source>Turn the server off</source>
         <translation>Server ausschalten</translation>
     </message>
@@ -2939,6 +2955,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Server on</source>
         <translation>Server an</translation>
+    </message>
+    <message>
+        <source>Show the server page</source>
+        <translation>Seite des Servers zeigen</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
@@ -3119,8 +3139,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Einen Seed in diesem Chat verwenden</translation>
     </message>
     <message>
-        <source>The same answer, in every mode, unless model or messages have changed.</source>
-        <translation>Dieselbe Antwort, in jedem Modus, sofern Modell und Nachrichten noch dieselben sind.</translation>
+        <source>The same answer in every mode, but for near ties, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort in jedem Modus, von Beinahe-Gleichständen abgesehen, sofern Modell und Nachrichten noch dieselben sind.</translation>
     </message>
     <message>
         <source>Repeat with this seed</source>
@@ -6492,6 +6512,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
     </message>
     <message>
+        <source>Make another key on the Server page.</source>
+        <translation>Erzeugen Sie auf der Seite „Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
         <source>{text} is no name, such as host.docker.internal.</source>
         <translation>{text} ist kein Name wie host.docker.internal.</translation>
     </message>
@@ -6994,6 +7018,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{path} hears, but does not see: it has no encoder for pictures.</source>
         <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
+    </message>
+    <message>
+        <source>{path} is of another model: it puts marks around pictures that this model does not know.</source>
+        <translation>{path} gehört zu einem anderen Modell: Es setzt Marken um Bilder, die dieses Modell nicht kennt.</translation>
     </message>
     <message>
         <source>The encoder could not read the picture: {reason}.</source>
@@ -7898,10 +7926,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
-    </message>
-    <message>
-        <source>Make another key in the settings, under Local server.</source>
-        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
     </message>
     <message>
         <source>The key in {file} cannot be used, or other users may read it.</source>
@@ -9560,10 +9584,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
-        <source>The server starts when you save.</source>
-        <translation>Der Server startet, wenn Sie speichern.</translation>
-    </message>
-    <message>
         <source>Hide the key</source>
         <translation>Schlüssel verbergen</translation>
     </message>
@@ -9578,6 +9598,140 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message numerus="yes">
+        <source>{names} and {number} more</source>
+        <translation>
+            <numerusform>{names} und {number} weiteres</numerusform>
+            <numerusform>{names} und {number} weitere</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation>Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>Einstellungen…</translation>
+    </message>
+    <message>
+        <source>Stop the answer</source>
+        <translation>Antwort anhalten</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>No program has asked anything yet.</source>
+        <translation>Noch hat kein Programm etwas gefragt.</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Anfragen</translation>
+    </message>
+    <message>
+        <source>What was asked and answered is neither shown nor kept; the list goes with the server.</source>
+        <translation>Was gefragt und geantwortet wurde, wird weder gezeigt noch aufbewahrt. Die Liste endet mit dem Server.</translation>
+    </message>
+    <message>
+        <source>{running} running, {waiting} waiting</source>
+        <translation>{running} in Arbeit, {waiting} warten</translation>
+    </message>
+    <message>
+        <source>{name}, the model of your chats</source>
+        <translation>{name}, das Modell Ihrer Chats</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Programs are told to try again.</source>
+        <translation>Kein Modell ist geladen. Programme werden gebeten, es noch einmal zu versuchen.</translation>
+    </message>
+    <message>
+        <source>In memory now, for a program: {name}.</source>
+        <translation>Jetzt im Speicher, für ein Programm: {name}.</translation>
+    </message>
+    <message>
+        <source>Others that programs may name: {names}.</source>
+        <translation>Programme dürfen auch diese nennen: {names}.</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>Programm</translation>
+    </message>
+    <message>
+        <source>Path</source>
+        <translation>Pfad</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>Token/s</translation>
+    </message>
+    <message>
+        <source>Status</source>
+        <translation>Status</translation>
+    </message>
+    <message>
+        <source>Arriving</source>
+        <translation>Kommt an</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Wartet</translation>
+    </message>
+    <message>
+        <source>Answering</source>
+        <translation>Antwortet</translation>
+    </message>
+    <message>
+        <source>no key, or a wrong one</source>
+        <translation>kein oder falscher Schlüssel</translation>
+    </message>
+    <message>
+        <source>not allowed</source>
+        <translation>nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>the queue was full</source>
+        <translation>Warteschlange voll</translation>
+    </message>
+    <message>
+        <source>stopped, or no model</source>
+        <translation>angehalten, oder kein Modell</translation>
+    </message>
+    <message>
+        <source>Program left</source>
+        <translation>Programm ging</translation>
+    </message>
+    <message>
+        <source>Of the answer, without the prompt.</source>
+        <translation>Der Antwort, ohne den Prompt.</translation>
     </message>
 </context>
 <context>
@@ -9827,6 +9981,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
+    </message>
+    <message>
+        <source>Other models</source>
+        <translation>Andere Modelle</translation>
+    </message>
+    <message>
+        <source>A program may name any model of your library. It is loaded for that, and your own comes back with your next message.</source>
+        <translation>Ein Programm darf jedes Modell Ihrer Bibliothek nennen. Es wird dafür geladen, und Ihres kommt mit Ihrer nächsten Nachricht zurück.</translation>
     </message>
     <message>
         <source>Ask for the key</source>
@@ -10213,6 +10375,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Eingebaute Werkzeuge</translation>
     </message>
     <message>
+        <source>Hold calls in their form</source>
+        <translation>Aufrufe in ihrer Form halten</translation>
+    </message>
+    <message>
+        <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
+        <translation>Hat ein Aufruf begonnen, wird nur geschrieben, was das Schema seines Werkzeugs erlaubt. Was dann gar nicht anders lauten kann, kostet keinen eigenen Durchgang.</translation>
+    </message>
+    <message>
         <source>Allowed without asking</source>
         <translation>Ohne Rückfrage erlaubt</translation>
     </message>
@@ -10358,6 +10528,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation> Rennen</translation>
     </message>
     <message>
+        <source> Server</source>
+        <translation> Server</translation>
+    </message>
+    <message>
         <source> Settings</source>
         <translation> Einstellungen</translation>
     </message>
@@ -10396,6 +10570,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
         <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Let editors and other programs use the model (Ctrl+Shift+S)</source>
+        <translation>Editoren und andere Programme das Modell nutzen lassen (Strg+Umschalt+S)</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -11965,6 +12147,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 </context>
 <context>
     <name>WindowDialogs</name>
+    <message>
+        <source>The Server page has the address, the key and examples for programs, the models, and the latest requests.</source>
+        <translation>Die Seite „Server“ hat Adresse, Schlüssel und Beispiele für Programme, die Modelle und die letzten Anfragen.</translation>
+    </message>
     <message>
         <source>This desktop has no system tray: the taskbar entry will alert you instead.</source>
         <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>

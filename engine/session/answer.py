@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,22 +52,41 @@ LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
 ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
 
 
+@dataclass(frozen=True)
+class AnswerPlan:
+    """How an answer is made, settled before it begins.
+
+    Attributes:
+        request: with the mode that runs, which need not be the one that was asked for.
+        drafter: proposes tokens.
+        pacer: there where the costs are measured; it decides where the request leaves the depth to it.
+        constraint: the request's grammar.
+        tie_bound: there where near ties are to be decided in the plain shape.
+        on_pass: hears of passes that ran alike.
+        on_first_look: see `LoopConfig`.
+        on_trace: hears of every pass.
+        notes: what the statistics are to say of it, in sentences.
+    """
+
+    request: ChatRequest
+    drafter: Drafter
+    pacer: Pacer | None = None
+    constraint: GrammarConstraint | None = None
+    tie_bound: TieBound | None = None
+    on_pass: OnPass | None = None
+    on_first_look: Callable[[Distribution, Distribution], None] | None = None
+    on_trace: OnTrace | None = None
+    notes: tuple[str, ...] = ()
+
+
 class Answer:
     """The making of one answer, as a stream of events."""
 
-    def __init__(
-        self,
-        target: CachedSequence,
-        tokenizer: Tokenizer,
-        drafter: Drafter,
-        request: ChatRequest,
-        prompt: PromptBuilder,
-        pacer: Pacer | None = None,
-    ) -> None:
-        """``pacer`` is there where the costs are measured; it decides where the request leaves the depth to it."""
+    def __init__(self, target: CachedSequence, tokenizer: Tokenizer, prompt: PromptBuilder, plan: AnswerPlan) -> None:
+        request, pacer = plan.request, plan.pacer
+        self._plan = plan
         self._target = target
         self._tokenizer = tokenizer
-        self._drafter = drafter
         self._request = request
         self._prompt = prompt
         needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
@@ -76,19 +96,13 @@ class Answer:
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
-        self._pacer = pacer
         # What plain decoding would cost is known at a fixed depth, too.
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
-        self.constraint: GrammarConstraint | None = None  # the request's grammar
-        self.on_pass: OnPass | None = None
-        self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
-        self.on_trace: OnTrace | None = None
-        self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
         self._canonical = decides_ties(request)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._pace.paced else self._pace.depth
-        self.stats.decisions.append(self._pace.reason)
+        self.stats.decisions += [self._pace.reason, *plan.notes]
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
         """Run it. `Finished` comes last, unless an `EngineError` is raised."""
@@ -103,8 +117,8 @@ class Answer:
         rest = self._detokenizer.flush(is_cut=reason is not FinishReason.END)
         if rest.text:
             yield self._chunk(rest)
-        if self.tie_bound is not None:
-            self.stats.decisions.append(_tie_summary(self.stats, self.tie_bound.margin))
+        if self._plan.tie_bound is not None:
+            self.stats.decisions.append(_tie_summary(self.stats, self._plan.tie_bound.margin))
         yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
 
     @property
@@ -193,15 +207,15 @@ class Answer:
         request, stats = self._request, self.stats
         banned = self._tokenizer.eog_ids if request.ignore_eos or request.min_tokens else frozenset()
         ends_from = math.inf if request.ignore_eos else len(prompt) + request.min_tokens
-        if self.constraint is not None:
-            self.constraint.begin(len(prompt))
-        sampler = Sampler(request.sampling, banned, self.constraint, banned_before=ends_from)
-        pacer = self._pacer if self._pace.paced else None
+        if self._plan.constraint is not None:
+            self._plan.constraint.begin(len(prompt))
+        sampler = Sampler(request.sampling, banned, self._plan.constraint, banned_before=ends_from)
+        pacer = self._plan.pacer if self._pace.paced else None
         speculation = Speculation(
-            self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
+            self._target, self._plan.drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
         )
         if pacer is not None:
-            pacer.pays_rework = self.tie_bound is not None
+            pacer.pays_rework = self._plan.tie_bound is not None
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
@@ -226,14 +240,14 @@ class Answer:
 
     def _loop_config(self, sampler: Sampler, pacer: Pacer | None) -> LoopConfig:
         """``pacer`` is there where it decides; what passes cost is always measured, so that it is known."""
-        bound = self.tie_bound
+        plan, bound = self._plan, self._plan.tie_bound
         return LoopConfig(
             pacer=pacer,
-            costs=self._pacer,
+            costs=plan.pacer,
             tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
             on_pass=self._on_pass,
-            on_first_look=self.on_first_look,
-            on_trace=self.on_trace,
+            on_first_look=plan.on_first_look,
+            on_trace=plan.on_trace,
             num_logprobs=self._request.top_logprobs,
         )
 
@@ -254,9 +268,9 @@ class Answer:
 
     def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
-        is_eog, drafter = self._tokenizer.is_eog, self._drafter
+        is_eog, drafter = self._tokenizer.is_eog, self._plan.drafter
         is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
-        if self.tie_bound is None and not is_looked_at:
+        if self._plan.tie_bound is None and not is_looked_at:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
             if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
@@ -269,7 +283,8 @@ class Answer:
     def _on_pass(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         if self.plain_cost is not None:  # before another curve is in force
             self.plain_cost.observe_passes(num_tokens, passes_ms)
-        if self.on_pass is not None and (news := self.on_pass(num_tokens, passes_ms)):
+        on_pass = self._plan.on_pass
+        if on_pass is not None and (news := on_pass(num_tokens, passes_ms)):
             self.stats.add_decision(news)
 
     def _take(self, block: StepOutput) -> FinishReason | None:

@@ -23,6 +23,7 @@ from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
 from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.held_calls import held_calls
 from engine.heads.loading import LoadedHead, open_head_beside
 from engine.llama import library, rpc
 from engine.llama.context import LlamaContext
@@ -59,7 +60,7 @@ from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
-from engine.session.answer import LEAST_ROOM, Answer
+from engine.session.answer import LEAST_ROOM, Answer, AnswerPlan
 from engine.session.draft_placement import DraftPlacement, check_memory
 from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
 from engine.session.head_choice import HeadChoice, explained
@@ -402,30 +403,30 @@ class Session:
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        vocab = target.model.vocab
+        vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Nothing of a picture is proposed, nor what followed one.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
-        constraint = GrammarConstraint(start_of(vocab, request.grammar)) if request.grammar else None
+        constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
-        request = replace(request, mode=mode)
-        answer = Answer(target.sequence, vocab, drafter, request, prompt, costs.pacer)
-        answer.constraint = constraint
+        plain = (said("plain decoding instead: {reason}", reason=reason),) if reason else ()
+        plan = AnswerPlan(
+            replace(request, mode=mode),
+            drafter,
+            costs.pacer,
+            constraint,
+            self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None,
+            on_pass=None if tie_safe else costs.observe_passes,  # another number of threads would change the last bits
+            on_first_look=sharpness.observe if sharpness is not None else None,
+            on_trace=self.on_trace,
+            notes=(*plain, *((note,) if note else ())),
+        )
+        answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
             model.on_steps, model.on_prompt_read = costs.observe_draft_step, answer.stats.count_draft_prompt
             model.sharpness = sharpness
-        # Another number of threads would change the last bits.
-        answer.on_pass = None if tie_safe else costs.observe_passes
-        answer.on_first_look = sharpness.observe if sharpness is not None else None
-        answer.on_trace = self.on_trace
-        answer.tie_bound = self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None
-        if model is not None:
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
-        if reason:
-            answer.stats.decisions.append(said("plain decoding instead: {reason}", reason=reason))
-        if note:
-            answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
         try:
             with self.interrupt.attached_to(self._contexts()):

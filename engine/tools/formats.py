@@ -112,7 +112,7 @@ _ARGUMENTS = Body.ARGUMENTS
 _DSML = ('<｜DSML｜invoke name="{name}">\n', '<｜DSML｜parameter name="{key}" string="true">')
 _DSML_END = ("</｜DSML｜parameter>\n", "</｜DSML｜invoke>\n")
 _DSML_JSON = '<｜DSML｜parameter name="{key}" string="false">'
-_M3 = "]<]minimax[>["  # before each tag
+MINIMAX_TAG = _M3 = "]<]minimax[>["  # before each tag
 _TOOL_NAME = {"name_key": "tool_name", "arguments_key": "parameters"}
 # In the order in which they are tried.
 SYNTAXES: Mapping[ToolFormat, CallSyntax] = {

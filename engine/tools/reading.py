@@ -12,13 +12,14 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 
 Schemas = Mapping[str, Mapping[str, Any]]  # of the parameters, by the tools' names: forms with tags say no types
 _DECODER = json.JSONDecoder(strict=False)  # models write line ends into their strings as they are
 _ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # beside name and arguments these say nothing
 _SLOT = re.compile(r"\{(name|key|id|index|type)\}")
 _SPACE = re.compile(r"\s*")
+_ELEMENT = re.compile(rf"\s*{re.escape(MINIMAX_TAG)}<([^<>/]+)>")
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 _HARMONY = re.compile(
     r"\s*(?:<\|start\|>assistant)?\s*(?:<\|channel\|>commentary)?\s*to=functions\.(?P<name>[^\s<]+)\s*"
@@ -289,29 +290,56 @@ def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[
     A value may have the tag of its end in it: the right one is followed by what may follow.
     """
     tag, next_key = _value_tag(syntax, key), syntax.key.partition("{")[0]
+    is_nested = "{key}" in syntax.value_end and text.startswith(next_key, start)  # a list, or an object
     following = (next_key, syntax.end.strip()) if syntax.end else (next_key, syntax.block_end, syntax.mark)
     place = start
     while (place := text.find(tag, place)) >= 0:
         after = _space(text, place + len(tag))
-        if next_key in text[start:place]:
+        if not is_nested and next_key in text[start:place]:
             return -1, True
+        if is_nested and not _is_balanced(text[start:place], key):
+            place += 1
+            continue
         if any(text.startswith(one, after) for one in following):
             return place, True
         if any(one.startswith(text[after:]) for one in following):
             return place, False
         place += 1
-    if next_key in text[start:]:
+    if not is_nested and next_key in text[start:]:
         return -1, True
     held = range(min(max(len(tag), len(next_key)) - 1, len(text) - start), 0, -1)
     return len(text) - next((n for n in held if tag.startswith(text[-n:]) or next_key.startswith(text[-n:])), 0), False
 
 
 def value_of(raw: str) -> object:
-    """A value that is no text: JSON; the text where it is none."""
+    """A value that is no text: JSON, or elements as MiniMax M3 nests them; the text where it is neither."""
     try:
         return json.loads(raw, strict=False)
     except (ValueError, RecursionError):
+        return _elements(raw) if raw.startswith(MINIMAX_TAG) else raw
+
+
+def _is_balanced(text: str, key: str) -> bool:
+    """Whether as many elements of this name end in a text as begin in it."""
+    return text.count(f"{MINIMAX_TAG}<{key}>") == text.count(f"{MINIMAX_TAG}</{key}>")
+
+
+def _elements(raw: str) -> object:
+    """A list of items, or an object by the names of its elements; the text itself where it is no whole of them."""
+    found: list[tuple[str, object]] = []
+    place = 0
+    while begin := _ELEMENT.match(raw, place):
+        tag = f"{MINIMAX_TAG}</{begin[1]}>"
+        end = raw.find(tag, begin.end())
+        while end >= 0 and not _is_balanced(raw[begin.end() : end], begin[1]):
+            end = raw.find(tag, end + 1)
+        if end < 0:
+            return raw
+        found.append((begin[1], value_of(raw[begin.end() : end])))
+        place = end + len(tag)
+    if raw[place:].strip():
         return raw
+    return [value for _, value in found] if all(key == "item" for key, _ in found) else dict(found)
 
 
 # ---- Python's calls, and Gemma's arguments --------------------------------------------------------------------------

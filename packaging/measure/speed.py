@@ -178,7 +178,8 @@ def seeds(options: argparse.Namespace) -> int:
 
 def print_ways(found: list[list[RunStats]]) -> None:
     """Tokens per second and acceptance of each of `WAYS`; below a seeded one both over the unseeded one's."""
-    fields = ("tokens", "decode_s", "passes", "accepted", "proposed")
+    # The first to draft reads the prompt with the draft model for all: that is left out.
+    fields = ("tokens", "generation_s", "passes", "accepted", "proposed")
     table = np.array([[[getattr(stats, name) for name in fields] for stats in row] for row in found])
     drawn = np.random.default_rng(0).integers(len(table), size=(2000, len(table)))
     sums = np.concatenate((table.sum(axis=0)[None], table[drawn].sum(axis=1)))  # [1 + resamples, ways, fields]

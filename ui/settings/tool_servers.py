@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.tools.servers import ToolServerView
-from ui.settings.tool_import import ImportDialog
+from ui.settings.import_dialog import ImportDialog
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.formatting import count, on_button
 from ui.text.language import mark, translate

@@ -286,6 +286,15 @@ FIELDS: tuple[SettingField, ...] = (
         step=1,
     ),
     SettingField(
+        "server_loads",
+        SERVER,
+        "Other models",
+        FieldKind.SWITCH,
+        False,
+        "A program may name any model of your library. It is loaded for that, and your own comes back with your next "
+        "message.",
+    ),
+    SettingField(
         "server_key",
         SERVER,
         "Ask for the key",
@@ -335,6 +344,15 @@ FIELDS: tuple[SettingField, ...] = (
         "",
         "Of the servers that are switched on in the settings, those whose tools the model is given.",
         maximum=MAX_TEXT_CHARS,
+    ),
+    SettingField(
+        "hold_calls",
+        TOOLS,
+        "Hold calls in their form",
+        FieldKind.SWITCH,
+        False,
+        "Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then "
+        "costs no pass of its own.",
     ),
     SettingField(
         "allowed_tools",

@@ -2,7 +2,8 @@
 
 The format is not documented by its maker; this reads what exports of 2023 to 2026 have in common. Words of the user
 and of the assistant are taken, typed or spoken, with the reasoning before them and the name of the model; what tools
-said and hidden messages are not. Where a picture was, `PICTURE` says so: a question may be nothing else.
+said and hidden messages are not. Pictures lie in files beside it, named by their ids; where one is missing, `PICTURE`
+says so: a question may be nothing else.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
+from app.storage.exchange.pictures import NO_FILES, PictureFiles
 from app.storage.exchange.records import (
+    MAX_ATTACHMENTS,
     MAX_MESSAGES,
     MAX_TEXT_CHARS,
     PICTURE,
@@ -31,6 +35,7 @@ _PLACE = re.compile(
     "(?P<gap>[ \t]*)(?P<mark>\ue200[^\ue200\ue201\n]{0,2000}\ue201|【\\d{1,6}(?::\\d{1,6})?†[^【】\n]{0,200}】)"
 )
 _BETWEEN = "\ue202"
+_POINTER = re.compile(r"[a-z-]{1,40}://(file[-_][\w-]{4,200})")
 _MAX_PLACES = 10_000  # of one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
@@ -42,8 +47,8 @@ def is_chatgpt(data: object) -> bool:
     return isinstance(data, dict) and isinstance(data.get("mapping"), dict)
 
 
-def from_data(data: Mapping[str, Any]) -> PortableChat:
-    """Read one conversation.
+def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> PortableChat:
+    """Read one conversation, whose pictures are among ``files``.
 
     Raises:
         ChatsImportError: it is too large.
@@ -60,7 +65,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
         above = keys.get(parent_id) if parent_id is not None else None
         thought = thoughts.get(parent_id, _Thought()) if parent_id is not None else _Thought()
         thought = thought if thought.num_chars <= room else _Thought()
-        message = _message(nodes[node_id], len(messages) + 1, above, thought)
+        message = _message(nodes[node_id], len(messages) + 1, above, thought, files)
         keys[node_id] = message.key if message else above
         if message:
             is_unnamed = message.role == "assistant" and not message.target
@@ -154,7 +159,9 @@ def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
     return _Thought(text, thought, num_chars, thought.seconds)
 
 
-def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Thought) -> PortableMessage | None:
+def _message(
+    node: Mapping[str, Any], key: int, parent: int | None, thought: _Thought, files: PictureFiles
+) -> PortableMessage | None:
     message = node.get("message")
     if not isinstance(message, dict) or message.get("recipient") not in (None, "all"):
         return None
@@ -162,10 +169,11 @@ def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Th
     role = author.get("role") if isinstance(author, dict) else None
     if role not in ("user", "assistant") or metadata.get("is_visually_hidden_from_conversation") is True:
         return None
-    text = _text(message.get("content"))
-    if not text.strip():
+    text, pictures = _text(message.get("content"), metadata, files)
+    if not text.strip() and not pictures:
         return None
-    result = PortableMessage(key, parent, str(role), text, created_at=clean_time(message.get("create_time")))
+    created = clean_time(message.get("create_time"))
+    result = PortableMessage(key, parent, str(role), text, created_at=created, attachments=pictures)
     if role == "user":
         return result
     text = with_thinking(_with_links(text, metadata.get("content_references")), thought.text)
@@ -178,17 +186,42 @@ def _metadata(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def _text(content: object) -> str:
+def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> tuple[str, tuple[Attachment, ...]]:
+    """Words, and the pictures that are there."""
     if not isinstance(content, dict) or content.get("content_type") not in ("text", "multimodal_text"):
-        return ""
-    parts = content.get("parts")
-    pieces = [_piece(part) for part in parts] if isinstance(parts, list) else []
-    return clean_text("\n\n".join(piece for piece in pieces if piece))
+        return "", ()
+    parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
+    for part in parts if isinstance(parts, list) else ():
+        found = _picture(part, metadata, files) if len(pictures) < MAX_ATTACHMENTS else None
+        if found is not None:
+            pictures.append(found)
+        else:
+            pieces.append(_piece(part))
+    return clean_text("\n\n".join(piece for piece in pieces if piece)), tuple(pictures)
+
+
+def _picture(part: object, metadata: Mapping[str, Any], files: PictureFiles) -> Attachment | None:
+    """The picture that a part points to: ``file-service://file-AbC``, ``sediment://file_0123``."""
+    pointer = part.get("asset_pointer") if isinstance(part, dict) and _is_picture(part) else None
+    if not isinstance(pointer, str) or not (found := _POINTER.fullmatch(pointer)):
+        return None
+    listed = metadata.get("attachments")
+    names = {
+        str(each.get("id")): each.get("name")
+        for each in (listed[:_MAX_PLACES] if isinstance(listed, list) else ())
+        if isinstance(each, dict)
+    }
+    name = names.get(found[1])
+    return files.with_id(found[1], name if isinstance(name, str) else "")
+
+
+def _is_picture(part: Mapping[str, Any]) -> bool:
+    return part.get("content_type") == "image_asset_pointer"
 
 
 def _piece(part: object) -> str:
     """Words as they were typed, or as they were understood when they were spoken."""
-    if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
+    if isinstance(part, dict) and _is_picture(part):
         return PICTURE
     if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
         part = part.get("text")

@@ -1,18 +1,24 @@
 """LM Studio's conversations: ``*.conversation.json``, a list of messages, each with versions and the one that is shown.
 
 The format is not documented by its maker; this reads what files of 0.3 and 0.4 have in common. Text is taken with the
-reasoning before it, the name of the model and the chat's system prompt; tools are not. Of pictures `PICTURE` is left.
+reasoning before it, the name of the model and the chat's system prompt; tools are not. Pictures lie in the folder
+``user-files``; of one that is missing `PICTURE` is left.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
+from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.storage.chats.options import MAX_CHARS, NOTHING_OWN, to_text
+from app.storage.exchange.pictures import NO_FILES, PictureFiles
 from app.storage.exchange.records import (
+    MAX_ATTACHMENTS,
     MAX_MESSAGES,
     PICTURE,
     PortableChat,
@@ -35,8 +41,10 @@ def is_lm_studio(data: object) -> bool:
     return all(isinstance(each, dict) and isinstance(each.get("versions"), list) for each in data["messages"])
 
 
-def from_data(data: Mapping[str, Any]) -> PortableChat:
+def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> PortableChat:
     """Read one conversation: what follows a message belongs to the version of it that is shown.
+
+    Its pictures are among ``files``.
 
     Raises:
         ChatsImportError: it is too large.
@@ -47,12 +55,14 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     for entry in data["messages"]:
         chosen = parent
         for is_shown, version in _versions(entry):
-            role, text = version.get("role"), clean_text(_text(version, is_thinking=False))
-            if role not in ("user", "assistant") or not text.strip():
+            pictures = _pictures(version, files)
+            role, text = version.get("role"), clean_text(_text(version, is_thinking=False, found=pictures))
+            if role not in ("user", "assistant") or not (text.strip() or pictures):
                 continue
             if len(messages) >= MAX_MESSAGES:
                 raise ChatsImportError("A conversation in this file has too many messages.")
-            messages.append(_message(version, len(messages) + 1, parent, text))
+            message = _message(version, len(messages) + 1, parent, text)
+            messages.append(replace(message, attachments=tuple(pictures.values())))
             if is_shown or chosen == parent:
                 chosen = len(messages)
         if chosen is not None and chosen != parent:
@@ -128,15 +138,35 @@ def _thinking_style(step: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return style if isinstance(style, dict) and style.get("type") == "thinking" else None
 
 
-def _text(version: Mapping[str, Any], *, is_thinking: bool) -> str:
-    """The words of a question or an answer, or the reasoning before them."""
+def _text(
+    version: Mapping[str, Any], *, is_thinking: bool, found: Mapping[str, Attachment] = MappingProxyType({})
+) -> str:
+    """The words of a question or an answer, or the reasoning before them; of pictures that were ``found`` nothing."""
     steps = [step for step in _steps(version) if (_thinking_style(step) is not None) is is_thinking]
-    return "\n\n".join(piece for step in steps for piece in _pieces(step.get("content")))
+    return "\n\n".join(piece for step in steps for piece in _pieces(step.get("content"), found))
 
 
-def _pieces(content: object) -> Iterator[str]:
+def _pieces(content: object, found: Mapping[str, Attachment]) -> Iterator[str]:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
             yield part["text"]
-        elif isinstance(part, dict) and part.get("type") == "file" and part.get("fileType") == "image":
+        elif isinstance(part, dict) and _is_picture(part) and str(part.get("fileIdentifier")) not in found:
             yield PICTURE
+
+
+def _is_picture(part: Mapping[str, Any]) -> bool:
+    return part.get("type") == "file" and part.get("fileType") == "image"
+
+
+def _pictures(version: Mapping[str, Any], files: PictureFiles) -> dict[str, Attachment]:
+    """Those of a message that are there, by the names of their files."""
+    found = dict[str, Attachment]()
+    for step in _steps(version):
+        content = step.get("content")
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict) and _is_picture(part) and len(found) < MAX_ATTACHMENTS:
+                name = part.get("fileIdentifier")
+                picture = files.named(name) if isinstance(name, str) else None
+                if picture is not None:
+                    found[str(name)] = picture
+    return found

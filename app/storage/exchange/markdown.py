@@ -16,14 +16,20 @@ from app.domain.thinking import split_thinking
 from app.domain.tools.calls import CallStatus, StoredCall
 from app.storage.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
 from app.storage.exchange.own_format import (
-    MAX_ATTACHMENTS,
     call_from_data,
     call_to_data,
     check_version,
     time_from,
     to_attachment,
 )
-from app.storage.exchange.records import MAX_MESSAGES, PortableChat, PortableMessage, clean_text, clean_title
+from app.storage.exchange.records import (
+    MAX_ATTACHMENTS,
+    MAX_MESSAGES,
+    PortableChat,
+    PortableMessage,
+    clean_text,
+    clean_title,
+)
 from engine.records import RunStats
 from engine.sentences import said
 

@@ -32,6 +32,7 @@ from app.storage.chats.options import MAX_CHARS, from_text, to_text
 from app.storage.exchange.records import (
     EPOCH,
     LATEST,
+    MAX_ATTACHMENTS,
     MAX_MESSAGES,
     PortableChat,
     PortableMessage,
@@ -47,7 +48,6 @@ FORMAT, VERSION = "paceline-chats", 1
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
-MAX_ATTACHMENTS = 100  # of one message
 
 
 def to_json(chats: Iterable[PortableChat]) -> str:

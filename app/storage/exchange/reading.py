@@ -21,6 +21,7 @@ from app.domain.text_decoding import decode
 from app.storage.exchange import chatgpt, lm_studio, own_format, transcript
 from app.storage.exchange.markdown import from_markdown
 from app.storage.exchange.markdown_marks import is_marked
+from app.storage.exchange.pictures import PictureFiles, beside, in_archive
 from app.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
 
@@ -84,7 +85,9 @@ def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None)
         else:
             with file.open("rb") as handle:
                 is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
-                chats = _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name)
+                chats = (
+                    _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name, beside(file))
+                )
     except (OSError, ValueError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
         reason = getattr(error, "strerror", None) or error
         raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=reason)) from error
@@ -109,11 +112,14 @@ def _read_zip(file: Path, on_bad: Callable[[str], object]) -> list[PortableChat]
             raise ChatsImportError(
                 said("{file} unpacks to more than {limit} MB.", file=file.name, limit=MAX_FILE_BYTES // 2**20)
             )
-        return _read_entries(archive, entries or texts, on_bad)
+        return _read_entries(archive, entries or texts, in_archive(archive, archive.infolist()), on_bad)
 
 
 def _read_entries(
-    archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo], on_bad: Callable[[str], object]
+    archive: zipfile.ZipFile,
+    entries: Sequence[zipfile.ZipInfo],
+    files: PictureFiles,
+    on_bad: Callable[[str], object],
 ) -> list[PortableChat]:
     """What the parts of a zip hold. One that is cut off or damaged keeps none of the others out."""
     chats: list[PortableChat] = []
@@ -123,7 +129,10 @@ def _read_entries(
         try:
             with archive.open(entry) as handle:
                 is_json = _WANTED.search(name)
-                chats += _in_folder(_read_json(handle, name), name) if is_json else _read_markdown(handle, name)
+                if is_json:
+                    chats += _in_folder(_read_json(handle, name, files), name)
+                else:
+                    chats += _read_markdown(handle, name)
         except NoChatError:  # a README among them, say
             continue
         except (ChatsImportError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
@@ -174,7 +183,7 @@ def _read_markdown(handle: IO[bytes], name: str) -> list[PortableChat]:
     return [chat]
 
 
-def _read_json(handle: IO[bytes], name: str) -> list[PortableChat]:
+def _read_json(handle: IO[bytes], name: str, files: PictureFiles) -> list[PortableChat]:
     raw = _bounded(handle, name, MAX_FILE_BYTES)
     if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
@@ -182,18 +191,18 @@ def _read_json(handle: IO[bytes], name: str) -> list[PortableChat]:
         data = json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
     except (ValueError, RecursionError) as error:
         raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
-    return _chats(data, name)
+    return _chats(data, name, files)
 
 
-def _chats(data: object, name: str) -> list[PortableChat]:
+def _chats(data: object, name: str, files: PictureFiles) -> list[PortableChat]:
     if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
         return own_format.from_data(data)
     if isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
-        return [chatgpt.from_data(each) for each in data[: MAX_CHATS + 1] if chatgpt.is_chatgpt(each)]
+        return [chatgpt.from_data(each, files) for each in data[: MAX_CHATS + 1] if chatgpt.is_chatgpt(each)]
     if isinstance(data, dict) and chatgpt.is_chatgpt(data):
-        return [chatgpt.from_data(data)]
+        return [chatgpt.from_data(data, files)]
     if isinstance(data, dict) and lm_studio.is_lm_studio(data):
-        return [lm_studio.from_data(data)]
+        return [lm_studio.from_data(data, files)]
     raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
 
 

@@ -20,6 +20,7 @@ from engine.sentences import said
 
 MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # of one conversation
+MAX_ATTACHMENTS = 100  # of one message
 MAX_TEXT_CHARS = 4_000_000  # of one message
 PICTURE = "[picture]"  # where one was: a question may be nothing else, and its answer must not follow another answer
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,8 +15,14 @@ from dataclasses import dataclass, replace
 from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.domain.framing import KIND_WORDS
-from app.storage.exchange.own_format import MAX_ATTACHMENTS
-from app.storage.exchange.records import MAX_MESSAGES, PortableChat, PortableMessage, clean_text, clean_title
+from app.storage.exchange.records import (
+    MAX_ATTACHMENTS,
+    MAX_MESSAGES,
+    PortableChat,
+    PortableMessage,
+    clean_text,
+    clean_title,
+)
 
 _LINE = re.compile(  # every repetition is bounded or followed by what it cannot hold: no file makes it slow
     r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"

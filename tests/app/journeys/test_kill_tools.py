@@ -79,7 +79,7 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
             assert view.text == (result_of(one) if statuses[one] is CallStatus.DONE else "")
         kinds = Counter(statuses.values())
         assert kinds[CallStatus.UNKNOWN] <= number + 1  # that which ran when the app was killed
-        assert kinds[CallStatus.STOPPED] < CALLS * (number + 1)
+        assert kinds[CallStatus.STOPPED] <= CALLS * (number + 1)
         assert all(view.state is not MessageState.STREAMING for view in views)
         assert {view.text for view in views if view.role == "user"} == {QUESTION}
         assert sum(view.role == "user" for view in views) > num_questions
@@ -89,6 +89,7 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         if any(
             view.call is not None and view.call.status is CallStatus.UNKNOWN for view in harness.window.shown[-1][1]
         ):
+            qtbot.waitUntil(lambda page=harness.window.transcript: not page.is_building)
             card = harness.window.transcript.last_card(
                 lambda view: view.call is not None and view.call.status is CallStatus.UNKNOWN
             )

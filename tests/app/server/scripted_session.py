@@ -140,6 +140,7 @@ class ScriptedSession:
         self.on_trace: OnTrace | None = None
         self.loaded = EngineReady(info("tiny"), info("tinier"))
         self.loads: list[str] = []
+        self.request = LoadRequest("")
         self.load_failure: Exception | None = None
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.states = NoStates()
@@ -167,8 +168,9 @@ class ScriptedSession:
         """Have another target."""
         if self.load_failure is not None:
             raise self.load_failure
+        self.request = request
         self.loads.append(Path(request.target).stem)
-        self.loaded = EngineReady(info(Path(request.target).stem), info("tinier"))
+        self.loaded = EngineReady(replace(info(Path(request.target).stem), path=request.target), info("tinier"))
         return self.loaded
 
     def ready(self) -> EngineReady:

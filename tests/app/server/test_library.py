@@ -47,7 +47,7 @@ class SwitchingServer:
         self.worker = started_worker(self.session)
         self.scheduler = Scheduler(self.worker, 4)
         self.models = ModelSwitch(choice("tiny"), self.session.loaded, TwoModels())
-        self.scheduler.ensure = lambda _session, target, stops: self.models.ensure(self.session, target, stops)
+        self.scheduler.load_for, self.scheduler.on_loaded = self.models.load_for, self.models.note_loaded
         app = make_application(self.models, self.scheduler, Metrics(), KEY, AllowedHosts("127.0.0.1"))
         headers = {"Authorization": f"Bearer {KEY}"}
         self.client = TestClient(app, base_url="http://127.0.0.1:8080", headers=headers, raise_server_exceptions=False)

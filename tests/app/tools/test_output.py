@@ -317,9 +317,9 @@ KINDS = {"zone": "string", "hours": "integer", "ratio": "number", "names": "arra
 ZONE = {"type": "object", "properties": {name: {"type": kind} for name, kind in KINDS.items()}}
 CLOCK = {"type": "function", "function": {"name": "time", "description": "The time.", "parameters": ZONE}}
 PLAIN: dict[str, object] = {"zone": 'Q "quoted" ünï', "hours": 3, "ratio": 1.5}
-NESTED = {**PLAIN, "names": ["a", "b"], "deep": {"inner": {"n": 2}, "words": ["x"]}}
-# Lists and objects they write as Python does, or as elements: those are not read back.
-FLAT = {"ByteDance-Seed-OSS", "openbmb-MiniCPM5-1B", "MiniMax-M3"}
+NESTED = {**PLAIN, "names": ["a", "b"], "deep": {"inner": {"n": 2}, "lists": [["x"], [1, 2]]}}
+# They write lists and objects as Python does: those are not read back.
+FLAT = {"ByteDance-Seed-OSS", "openbmb-MiniCPM5-1B"}
 UNTOLD = {"LFM2-8B-A1B", "LFM2.5-Instruct"}  # leave calls out of a history
 
 

@@ -15,7 +15,7 @@ from engine.pacing.plain_cost import PlainCost, comparable_ms
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, Mode, RunStats, SamplingParams
 from engine.sequence import CachedSequence
-from engine.session.answer import Answer
+from engine.session.answer import Answer, AnswerPlan
 from tests.engine.tiny_tokenizer import TinyTokenizer
 from tests.fake_model import MarkovModel
 
@@ -116,7 +116,7 @@ def answer_stats(curve_ms: dict[int, float], seconds: float, monkeypatch: pytest
     prompt = PromptBuilder(tokenizer, None)
     pacer = Pacer(CostCurve(curve_ms))
     target = CachedSequence(MarkovModel(logits))
-    answer = Answer(target, tokenizer, PromptLookupDrafter(), request, prompt, pacer)
+    answer = Answer(target, tokenizer, prompt, AnswerPlan(request, PromptLookupDrafter(), pacer))
     *_, last = answer.events(lambda: False)
     assert isinstance(last, Finished)
     assert last.stats.tokens_per_pass is not None

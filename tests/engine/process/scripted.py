@@ -75,6 +75,7 @@ class ScriptedSession:
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.on_trace: Callable[[object], None] | None = None
         self._ready: EngineReady | None = None
+        self.request = LoadRequest("")
         sys.stdout.write("a library that prints: it goes nowhere near the events\n")
         sys.stdout.flush()
 
@@ -82,12 +83,21 @@ class ScriptedSession:
         with self._notes.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
+    @property
+    def is_loaded(self) -> bool:
+        return self._ready is not None
+
+    def unload(self) -> None:
+        self._note("unload")
+        self._ready = None
+
     def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
         progress(request.target, 0.5)
         if ABORT in request.target:
             os.abort()
         if FAIL in request.target:
             raise ModelLoadError(f"{request.target} is none.")
+        self.request = request
         self._ready = EngineReady(info(request.target), info(request.draft) if request.draft else None)
         return self._ready
 

@@ -1,4 +1,4 @@
-"""Pictures for tests: good ones of every kind, and forty that are broken, foreign or hostile."""
+"""Pictures for tests: good ones of every kind, and sixty that are broken, foreign or hostile."""
 
 from __future__ import annotations
 
@@ -37,6 +37,51 @@ def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
+def _jpeg_of_size(width: int, height: int) -> bytes:
+    """A small JPEG whose head claims another size."""
+    data = encoded(sample(), "JPEG")
+    place = data.index(b"\xff\xc0") + 5
+    return data[:place] + struct.pack(">HH", height, width) + data[place + 4 :]
+
+
+def _webp_of_size(width: int, height: int) -> bytes:
+    """An animation of one frame, by its head."""
+    size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    body = b"WEBPVP8X" + struct.pack("<I", 10) + b"\x02\0\0\0" + size + b"ANIM" + struct.pack("<I", 6) + bytes(6)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def _more_broken(good: dict[str, bytes]) -> dict[str, bytes]:
+    """Of the same kinds, and of kinds that are not read."""
+    frames = [sample(), sample().rotate(90, expand=True)]
+    moving = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    inks, deep = encoded(sample("CMYK"), "JPEG"), encoded(Image.new("I;16", (40, 24), 700), "PNG")
+    flat = encoded(sample("P"), "PNG")
+    return {
+        "an animation cut in its first frame": moving[: len(moving) // 5],
+        "an animation of 16,384 x 16,384": _webp_of_size(16_384, 16_384),
+        "an animation without frames": _webp_of_size(30, 20),
+        "four inks, cut": inks[: len(inks) // 2],
+        "16 bits, cut": deep[: len(deep) * 2 // 3],
+        "a JPEG of 65,535 x 65,535": _jpeg_of_size(65_535, 65_535),
+        "a JPEG of 50,000 x 50,000": _jpeg_of_size(50_000, 50_000),
+        "a JPEG 0 wide": _jpeg_of_size(0, 24),
+        "a GIF of size 0": b"GIF89a" + bytes(7) + good["GIF"][13:],
+        "a bomb of 16 bits": png(30_000, 30_000, depth=16, data=zlib.compress(bytes(100_000), 9)),
+        "a depth of 3": png(30, 20, depth=3, data=zlib.compress(bytes(2000))),
+        "colours of a kind that is none": png(30, 20, colour=7, data=zlib.compress(bytes(2000))),
+        "a palette that is missing": flat.replace(b"PLTE", b"PLTX"),
+        "a head with a wrong sum": good["PNG"][:29] + b"\0\0\0\0" + good["PNG"][33:],
+        "no head": good["PNG"][:8] + good["PNG"][33:],
+        "a text chunk of 2 GB that is not there": png(30, 20)[:33] + b"\x7f\xff\xff\xfftEXt" + bytes(50),
+        "AVIF": b"\0\0\0 ftypavif\0\0\0\0avifmif1miafMA1B" + bytes(100),
+        "HEIC": b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(100),
+        "JPEG 2000": b"\0\0\0\x0cjP  \r\n\x87\n" + bytes(100),
+        "PSD": b"8BPS\0\1" + bytes(100),
+        "a sound that begins as WebP does": b"RIFF" + struct.pack("<I", 40) + b"WAVEfmt " + bytes(40),
+    }
+
+
 def broken() -> dict[str, bytes]:
     """What no picture can be made of, by what is wrong."""
     good = {kind: encoded(sample(), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
@@ -68,6 +113,7 @@ def broken() -> dict[str, bytes]:
         "a text chunk that unpacks to 200 MB": png(
             30, 20, data=b"", extra=_chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(200_000_000), 9))
         ),
+        **_more_broken(good),
         "a GIF of 65,535 x 65,535": b"GIF89a" + struct.pack("<HH", 65_535, 65_535) + b"\x00\x00\x00" + bytes(30),
     }
     return found

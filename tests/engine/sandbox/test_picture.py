@@ -24,9 +24,9 @@ def pixels(picture: Picture) -> NDArray[np.uint8]:
     return np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
 
 
-def test_there_are_forty_broken_ones() -> None:
+def test_there_are_sixty_broken_ones() -> None:
     """At least."""
-    assert len(BROKEN) >= 40
+    assert len(BROKEN) >= 60
 
 
 @pytest.mark.parametrize("name", list(BROKEN))
@@ -91,6 +91,13 @@ def test_the_cameras_turning_is_applied(turn: int) -> None:
     }[turn](np.asarray(sample()))
     assert found.shape == upright.shape
     assert np.abs(found - upright.astype(int)).mean() < 6
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+def test_a_wrong_ending_harms_nothing(kind: str) -> None:
+    """The bytes say what it is."""
+    for name in ("x.gif", "x.png", "x.gguf", "x"):
+        assert read_picture(encoded(sample(), kind), name).width == WIDTH
 
 
 def test_the_first_frame_counts() -> None:

@@ -160,7 +160,7 @@ def test_what_another_program_has_is_shown_before_it_is_added(
     page._preview(str(file))
     assert page.preview is not None
     assert list(page.preview.boxes) == ["notes", "wrong"]
-    assert "1 more" in " ".join(label.text() for label in page.preview.findChildren(QLabel))
+    assert "1 more is" in " ".join(label.text() for label in page.preview.findChildren(QLabel))
     page.preview.reject()
     file.write_text("{broken")
     page._preview(str(file))

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
+from app.domain.seeds import SeedWish
 from app.domain.settings.layers import Layer
 from app.domain.tools.calls import CallStatus
 from app.storage.chats import answer_records
@@ -124,6 +125,29 @@ def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTool
     assert harness.window.engine.state is EngineState.READY
     for view in harness.messages():
         assert sum(span.num_chars for span in view.spans) in (0, len(view.text))
+
+
+def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
+    app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
+) -> None:
+    harness, tools = app
+    harness.window.message_submitted.emit("Read a.txt")
+    answer(harness, qtbot, "There is none.")
+    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedWish.ANOTHER)
+    answer(harness, qtbot, written(("read", "a.txt")))
+    tools.give("one")
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
+    seeds = [request.sampling.seed for request in harness.engine.requests]
+    assert seeds[0] is None
+    assert seeds[1] == seeds[2] is not None
+    answer(harness, qtbot, "It says one.")
+    for view in harness.messages():
+        if view.role == "assistant":
+            assert view.drawn is not None
+            assert view.drawn.seed == seeds[1]
+    harness.window.message_submitted.emit("And now?")
+    assert harness.engine.requests[-1].sampling.seed is None
+    answer(harness, qtbot, "Nothing.")
 
 
 def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
@@ -333,3 +357,12 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     harness.controller.conversations.show()
     answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
     assert [card.author.isHidden() for card in answers] == [False, False]  # another model went on
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_calls_are_held_in_their_form_where_that_is_wanted(qtbot: QtBot, holds: bool) -> None:
+    harness, _tools = opened(qtbot, hold_calls=holds)
+    harness.window.message_submitted.emit("Read")
+    assert harness.engine.requests[-1].holds_calls is holds
+    answer(harness, qtbot, "Yes.")
+    harness.close()
