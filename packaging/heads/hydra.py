@@ -7,17 +7,13 @@ of answers. All heads share the target's output matrix, cut to that vocabulary. 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812  (its customary name)
-from export import name_of
-from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
-from gguf.quants import quantize
+from medusa_file import HeadsFile
 from rows import Talk, read_shard, split
 from target import Target, load_target
 from torch import Tensor, nn
@@ -107,44 +103,16 @@ def agreement(heads: Heads, target: Target, kept: Tensor, data: Data) -> dict[st
 
 
 def write_gguf(path: Path, heads: Heads, kept: Tensor, target: Target, source: Path) -> None:
-    """Write the heads whole or not at all, as docs/heads.md describes them."""
-    reader, part = GGUFReader(source), path.with_suffix(".part")
-    writer = GGUFWriter(part, "medusa")
-    tokens = reader.fields["tokenizer.ggml.tokens"].contents()
-    listed = b"".join(len(one.encode()).to_bytes(8, "little") + one.encode() for one in tokens)
-    name = name_of(reader)
-    writer.add_name(f"Hydra heads for {name}")
-    writer.add_string("medusa.kind", "hydra")
-    writer.add_string("medusa.target_name", name)
-    writer.add_string("medusa.tokenizer_sha256", hashlib.sha256(listed).hexdigest())
-    for key, number in (
-        ("head_count", len(heads.inner)),
-        ("block_count", 1),
-        ("embedding_length", heads.width),
-        ("vocab_size", len(tokens)),
-    ):
-        writer.add_uint32(f"medusa.{key}", number)
-
-    def matrix(name: str, values: Tensor) -> None:
-        kind = GGMLQuantizationType.Q8_0
-        writer.add_tensor(name, quantize(values.detach().float().numpy().astype(np.float32), kind), raw_dtype=kind)
-
+    """Write the heads whole or not at all; the sizes that were divided out are folded into the matrices."""
+    tensors: dict[str, Tensor] = {}
     of_row, of_token = heads.spread.tolist()
     for k, (inner, skip) in enumerate(zip(heads.inner, heads.skip, strict=True)):
-        parts = inner.weight.shape[1] // heads.width
-        sizes = torch.tensor([of_row] + [of_token] * (parts - 1)).repeat_interleave(heads.width)
-        # silu(W z) is not homogeneous: the inner part is folded on its way in, both outputs stay in units of the row.
-        matrix(f"head.{k}.block.0.weight", inner.weight / sizes)
-        writer.add_tensor(f"head.{k}.block.0.bias", inner.bias.detach().float().numpy())
-        matrix(f"head.{k}.skip.weight", skip.weight / sizes)
-        writer.add_tensor(f"head.{k}.skip.bias", skip.bias.detach().float().numpy())
-    matrix("output.weight", target.output[kept].float() * of_row)
-    writer.add_tensor("vocab_map", kept.to(torch.int32).numpy())
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    part.replace(path)
+        sizes = torch.tensor([of_row] + [of_token] * (k + 1)).repeat_interleave(heads.width)
+        tensors |= {f"head.{k}.block.0.weight": inner.weight / sizes, f"head.{k}.block.0.bias": inner.bias}
+        tensors |= {f"head.{k}.skip.weight": skip.weight / sizes, f"head.{k}.skip.bias": skip.bias}
+    tensors["output.weight"] = target.output[kept].float() * of_row
+    plain = {name: one.detach().float().numpy() for name, one in tensors.items()}
+    HeadsFile("hydra", len(heads.inner), 1, heads.width, plain, kept.to(torch.int32).numpy()).write(path, source)
 
 
 def options() -> argparse.Namespace:
