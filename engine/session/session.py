@@ -547,8 +547,7 @@ class Session:
         return self._costs
 
     def _tie_bound_in_use(self) -> TieBound:
-        if self._tie_bound is None:
-            self._tie_bound = TieBound()
+        self._tie_bound = self._tie_bound or TieBound()
         return self._tie_bound
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:

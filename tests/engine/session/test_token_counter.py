@@ -29,11 +29,9 @@ def test_every_text_of_a_request_is_counted_and_requests_keep_their_order() -> N
 
 
 def test_a_picture_is_counted_by_its_size() -> None:
-    counts = TokenCounter()
-    counts.submit(CountRequest(1, ("abc", (30, 20), "ab")))
-    assert work_off(counts, lambda one: len(one) if isinstance(one, str) else one[0] * one[1]) == [
-        TokensCounted(1, (3, 600, 2))
-    ]
+    request = CountRequest(1, ("abc", (30, 20), "ab"))
+    counted = work_off(TokenCounter(), request, count=lambda one: len(one) if isinstance(one, str) else one[0] * one[1])
+    assert counted == [TokensCounted(1, (3, 600, 2))]
 
 
 def test_one_step_is_one_slice() -> None:

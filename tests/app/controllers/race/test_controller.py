@@ -143,8 +143,10 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     tell, track = harness.engine.tell, page.track
     tell(RaceRoundBegan(0))
     tell(LaneText(1, 0, "Water flows", (TokenSpan(5, Source.TARGET), TokenSpan(6, Source.NGRAM))))
-    tell(LaneProgress(0, 0, RunStats(tokens=2, passes=2, decode_s=0.4), finished=False))
-    tell(LaneProgress(1, 0, RunStats(tokens=2, passes=1, decode_s=0.2, proposed=3, accepted=1), finished=False))
+    plain = RunStats(tokens=2, passes=2, decode_s=0.4, inter_token_ms_p50=200.0)
+    auto = RunStats(tokens=2, passes=1, decode_s=0.2, proposed=3, accepted=1, inter_token_ms_p50=100.0)
+    tell(LaneProgress(0, 0, plain, finished=False))
+    tell(LaneProgress(1, 0, auto, finished=False))
     qtbot.waitUntil(lambda: track.lanes[1].speed.value == "10.0")
     assert track.lanes[1].text.text == "Water flows"
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "2.00×"]
