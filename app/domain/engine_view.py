@@ -71,11 +71,15 @@ class EngineView:
 
     @property
     def lacks_draft(self) -> bool:
-        """Whether all that keeps modes from running is that there is no draft model, and one could pay."""
+        """Whether all that keeps modes from running is that there is no draft model."""
         return (
             self.target is not None
-            and not 0 < self.target.num_params < LEAST_DRAFTED
             and not self.target.engine_url
             and self.drafter is None
             and set(self.unavailable) in _NEED_DRAFT
         )
+
+    @property
+    def wants_draft(self) -> bool:
+        """Whether that is so, and a draft model could pay."""
+        return self.lacks_draft and self.target is not None and self.target.num_params >= LEAST_DRAFTED

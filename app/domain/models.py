@@ -34,6 +34,15 @@ class Suits(IntEnum):
     FAST = 3  # likewise, and twice as fast as that
 
 
+class Drawback(StrEnum):
+    """What keeps a model that fits from running well."""
+
+    THINKS = "thinks"  # fast enough to read along, but it thinks before it answers
+    MEMORY = "memory"  # less than half of the free memory is left
+    UNKNOWN = "unknown"  # nobody knows how fast
+    SLOW = "slow"
+
+
 class FileKind(StrEnum):
     """What a GGUF file is, as far as its name tells."""
 
@@ -277,6 +286,15 @@ class CatalogRow:
             return Suits.SOMEHOW
         plain = self.plain.halved() if self.thinks else self.plain
         return Suits.FAST if plain.is_fast else Suits.WELL if plain.is_never_waited_for else Suits.SOMEHOW
+
+    @property
+    def drawback(self) -> Drawback:
+        """Why it does not run well here, though it fits."""
+        if not self.leaves_room:
+            return Drawback.MEMORY
+        if self.plain is None:
+            return Drawback.UNKNOWN
+        return Drawback.THINKS if self.thinks and self.plain.is_never_waited_for else Drawback.SLOW
 
     @property
     def preference(self) -> tuple[Suits, bool, int]:

@@ -2363,8 +2363,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>kein Entwurf</translation>
     </message>
     <message>
-        <source>own head ({method}) ✓</source>
-        <translation>eigener Kopf ({method}) ✓</translation>
+        <source>own head ({method})</source>
+        <translation>eigener Kopf ({method})</translation>
     </message>
     <message>
         <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
@@ -9205,8 +9205,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>RecommendedPage</name>
     <message>
-        <source>Slow here, or little memory left</source>
-        <translation>Langsam hier, oder es bleibt wenig Speicher</translation>
+        <source>Think before they answer, so you wait longer</source>
+        <translation>Denken vor der Antwort: Sie warten länger</translation>
+    </message>
+    <message>
+        <source>Leave little memory for other programs</source>
+        <translation>Lassen anderen Programmen wenig Speicher</translation>
+    </message>
+    <message>
+        <source>Fit this computer; how fast is not known</source>
+        <translation>Passen auf diesen Computer; wie schnell, ist nicht bekannt</translation>
+    </message>
+    <message>
+        <source>Slow on this computer</source>
+        <translation>Langsam auf diesem Computer</translation>
     </message>
     <message>
         <source>Run well on this computer</source>

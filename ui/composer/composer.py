@@ -113,7 +113,7 @@ class Composer(QWidget):
         self.set_engine(EngineView())
 
     def _make_controls(self) -> None:
-        self._lacks_draft = False
+        self._lacks_draft = self._wants_draft = False
         self.reason.setProperty("kind", "caption")
         self.find_draft_button.setProperty("kind", "link")
         self.find_draft_button.setAccessibleName(self.find_draft_button.text())
@@ -209,7 +209,7 @@ class Composer(QWidget):
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable, view.modes)
         self.thinking.set_options(view.target.thinking if view.target else ())
-        self._lacks_draft = view.lacks_draft
+        self._lacks_draft, self._wants_draft = view.lacks_draft, view.wants_draft
         self._show_destination(view)
         self._update()
 
@@ -342,11 +342,12 @@ class Composer(QWidget):
         self.stop_button.setVisible(self.is_busy)
         self.send_button.setVisible(not self.is_busy)
         self.send_button.setEnabled(self._can_send)
-        offers_draft = self._ready and not self._reading and self._lacks_draft
+        lacks_draft = self._ready and not self._reading and self._lacks_draft
+        offers_draft = lacks_draft and self._wants_draft
         self.find_draft_button.setVisible(offers_draft)
         self.find_draft_button.setToolTip(hover(self.modes.reason))
         self.find_draft_button.setAccessibleDescription(self.modes.reason)
-        self.reason.setText("" if offers_draft else self._reason())
+        self.reason.setText("" if lacks_draft else self._reason())
         self.reason.setToolTip(hover(self.reason.text()))
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()

@@ -263,7 +263,8 @@ class ContextMeter(ShrinkingButton):
         painter.setClipPath(shape)
         left = 1.0
         for part, length in self._lengths():
-            paint_part(painter, QRectF(left, 1.0, length, self._bar_size.height() - 2.0), part, palette)
+            begin, end = (math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length))  # as in `_edges`
+            paint_part(painter, QRectF(begin, 1.0, end - begin, self._bar_size.height() - 2.0), part, palette)
             left += length
         if parts.nearly_full or parts.refused:
             painter.setClipping(False)

@@ -16,6 +16,7 @@ from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
@@ -50,7 +51,9 @@ def facts(row: LibraryRow) -> str:
     """``qwen2 · Q4_K_M · used yesterday · paired with Qwen2.5 0.5B · Apache 2.0 · Qwen/Qwen2.5-7B-Instruct-GGUF``."""
     pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
     if row.paired_with:
-        pieces.append(translate("LibraryPage", "paired with {paired_with}").format(paired_with=row.paired_with))
+        pieces.append(
+            translate("LibraryPage", "paired with {paired_with}").format(paired_with=title_of(row.paired_with))
+        )
     if row.side_file:
         pieces.append(translate("LibraryPage", "sees pictures with {side_file}").format(side_file=row.side_file))
     pieces += [row.licence, row.source]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.domain.models import CatalogRow, FitLevel, PairView, Suits
+from app.domain.models import CatalogRow, Drawback, FitLevel, PairView, Suits
 from app.domain.speed.outlook import SpeedRange
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
@@ -15,22 +15,33 @@ from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
 from ui.models.requests import ModelsRequests
 from ui.models.words import DRAFTING_WORDS, FIT_ICONS, FIT_TONES, FIT_WORDS, bytes_or_unknown
-from ui.text.language import translate
+from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 
+DRAWBACKS = {
+    Drawback.THINKS: mark("RecommendedPage", "Think before they answer, so you wait longer"),
+    Drawback.MEMORY: mark("RecommendedPage", "Leave little memory for other programs"),
+    Drawback.UNKNOWN: mark("RecommendedPage", "Fit this computer; how fast is not known"),
+    Drawback.SLOW: mark("RecommendedPage", "Slow on this computer"),
+}
 _TOP = Qt.AlignmentFlag.AlignTop
 
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """What runs well here first, as it is offered elsewhere; then the rest by fit, of each the smallest first."""
+    """What runs well here first, as it is offered elsewhere; then the rest by what is against it, smallest first."""
     well = sorted((row for row in rows if row.suits >= Suits.WELL), key=lambda row: row.preference, reverse=True)
     rest = sorted((row for row in rows if row.suits < Suits.WELL), key=_num_bytes)
-    fits = translate("RecommendedPage", "Slow here, or little memory left") if well else ""
+    fitting = _of(rest, FitLevel.FITS)
     groups = (
         (translate("RecommendedPage", "Run well on this computer"), well),
-        (fits or translate("RecommendedPage", "Fit this computer"), _of(rest, FitLevel.FITS)),
+        *(
+            ((translate("RecommendedPage", words), [row for row in fitting if row.drawback is drawback]))
+            for drawback, words in DRAWBACKS.items()
+            if well
+        ),
+        (translate("RecommendedPage", "Fit this computer"), [] if well else fitting),
         (translate("RecommendedPage", "A tight fit"), _of(rest, FitLevel.TIGHT)),
         (translate("RecommendedPage", "Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
         (translate("RecommendedPage", "Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),

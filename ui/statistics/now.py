@@ -93,7 +93,7 @@ class NowPage(StatsPage):
         self.empty = _sentence()
         self.not_drafted = _sentence()
         self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
-        self._lacks_draft = False
+        self._wants_draft = False
         self.details = QToolButton()
         self._make_buttons()
         self._of_answer: list[QWidget] = []  # out of sight until there is one
@@ -255,7 +255,7 @@ class NowPage(StatsPage):
         texts = memory_texts(view.target, view.drafter)
         uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
         self._has_memory = bool(uses)
-        self._lacks_draft = view.lacks_draft
+        self._wants_draft = view.wants_draft
         self._offered = view.sources
         self._is_away = view.target is not None and bool(view.target.engine_url)
         self._show_parts(has_answer=self.empty.isHidden())
@@ -296,7 +296,7 @@ class NowPage(StatsPage):
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
             self.not_drafted.setText(nothing_drafted(stats))
-        offers_draft = has_answer and not has_drafts and self._lacks_draft
+        offers_draft = has_answer and not has_drafts and self._wants_draft
         has_memory = self._has_memory or has_answer
         is_open = self.details.isChecked()
         sources = self._offered | stats.sources

@@ -339,7 +339,7 @@ class Header(QFrame):
         draft = ""
         if view.draft:
             target, other = _apart(target, shown_name(view.draft))
-            draft = f" · {other} ✓"
+            draft = f" · {other}"
         left = room - metrics.horizontalAdvance(draft)
         if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
             target, left, draft = shown_name(view.target), room, ""
@@ -394,9 +394,9 @@ class Header(QFrame):
             return translate("Header", "No model")
         if view.target.engine_url:
             return f"{shown_name(view.target)} · {host_in(view.target.engine_url)}"
-        draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        draft = shown_name(view.draft) if view.draft else translate("Header", "no draft")
         if view.own_head:
-            draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
+            draft = translate("Header", "own head ({method})").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:

@@ -15,6 +15,7 @@ from app.domain.model_name import shown_name
 from app.domain.models import LibraryRow, PickerView
 from ui.text.formatting import size
 from ui.text.language import translate
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, grouped
 from ui.widgets.popups import ChoicePopup
@@ -26,7 +27,7 @@ TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
 
 def target_choice(row: LibraryRow, used: str) -> Choice:
     """A model that can answer: its name and size, how it was quantized and what drafts for it."""
-    draft = row.paired_with
+    draft = title_of(row.paired_with)
     paired = translate("ModelPicker", "draft: {name}").format(name=draft) if draft else ""
     line = " · ".join(piece for piece in (row.quantization, paired) if piece)
     return _choice(TARGET + row.path, row, line or row.architecture, is_used=row.path == used)

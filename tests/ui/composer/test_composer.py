@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QTextOption
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
+from app.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
 from app.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY
@@ -155,6 +155,10 @@ def test_where_a_draft_is_lacking_a_button_leads_to_those_that_fit(window: MainW
     composer = window.composer
     assert composer.find_draft_button.isHidden()
     window.set_engine(NO_DRAFT)
+    assert composer.find_draft_button.isHidden(), "none pays for so small a model"
+    assert composer.reason.text() == ""
+    assert NO_DRAFT.target is not None
+    window.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=LEAST_DRAFTED)))
     assert composer.find_draft_button.isVisible()
     assert composer.reason.text() == ""
     assert "No draft model is loaded." in composer.find_draft_button.toolTip()

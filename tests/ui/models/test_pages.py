@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, EngineRecord, RemoteModel
-from app.domain.models import DraftList, DraftRow, FitLevel, Match, ModelRef, Presence, SearchQuery
+from app.domain.models import DraftList, DraftRow, Drawback, FitLevel, Match, ModelRef, Presence, SearchQuery
 from app.domain.speed.outlook import GainRange, Outlook, SpeedRange
 from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.records import Problem
@@ -332,17 +332,21 @@ def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: Mo
     quick, slow = SpeedRange(9.0, 14.0), SpeedRange(1.0, 2.0)
     rows = [replace(row, plain=quick if row.key in ("q7", "q14") else slow, leaves_room=True) for row in r.catalog()]
     full = replace(rows[1], key="full", name="Fills the memory", leaves_room=False)
+    assert replace(rows[1], plain=quick, thinks=True).drawback is Drawback.THINKS
+    assert replace(rows[1], plain=None).drawback is Drawback.UNKNOWN
     place.recommended.set_rows([*rows[::-1], full])
     listing = place.recommended.list
     assert opened == [("q7",)], "neither a tight fit, nor what fills the memory"
     assert listing.current_key() == "q7"
     assert place.recommended.title.text() == "Qwen2.5 7B + 0.5B"
-    assert [row.title for row in listing.rows.rows[:4]] == [
+    titles = [row.title for row in listing.rows.rows]
+    assert titles[:4] == [
         "Run well on this computer",
         "Qwen2.5 7B + 0.5B",
-        "Slow here, or little memory left",
-        "Qwen2.5 3B + 0.5B",
+        "Leave little memory for other programs",
+        "Fills the memory",
     ]
+    assert titles[titles.index("Slow on this computer") + 1] == "Qwen2.5 3B + 0.5B"
     assert listing.rows.rows[1].lines == ("Questions and code on a good laptop", "9–14 tokens per second")
     assert listing.verticalScrollBar().value() == 0
     place.recommended.list.choose("l8")

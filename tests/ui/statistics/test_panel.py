@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
+from app.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
 from app.domain.messages import MessageState, MessageView
 from app.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
@@ -177,7 +177,11 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
 
 def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: StatsPanel, qtbot: QtBot) -> None:
     page, plain = shown.now, RunStats(tokens=5, passes=5, decode_s=1.0)
+    assert NO_DRAFT.target is not None
     shown.set_engine(NO_DRAFT)
+    shown.end(plain)
+    assert not page.find_draft_button.isVisible(), "none pays for so small a model"
+    shown.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=LEAST_DRAFTED)))
     shown.end(STATS)
     assert not page.find_draft_button.isVisible()
     shown.end(plain)

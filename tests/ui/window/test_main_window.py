@@ -87,7 +87,7 @@ def test_notices_gather_until_they_are_dismissed(window: MainWindow) -> None:
 
 def test_the_header_names_the_models(window: MainWindow) -> None:
     button = window.header.model_button
-    assert button.text() == "tiny · little ✓"
+    assert button.text() == "tiny · little"
     assert "8.10 M parameters" in button.toolTip()
     window.set_engine(NO_DRAFT)
     assert button.text() == "tiny · no draft"
