@@ -17,6 +17,7 @@ from engine.sentences import said
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 
 MAX_CALLS = 16
+_START = "start:"
 _SLOTS = re.compile(r"\{(id|index|type)\}")
 _IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
 _HOLDERS = ("properties", "$defs", "definitions")
@@ -28,10 +29,13 @@ _GEMMA_RULES = (
 )
 
 
-def calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool) -> Grammar:
+def calls_grammar(
+    tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool, otherwise: str = ""
+) -> Grammar:
     """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as OpenAI's API has them.
 
     One call, or several where ``many`` says so and the form has them. Of a function that is ``strict`` all is held.
+    With ``otherwise``, a grammar of a schema, an answer may be what that allows in place of calls.
 
     Raises:
         GrammarError: a schema is none, nothing is valid by it, or a strict one cannot be held.
@@ -45,7 +49,31 @@ def calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]
         calls.rules.append(_sequence("block:", *block, "call", *block_end))
         one, before, behind = "block", [], []
     more = _sequence("(", *_literals(syntax.separator), one, f"){{0,{MAX_CALLS - 1}}}") if many and syntax.mark else ""
-    start = _sequence("start:", *before, one, more, *behind)
+    start = _sequence(_START, *before, one, more, *behind)
+    begin = [start]
+    if otherwise:
+        form = otherwise.removeprefix(lark.HEADER).removeprefix(_START)
+        begin = [f"{_START} calls | form", f"calls:{start.removeprefix(_START)}", f"form:{form.rstrip()}"]
+    text, _ = checked([*begin, f"call: {call}", *calls.rules])
+    return Grammar(text, tuple(calls.warnings))
+
+
+def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
+    """Any text, but what begins as a call has to go on as one of ``functions``; no text for a form without a mark.
+
+    Raises:
+        GrammarError: as of `calls_grammar`.
+    """
+    syntax = SYNTAXES[tool_format]
+    if not syntax.block:
+        return Grammar("")
+    calls = _Calls(syntax)
+    call = any_of(calls.add(function) for function in functions)
+    text_before = calls.text_before(syntax.block, syntax.mark)
+    more = "" if syntax.is_block_each else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
+    start = (
+        f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {calls.rest_of(text_before)}"
+    )
     text, _ = checked([start, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
@@ -79,7 +107,7 @@ class _Calls:
         self._texts: dict[tuple[str, ...], str] = {}  # rules by what their text must not have in it
         if syntax.body is Body.GEMMA:
             quote = literal(GEMMA_QUOTE)
-            self.rules += [f"gemma_text: {quote} {self._text_before(GEMMA_QUOTE)}", *_GEMMA_RULES]
+            self.rules += [f"gemma_text: {quote} {self.text_before(GEMMA_QUOTE)}", *_GEMMA_RULES]
 
     def add(self, function: Mapping[str, Any]) -> str:
         """Have a rule for the calls of a function; its name."""
@@ -141,7 +169,7 @@ class _Calls:
         if values := _texts_of(schema):
             return f"{tag} {any_of(map(literal, values))} {literal(value_end)}"
         if is_text:
-            return f"{tag} {self._text_before(value_end, syntax.key.partition('{')[0])}"
+            return f"{tag} {self.text_before(value_end, syntax.key.partition('{')[0])}"
         return f"{tag} {self._rule(lark.json_of(_property(prepared, key)))} {literal(value_end)}"
 
     def _gemma_value(self, key: str, schema: object, prepared: Schema) -> str:
@@ -154,12 +182,16 @@ class _Calls:
             return self._rule(lark.json_of(_property(prepared, key)))
         return "gemma"
 
-    def _text_before(self, end: str, *others: str) -> str:
+    def rest_of(self, text_before: str) -> str:
+        """The text of a rule of `text_before` without its end: where none follows any more."""
+        return text_before.replace("VALUE", "TEXT")
+
+    def text_before(self, end: str, *others: str) -> str:
         """A text, and its end: the text has neither the end in it nor the others."""
         marks = tuple(mark for mark in (end.strip(), *others) if mark)
         if (end, *marks) not in self._texts:
             number = len(self._texts)
-            forbidden = "|".join(re.escape(mark).replace("/", r"\/") for mark in marks)
+            forbidden = "|".join(re.escape(mark).replace("/", r"\/").replace("\\\n", r"\n") for mark in marks)
             # One terminal with its end: where that begins in the text, the two could not be told apart otherwise.
             self.rules += [
                 f"TEXT_{number}: /(?s:.*)/ & ~/(?s:.*)({forbidden})(?s:.*)/",

@@ -143,6 +143,15 @@ class MtmdContext:
         finally:
             lib.mtmd_bitmap_free(bitmap)
         found = TokenizedPicture(lib, chunks)
+        if any(isinstance(part, list) and min(part, default=0) < 0 for part in found.parts):
+            found.close()
+            raise PictureError(
+                said(
+                    "{path} is of another model: it puts marks around pictures that this model does not know.",
+                    path=self.path.name,
+                ),
+                "Choose the side file (mmproj) that was published with this model.",
+            )
         if code == 0 and found.chunks:
             return found
         found.close()

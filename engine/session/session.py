@@ -23,6 +23,7 @@ from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
 from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.held_calls import held_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
 from engine.llama import library, rpc
@@ -50,6 +51,7 @@ from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
@@ -403,11 +405,11 @@ class Session:
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        vocab = target.model.vocab
+        vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Nothing of a picture is proposed, nor what followed one.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
-        constraint = GrammarConstraint(start_of(vocab, request.grammar)) if request.grammar else None
+        constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         plain = (said("plain decoding instead: {reason}", reason=reason),) if reason else ()
@@ -442,8 +444,10 @@ class Session:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
 
         Raises:
-            EngineError: no model is loaded, or the template refuses the messages.
+            EngineError: no model is loaded, it is much too long, or the template refuses the messages.
         """
+        target = self._loaded()
+        check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
         try:
             return self.prompts.of_request(request)
         finally:

@@ -118,7 +118,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     if verdict.speedup is not None:
         parts.append(_plain_part(stats, verdict))
     how = translate("Figures", "How tokens were proposed.")
-    parts += [_kept_part(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
+    parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
     if seed is not None:
         meaning = translate("Figures", "It was drawn by this seed, which gives it again: see the menu of the answer.")
         parts.append((translate("Figures", "seed {seed}").format(seed=seed), meaning))
@@ -149,6 +149,16 @@ def _kept_part(stats: RunStats) -> tuple[str, str]:
     words = translate("Figures", "{number} drafted, {share} accepted")
     meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
+
+
+def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
+    if not stats.forced_accepted:
+        return []
+    words = translate("Figures", "{number} fixed by the form")
+    meaning = translate(
+        "Figures", "Of the drafted tokens, those that the form of a call left no choice about: they needed no draft."
+    )
+    return [(words.format(number=count(stats.forced_accepted)), meaning)]
 
 
 def _plain_part(stats: RunStats, verdict: SpeedVerdict) -> tuple[str, str]:

@@ -332,7 +332,8 @@ class AnswerController:
         if tools is not None:
             tools.values = streaming.values
             streaming.visible = VisibleText(tools.definitions, turn.answer.text)
-            request = replace(request, tools=functions_of(tools.definitions))
+            functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
+            request = replace(request, tools=functions, holds_calls=holds)
         request = self.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
         self._note_drawn(streaming, drawn_with(settings, asked))

@@ -9,7 +9,7 @@ import pytest
 from engine.errors import EngineError, ModelFileError
 from engine.sandbox import head_probe
 from engine.sandbox.side_probe import CACHE_FILE, probe_side, side_inspector
-from tests.engine.gguf_factory import GgufFile, Kind
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 
 
@@ -59,3 +59,11 @@ def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
     pair = Pair(write_pair(tmp_path, "llava").model, side_file("pixtral", n_embd=128).write(tmp_path / "other.gguf"))
     with pytest.raises(ModelFileError, match=r"other\.gguf is of another model"):
         probe_side(pair.model, pair.side)
+
+
+def test_one_whose_marks_the_model_does_not_know_is_of_another_model(tmp_path: Path) -> None:
+    """As wide as the model, but libmtmd finds no tokens for what it puts around a picture."""
+    target = tiny_llama().write(tmp_path / "plain.gguf")
+    side = side_file("idefics3").write(tmp_path / "mmproj-slices.gguf")
+    with pytest.raises(EngineError, match=r"mmproj-slices\.gguf is of another model: it puts marks"):
+        probe_side(target, side)

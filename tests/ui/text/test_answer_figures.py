@@ -57,6 +57,12 @@ def test_footer_tells_speed_passes_and_acceptance() -> None:
     assert answer_figures.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft"
 
 
+def test_footer_tells_what_the_form_of_calls_left_no_choice_about() -> None:
+    stats = replace(DRAFTED, forced_proposed=14, forced_accepted=12)
+    assert "12 fixed by the form" in answer_figures.footer(stats)
+    assert "fixed" not in answer_figures.footer(DRAFTED)
+
+
 def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (

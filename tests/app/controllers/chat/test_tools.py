@@ -357,3 +357,12 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     harness.controller.conversations.show()
     answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
     assert [card.author.isHidden() for card in answers] == [False, False]  # another model went on
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_calls_are_held_in_their_form_where_that_is_wanted(qtbot: QtBot, holds: bool) -> None:
+    harness, _tools = opened(qtbot, hold_calls=holds)
+    harness.window.message_submitted.emit("Read")
+    assert harness.engine.requests[-1].holds_calls is holds
+    answer(harness, qtbot, "Yes.")
+    harness.close()
