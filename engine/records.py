@@ -41,7 +41,7 @@ class Mode(StrEnum):
     NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
-    HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or an EAGLE-3 head
+    HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or heads in a file
     HYBRID = "hybrid"  # text where it matches well, the draft model or the head elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
@@ -300,7 +300,7 @@ class ModelInfo:
     tool_format: ToolFormat = ToolFormat.NONE
     tool_refusal: str = ""  # why not
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
-    head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
+    head: str = ""  # where it is no model but the target's: "MTP", "EAGLE-3", "Medusa" or "Hydra"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
     sees: bool = False  # pictures, with the side file that was loaded
     engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does

@@ -6901,47 +6901,47 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The heads were made for a vocabulary of {wanted:,} tokens, and the target&apos;s has {number:,}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Köpfe wurden für ein Vokabular von {wanted:,} Token gemacht, und das des Zielmodells hat {number:,}.</translation>
     </message>
     <message>
         <source>nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>nichts</translation>
     </message>
     <message>
         <source>The file says {found} of its {key}; it must be 1 to {most:,}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei nennt als {key} {found}; es muss 1 bis {most:,} sein.</translation>
     </message>
     <message>
         <source>The file does not say whether its heads are of the kind medusa or hydra.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei sagt nicht, ob ihre Köpfe von der Art medusa oder hydra sind.</translation>
     </message>
     <message>
         <source>Its vocabulary map is no list of at most {number:,} ids.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ihre Vokabularliste ist keine Liste von höchstens {number:,} Nummern.</translation>
     </message>
     <message>
         <source>Some of its heads have an output matrix of their own, and some have none.</source>
-        <translation type="unfinished"></translation>
+        <translation>Einige ihrer Köpfe haben eine eigene Ausgabematrix und einige nicht.</translation>
     </message>
     <message>
         <source>The file has the tensor {name}, which no such head has.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei enthält den Tensor {name}, den kein solcher Kopf hat.</translation>
     </message>
     <message>
         <source>The file lacks the tensor {name}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Datei fehlt der Tensor {name}.</translation>
     </message>
     <message>
         <source>The tensor {name} has {found} values, and should have {wanted}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Tensor {name} hat {found} Werte und sollte {wanted} haben.</translation>
     </message>
     <message>
         <source>The tensor {name} is of the type {kind}, which is not used.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Tensor {name} ist vom Typ {kind}, der nicht verwendet wird.</translation>
     </message>
     <message>
         <source>heads ({method}) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>Köpfe ({method}) eines anderen Modells</translation>
     </message>
     <message>
         <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
@@ -6973,19 +6973,19 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>another model</source>
-        <translation type="unfinished"></translation>
+        <translation>ein anderes Modell</translation>
     </message>
     <message>
         <source>The heads were made for {name}, whose tokens are others than this model&apos;s.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Köpfe wurden für {name} gemacht, dessen Token andere sind als die dieses Modells.</translation>
     </message>
     <message>
         <source>The heads use the target&apos;s {name}, which has another shape or kind.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Köpfe benutzen {name} des Zielmodells, das eine andere Form oder Art hat.</translation>
     </message>
     <message>
         <source>The ids of its vocabulary map do not ascend, or are none of the target&apos;s.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -7045,11 +7045,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>There is no memory for the weights of the heads.</source>
-        <translation type="unfinished"></translation>
+        <translation>Für die Gewichte der Köpfe ist kein Speicher da.</translation>
     </message>
     <message>
         <source>ggml could not compute a head (code {code}).</source>
-        <translation type="unfinished"></translation>
+        <translation>ggml konnte einen Kopf nicht berechnen (Code {code}).</translation>
     </message>
     <message>
         <source>{path} cannot be split that way: {reason}.</source>

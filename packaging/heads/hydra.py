@@ -62,14 +62,14 @@ class Heads(nn.Module):
 class Data:
     """All rows of answers behind one another, with the tokens behind each and where its conversation ends."""
 
-    def __init__(self, talks: list[Talk], count: int) -> None:
+    def __init__(self, talks: list[Talk], count: int, width: int) -> None:
         rows, ids, last = list[Tensor](), list[Tensor](), list[Tensor]()
         for talk in talks:
             first, end = max(0, talk.answer_from - 1), len(talk.rows)
             num = end - count - first
             if num <= 0:
                 continue
-            rows.append(talk.rows[first:end].contiguous())
+            rows.append(talk.rows[first:end, -width:].contiguous())
             ids.append(talk.ids[first:end])
             last.append(torch.arange(end - first) < num)
         self.rows, self.ids = torch.cat(rows), torch.cat(ids)
@@ -135,7 +135,8 @@ class Training:
     def __init__(self, chosen: argparse.Namespace) -> None:
         self.chosen, self.target = chosen, load_target(chosen.target)
         talks, held = split([read_shard(path) for path in sorted(chosen.shards.glob("*.pt"))])
-        self.data, self.held = Data(talks, chosen.heads), Data(held[:MOST_HELD], chosen.heads)
+        shape = (chosen.heads, self.target.width)
+        self.data, self.held = Data(talks, *shape), Data(held[:MOST_HELD], *shape)
         self.kept = most_used(talks, self.target, chosen.vocabulary)
         self.heads, self.clock = Heads(self.target.width, chosen.heads), Clock(None, chosen.minutes)
         self.heads.begin(self.data.rows[:4096], self.target.embedding[self.data.ids[:4096]])

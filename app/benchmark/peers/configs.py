@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.gguf.head_files import EAGLE3, MTP
+from engine.gguf.head_files import EAGLE3, MTP, OWN_PRODUCTS
 from engine.records import EngineReady
 
 DRAFT_LENGTHS = (1, 3, 5, 7)
@@ -33,7 +33,9 @@ class Drafter:
 
 
 def drafter_of(ready: EngineReady) -> Drafter | None:
-    """What drafts here; None where only text does."""
+    """What drafts here and there; None where only text does, or heads that the server does not know."""
+    if ready.draft is not None and ready.draft.head in OWN_PRODUCTS:
+        return None
     if ready.draft is not None:
         return Drafter(_HEAD_KINDS.get(ready.draft.head, "draft-simple"), ready.draft.path)
     return Drafter(_HEAD_KINDS[ready.own_head.head]) if ready.own_head is not None else None

@@ -86,6 +86,7 @@ def test_what_drafts_here_drafts_there() -> None:
             "draft-mtp --spec-draft-model h.gguf",
         ),
         (EngineReady(target, own_head=replace(target, head="MTP")), Drafter("draft-mtp"), "draft-mtp"),
+        (EngineReady(target, replace(head_file, head="Hydra")), None, ""),
     ):
         assert drafter_of(ready) == drafter
         if drafter is not None:
