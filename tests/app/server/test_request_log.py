@@ -66,11 +66,7 @@ def test_what_was_refused_and_what_was_asked_beside_answers_is_logged_too(server
     server.client.post("/tokenize", json={"content": PRIVATE})
     assert [(row.path, row.status, row.tokens) for row in reversed(rows(server))] == [
         ("/v1/models", 200, None),
-<<<<<<< HEAD
-        ("/v1/embeddings", 405, None),
-=======
         ("/v1/audio/speech", 404, None),
->>>>>>> main
         (CHAT, 401, None),
         (CHAT, 400, None),
         ("/tokenize", 200, None),
