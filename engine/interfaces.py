@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,37 @@ class LanguageModel(Protocol):
         """Forget everything."""
 
 
+class Computing(Protocol):
+    """What is asked of whatever computes a model or heads, beside its passes."""
+
+    @property
+    def n_ctx(self) -> int:
+        """How many tokens it can hold."""
+
+    @property
+    def n_ubatch(self) -> int:
+        """How many tokens of a prompt it computes at once."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that it uses on the processor."""
+
+    @property
+    def num_snapshots(self) -> int | None:
+        """See `LanguageModel.num_snapshots`; None also where a pass may be ended in the middle."""
+
+    threads_change_numbers: bool
+
+    def set_threads(self, threads: int) -> None:
+        """Use so many threads from the next pass on."""
+
+    def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        """See `LlamaContext.set_abort_callback`."""
+
+    def close(self) -> None:
+        """Free what it holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Places of a sequence that are no tokens: what an encoder made of a picture, or of a part of one.
@@ -152,6 +183,10 @@ class Tokenizer(Protocol):
     @property
     def eos_id(self) -> int | None:
         """The EOS token, if there is one."""
+
+    @property
+    def file_ids(self) -> tuple[int, int] | None:
+        """The tokens before the name of a project and before that of a file in it; None where there are not both."""
 
     @property
     def fill_ids(self) -> tuple[int, int, int] | None:

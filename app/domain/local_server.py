@@ -3,13 +3,58 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.records import Problem
+from engine.sentences import said
 
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104  (a choice of the settings, off by default)
 LOOPBACK = "127.0.0.1"
+MAX_NAMES = 100
+_HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?")
+
+
+def host_name(text: str) -> str:
+    """A name that a Host header may have.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if _HOST_NAME.fullmatch(text) is None:
+        raise ValueError(said("{text} is no name, such as host.docker.internal.", text=repr(text[:80])))
+    return text.lower()
+
+
+def read_host_names(line: str) -> frozenset[str]:
+    """The names of a line, with commas between them.
+
+    Raises:
+        ValueError: one is none, or they are too many.
+    """
+    names = frozenset(host_name(part.strip()) for part in line.split(",") if part.strip())
+    if len(names) > MAX_NAMES:
+        raise ValueError(said("There are more than {most} names.", most=MAX_NAMES))
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSetup:
+    """Where the server listens, further ``names`` that it goes by there, and whether programs must show a key.
+
+    Other computers must always, where they are let in.
+    """
+
+    host: str
+    port: int
+    names: frozenset[str] = frozenset()
+    wants_key: bool = True
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether requests are refused without one."""
+        return self.wants_key or self.host != LOOPBACK
 
 
 GONE = 499  # no status of HTTP: the program left before it had all

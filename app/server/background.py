@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.domain.errors import AppError
-from app.domain.local_server import Activity, LoggedRequest
+from app.domain.local_server import Activity, LoggedRequest, ServerSetup
 
 if TYPE_CHECKING:
     from app.server.library import NamedModels
@@ -38,10 +38,10 @@ class BackgroundServer:
     """
 
     def __init__(
-        self, engine: Engine, models: NamedModels, where: tuple[str, int], key: str, on_change: Callable[[], None]
+        self, engine: Engine, models: NamedModels, setup: ServerSetup, key: str, on_change: Callable[[], None]
     ) -> None:
         self._engine, self._models = engine, models
-        self._where, self._key = where, key
+        self._setup, self._key = setup, key if setup.needs_key else ""
         self._on_change = on_change
         self._lock = threading.Lock()
         self._is_stopping = False
@@ -106,13 +106,15 @@ class BackgroundServer:
         from app.server.request_log import RequestLog  # noqa: PLC0415
         from app.server.scheduler import Scheduler  # noqa: PLC0415
 
-        with bind(*self._where) as listener:
+        setup = self._setup
+        with bind(setup.host, setup.port) as listener:
             self._requests = RequestLog(self._on_change)
             metrics, scheduler = Metrics(self._requests), Scheduler(self._engine)
             scheduler.load_for, scheduler.on_loaded = self._models.load_for, self._models.note_loaded
             scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
             scheduler.on_change = self._on_change
-            app = make_application(self._models, scheduler, metrics, self._key, AllowedHosts(self._where[0]))
+            hosts = AllowedHosts(setup.host, names=setup.names)
+            app = make_application(self._models, scheduler, metrics, self._key, hosts)
             server = Server(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:

@@ -6516,6 +6516,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Erzeugen Sie auf der Seite „Server“ einen neuen Schlüssel.</translation>
     </message>
     <message>
+        <source>{text} is no name, such as host.docker.internal.</source>
+        <translation>{text} ist kein Name wie host.docker.internal.</translation>
+    </message>
+    <message>
+        <source>There are more than {most} names.</source>
+        <translation>Es sind mehr als {most} Namen.</translation>
+    </message>
+    <message>
         <source>{label} must be some of: {choices}.</source>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
     </message>
@@ -6892,6 +6900,50 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
+        <source>The heads were made for a vocabulary of {wanted:,} tokens, and the target&apos;s has {number:,}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file says {found} of its {key}; it must be 1 to {most:,}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file does not say whether its heads are of the kind medusa or hydra.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its vocabulary map is no list of at most {number:,} ids.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Some of its heads have an output matrix of their own, and some have none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file has the tensor {name}, which no such head has.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file lacks the tensor {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tensor {name} has {found} values, and should have {wanted}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tensor {name} is of the type {kind}, which is not used.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>heads ({method}) of another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
         <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
     </message>
@@ -6918,6 +6970,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The head cannot forget what it drafted.</source>
         <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
+    </message>
+    <message>
+        <source>another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The heads were made for {name}, whose tokens are others than this model&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The heads use the target&apos;s {name}, which has another shape or kind.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The ids of its vocabulary map do not ascend, or are none of the target&apos;s.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -6952,6 +7020,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Gerät {name} ist zweimal angegeben.</translation>
     </message>
     <message>
+        <source>Choose an embedding model.</source>
+        <translation>Wähle ein Embedding-Modell.</translation>
+    </message>
+    <message>
+        <source>The model gave numbers that are not finite: its file is damaged.</source>
+        <translation>Das Modell gab Zahlen aus, die nicht endlich sind: Seine Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{path} ranks texts: it gives no vectors of them.</source>
+        <translation>{path} ordnet Texte nach Rang: Vektoren gibt es nicht aus.</translation>
+    </message>
+    <message>
         <source>The grammar cannot be read: {reason}.</source>
         <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
     </message>
@@ -6962,6 +7042,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>There is no memory for the weights of the heads.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ggml could not compute a head (code {code}).</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{path} cannot be split that way: {reason}.</source>
@@ -7156,6 +7244,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>sie konnte nicht gestartet werden: {reason}</translation>
     </message>
     <message>
+        <source>Cut it into parts.</source>
+        <translation>Teile sie auf.</translation>
+    </message>
+    <message>
+        <source>Choose another embedding model if it happens again.</source>
+        <translation>Wähle ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
+    </message>
+    <message>
+        <source>Input {number} is too large: it has {tokens:,} tokens, and this model reads {most:,} at once.</source>
+        <translation>Eingabe {number} ist zu groß: Sie hat {tokens:,} Tokens, und dieses Modell liest {most:,} auf einmal.</translation>
+    </message>
+    <message>
+        <source>The process that had {name} ended without an answer.</source>
+        <translation>Der Prozess, der {name} hatte, endete ohne Antwort.</translation>
+    </message>
+    <message>
+        <source>Input {number} has no tokens.</source>
+        <translation>Eingabe {number} hat keine Tokens.</translation>
+    </message>
+    <message>
         <source>signal SIGKILL, most likely because memory ran out</source>
         <translation>Signal SIGKILL, vermutlich weil der Speicher nicht reichte</translation>
     </message>
@@ -7214,6 +7322,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The chat template of this model leaves the tools out.</source>
         <translation>Die Chatvorlage dieses Modells lässt die Werkzeuge weg.</translation>
+    </message>
+    <message>
+        <source>The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.</source>
+        <translation>Der Prompt hat mehr als {most:,} Tokens, aber der Kontext fasst {n_ctx:,}.</translation>
+    </message>
+    <message>
+        <source>Shorten it, or have the model loaded with a larger context.</source>
+        <translation>Kürze ihn, oder lass das Modell mit einem größeren Kontext laden.</translation>
     </message>
     <message>
         <source>The loaded model cannot see pictures: no side file (mmproj) is loaded with it.</source>
@@ -9941,6 +10057,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>A program may name any model of your library. It is loaded for that, and your own comes back with your next message.</source>
         <translation>Ein Programm darf jedes Modell Ihrer Bibliothek nennen. Es wird dafür geladen, und Ihres kommt mit Ihrer nächsten Nachricht zurück.</translation>
+    </message>
+    <message>
+        <source>Ask for the key</source>
+        <translation>Schlüssel verlangen</translation>
+    </message>
+    <message>
+        <source>Off, programs of this computer need no key; pages of websites are refused all the same, and other computers always need it.</source>
+        <translation>Ist das aus, brauchen Programme dieses Computers keinen Schlüssel; Seiten von Websites werden trotzdem abgewiesen, und andere Computer brauchen ihn immer.</translation>
+    </message>
+    <message>
+        <source>Further names</source>
+        <translation>Weitere Namen</translation>
+    </message>
+    <message>
+        <source>Names that programs use for this computer beside its address, as those in containers do; others are refused.</source>
+        <translation>Namen, unter denen Programme diesen Computer neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
     </message>
     <message>
         <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>

@@ -419,9 +419,9 @@
     <name>ServerPage</name>
     <message numerus="yes">
         <source>{names} and {number} more</source>
-        <translation>
-            <numerusform>{names} and {number} more</numerusform>
-            <numerusform>{names} and {number} more</numerusform>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -72,7 +72,7 @@ class CallingWorker(ScriptedWorker):
         super().__init__(on_event, Script(tokens_per_second=400.0))
         self._numbers = (f"{os.getpid()}-{number}" for number in itertools.count())
 
-    def generate(self, request: ChatRequest) -> None:
+    def _answer(self, request: ChatRequest) -> Iterator[Event]:
         last = max(place for place, message in enumerate(request.messages) if message.role == "user")
         num_steps = sum(message.role == "assistant" for message in request.messages[last:])
         calls = "\n".join(
@@ -81,7 +81,7 @@ class CallingWorker(ScriptedWorker):
         )
         answer = f"Two more of them:\n\n{calls}" if num_steps < STEPS else "All of them are written."
         self._script = Script(answer=answer, tokens_per_second=400.0)
-        super().generate(request)
+        return super()._answer(request)
 
     def _info(self, path: str) -> ModelInfo:
         return dataclasses.replace(super()._info(path), tool_format=ToolFormat.HERMES)

@@ -19,7 +19,7 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.controllers.window.served_models import ServedModels
 from app.domain.errors import AppError, PortTakenError
-from app.domain.local_server import Activity, ServerState, ServerView
+from app.domain.local_server import Activity, ServerSetup, ServerState, ServerView, read_host_names
 from app.domain.settings.table import SERVER_KEYS
 from app.server.api_key import find_key, new_key
 from app.server.background import BackgroundServer
@@ -50,7 +50,7 @@ class LocalServerController(QObject):
         self._key_file = parts.paths.api_key_file
         self._models, self._layers, self._answers = models, layers, answers
         self._server: BackgroundServer | None = None
-        self._where: tuple[str, int] | None = None  # that it was started for; None where it is to begin anew
+        self._setup: ServerSetup | None = None  # that it was started for; None where it is to begin anew
         self._problem: Problem | None = None
         self._served = ServedModels(parts, layers.of_other, self._report)
         self._lock = threading.Lock()
@@ -87,26 +87,29 @@ class LocalServerController(QObject):
         """Start or stop, as the settings want it."""
         wanted = self._wanted()
         if self._server is not None:
-            if self._where != wanted:
-                self._where = None
+            if self._setup != wanted:
+                self._setup = None
                 self._server.stop()  # `_look` comes back here when it has ended
         elif wanted is not None:
             self._begin(wanted)
         self._show()
 
-    def _wanted(self) -> tuple[str, int] | None:
+    def _wanted(self) -> ServerSetup | None:
         values = self._keeper.current
-        return (values.text("server_host"), values.whole("server_port") or 0) if values.values["server"] else None
+        if not values.values["server"]:
+            return None
+        names, wants_key = read_host_names(values.text("server_names")), bool(values.values["server_key"])
+        return ServerSetup(values.text("server_host"), values.whole("server_port") or 0, names, wants_key)
 
-    def _begin(self, where: tuple[str, int]) -> None:
+    def _begin(self, setup: ServerSetup) -> None:
         self._take_back_problem()
         try:
             key, _is_new = find_key(None, {}, self._key_file)
         except AppError:
             self._fail(self._key_problem())
             return
-        self._where = where
-        self._server = BackgroundServer(self._worker, self._served, where, key, self._report)
+        self._setup = setup
+        self._server = BackgroundServer(self._worker, self._served, setup, key, self._report)
         self._server.start()
 
     @property
@@ -162,9 +165,9 @@ class LocalServerController(QObject):
         server = self._server
         if server is not None and server.has_ended:
             self._server = None
-            if server.failure is not None and self._where is not None:
-                self._fail(_problem(server.failure, self._where))
-            if server.failure is None or self._where is None:  # it was ended, to begin anew or not
+            if server.failure is not None and self._setup is not None:
+                self._fail(_problem(server.failure, self._setup))
+            if server.failure is None or self._setup is None:  # it was ended, to begin anew or not
                 self.follow()
         self.activity_changed.emit()
         self._show()
@@ -185,7 +188,7 @@ class LocalServerController(QObject):
         self._num_answered = activity.num_answered
         if self._wanted() is None:
             self._take_back_problem()
-        address = "" if server is None or self._where is None else server.address  # it may be on its way out
+        address = "" if server is None or self._setup is None else server.address  # it may be on its way out
         waits = bool(activity.num_running) and self._answers.is_waiting
         state = self._state(bool(address))
         self._window.local_server.set_view(
@@ -249,7 +252,7 @@ class LocalServerController(QObject):
         if self._server is None:
             self.follow()  # it may have failed for want of a key
         else:
-            self._where = None
+            self._setup = None
             self._server.stop()  # who has the old key only is let go; `_look` begins anew
 
 
@@ -258,12 +261,12 @@ def log_problem(problem: Problem) -> None:
     log.warning("the models that programs may name could not be listed: %s", problem.message)
 
 
-def _problem(failure: Exception, where: tuple[str, int]) -> Problem:
+def _problem(failure: Exception, setup: ServerSetup) -> Problem:
     """Why it is not running, for the window."""
     if isinstance(failure, PortTakenError):
-        message = said("Another program uses port {port}.", port=where[1])
+        message = said("Another program uses port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     if isinstance(failure, AppError):
-        message = said("The system does not let it listen at port {port}.", port=where[1])
+        message = said("The system does not let it listen at port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     return Problem(NOT_STARTED, "Something unexpected went wrong; the log has the details.", "Turn it on again.")

@@ -86,9 +86,8 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         num_questions = sum(view.role == "user" for view in views)
         last = harness.window.shown[-1][1][-1]
         ends[last.call.status.value if last.call is not None else f"{last.role} {last.state.value}"] += 1
-        if any(
-            view.call is not None and view.call.status is CallStatus.UNKNOWN for view in harness.window.shown[-1][1]
-        ):
+        at_end = harness.window.shown[-1][1][-CALLS - 1 :]  # what is above may not be built before it is scrolled to
+        if any(view.call is not None and view.call.status is CallStatus.UNKNOWN for view in at_end):
             qtbot.waitUntil(lambda page=harness.window.transcript: not page.is_building)
             card = harness.window.transcript.last_card(
                 lambda view: view.call is not None and view.call.status is CallStatus.UNKNOWN
@@ -99,5 +98,6 @@ def test_a_kill_in_a_turn_with_tools_loses_no_call_and_repeats_none(qtbot: QtBot
         qtbot.wait(100)
         harness.close()
         assert written.read_text("utf-8").split() == done  # nothing goes on by itself
+    assert done  # else nothing was tried
     unknown = kinds[CallStatus.UNKNOWN]
     sys.stderr.write(f"{NUM_KILLS} kills, {len(done)} calls run, {unknown} of them unknown; last was: {dict(ends)}\n")

@@ -60,13 +60,13 @@ def test_it_waits_and_runs_before_it_is_done(server: ScriptedServer) -> None:
 
 def test_what_was_refused_and_what_was_asked_beside_answers_is_logged_too(server: ScriptedServer) -> None:
     server.client.get("/v1/models")
-    server.client.get("/v1/embeddings?input=" + PRIVATE)
+    server.client.get("/v1/audio/speech?input=" + PRIVATE)
     server.client.post(CHAT, json=HELLO, headers={"Authorization": "Bearer wrong"})
     server.client.post(CHAT, json={"messages": PRIVATE})
     server.client.post("/tokenize", json={"content": PRIVATE})
     assert [(row.path, row.status, row.tokens) for row in reversed(rows(server))] == [
         ("/v1/models", 200, None),
-        ("/v1/embeddings", 404, None),
+        ("/v1/audio/speech", 404, None),
         (CHAT, 401, None),
         (CHAT, 400, None),
         ("/tokenize", 200, None),

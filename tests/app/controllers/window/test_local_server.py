@@ -382,6 +382,31 @@ def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -
     assert window.shows_chat
 
 
+def test_a_key_is_asked_for_unless_that_is_declined_and_further_names_are_let_in(served: Served) -> None:
+    change = served.harness.window.settings_changed
+
+    def status(key: str, host: str = "127.0.0.1") -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
+        headers = {"Host": host, **({"Authorization": f"Bearer {key}"} if key else {})}
+        try:
+            connection.request("GET", "/v1/models", headers=headers)
+            return connection.getresponse().status
+        except OSError:  # it begins anew
+            return 0
+        finally:
+            connection.close()
+
+    assert [status(""), status(served.key), status(served.key, "box.lan")] == [401, 200, 403]
+    change.emit({"server_key": False, "server_names": "host.docker.internal, Box.lan"})
+    served.until(lambda: status("") == 200)
+    assert [status("", "box.lan"), status("wrong", "host.docker.internal"), status("", "evil.example")] == [
+        200, 200, 403,
+    ]  # fmt: skip
+    change.emit({"server_key": True, "server_names": ""})
+    served.until(lambda: status("") == 401)
+    assert [status(served.key), status(served.key, "box.lan")] == [200, 403]
+
+
 def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) -> None:
     served.session.gate.clear()
     reply = served.ask("unfinished")
