@@ -475,11 +475,9 @@ class Session:
 
     def count_tokens(self, text: str | PictureSize) -> int | None:
         """How many tokens a text has for the loaded model, or a picture of a size; None where none is loaded."""
-        if self._target is None:
-            return None
         if not isinstance(text, str):
-            return self._sight.count(*text)
-        return len(self._target.model.vocab.tokenize(text, special=False))
+            return None if self._target is None else self._sight.count(*text)
+        return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
     def _draft_model(
         self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
