@@ -8,6 +8,7 @@ from app.domain.seeds import Drawn
 from app.domain.settings.table import FIELD_BY_KEY
 from app.domain.settings.values import Settings
 from ui.text.language import mark, translate
+from ui.text.model_titles import title_of
 from ui.text.setting_words import in_words
 
 SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
@@ -53,7 +54,7 @@ def _verdict(before: MessageView, after: MessageView) -> str:
 def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, *, is_tie_safe: bool) -> list[str]:
     found = []
     if before.target != after.target:
-        found.append(translate("Repeat", MODEL).format(model=before.target))
+        found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))
     if then.system_prompt != now.system_prompt:
         found.append(translate("Repeat", SYSTEM_PROMPT))
     if then.messages != now.messages:

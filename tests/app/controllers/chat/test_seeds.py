@@ -21,6 +21,7 @@ from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.storage.exchange.test_exchange import fresh
 from tests.menus import come_back, open_menu, take
+from ui.text.model_titles import title_of
 from ui.transcript.cards.answer_card import AnswerCard
 
 SEED = 77
@@ -107,7 +108,7 @@ def test_another_answer_says_what_was_otherwise(seeded: AppHarness, qtbot: QtBot
     choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
     notice = give(seeded, qtbot, "second").notice
     assert "another answer than before" in notice
-    assert "It was target then." in notice
+    assert f"It was {title_of('target')} then." in notice
     assert "system prompt was another" in notice
     assert "equally likely" not in notice
 
