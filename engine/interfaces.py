@@ -154,6 +154,10 @@ class Tokenizer(Protocol):
         """The EOS token, if there is one."""
 
     @property
+    def file_ids(self) -> tuple[int, int] | None:
+        """The tokens before the name of a project and before that of a file in it; None where there are not both."""
+
+    @property
     def fill_ids(self) -> tuple[int, int, int] | None:
         """The tokens before a text, before what follows the gap behind it, and where the gap is to be filled."""
 

@@ -152,7 +152,7 @@ class ChatRequest:
     """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
 
     With a ``suffix`` the answer is what stands between ``raw_prompt`` and it, which are text then. ``tools`` are told
-    to the model through its template, as OpenAI's API has them. ``predicted`` is what much of the answer may say.
+    as OpenAI's API has them. ``predicted`` is what much of the answer may say.
     """
 
     messages: tuple[Message, ...] = ()
@@ -164,6 +164,7 @@ class ChatRequest:
     raw_prompt: str | None = None
     raw_ids: tuple[int, ...] = ()  # the tokens of ``raw_prompt`` themselves, in place of its text
     ignore_eos: bool = False
+    min_tokens: int = 0  # of the answer, before which the model cannot end it; stop texts can
     overflow: Overflow = Overflow.STOP
     tie_safe: bool = False  # near ties as plain decoding decides them, at a cost: at temperature 0, or seeded
     request_id: int = 0
@@ -172,6 +173,7 @@ class ChatRequest:
     conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's; below: in memory only
     grammar: str = ""  # of `engine.grammar`, or in GBNF with a rule ``root``: what the answer must be; empty: anything
     suffix: str | None = None
+    files: tuple[tuple[str, str], ...] = ()  # beside a ``suffix``: names and texts of other files of the project
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
     holds_calls: bool = False  # what begins as a call of the ``tools`` goes on in their form, by their schemas
@@ -483,15 +485,13 @@ class SummaryUpdate:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """The logarithm of the target's probability of a token, before the sampling chain: softmax of its bare logits.
-
-    ``piece`` are the bytes that it stands for. ``top`` are the likeliest tokens there, the likeliest first.
-    """
+    """The logarithm of the target's probability of a token, before the sampling chain: softmax of its bare logits."""
 
     token_id: int
-    piece: bytes
+    piece: bytes  # that it stands for
     logprob: float
-    top: tuple[tuple[bytes, float], ...] = ()
+    top: tuple[tuple[bytes, float], ...] = ()  # the likeliest tokens there, the likeliest first
+    top_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import app
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from app.domain.devices import MOST_PARTS
+from engine.embeddings import Pooling
 from engine.errors import LibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
@@ -252,9 +253,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where")
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
     where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
-    key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
     keys = where.add_mutually_exclusive_group()
-    keys.add_argument("--key", metavar="K", help=key)
+    keys.add_argument("--key", metavar="K", help="to be shown; default PACELINE_API_KEY, else one is made and kept")
     keys.add_argument("--no-key", action="store_true", help="programs of this machine need no key")
     name = "a name that this server goes by, as host.docker.internal; may be given several times"
     where.add_argument("--allow-host", type=_host, action="append", default=[], metavar="NAME", help=name)
@@ -266,9 +266,10 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
     _add_model_options(models)
     _add_mmproj_option(models)
-    folder = "let requests name pictures in files below this folder, as file:///...; default: none"
-    models.add_argument("--media-path", metavar="DIR", help=folder)
+    models.add_argument("--media-path", metavar="DIR", help="requests may name pictures below it, as file:///...")
     models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
+    models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
+    models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
     idle = "free the models once nothing was asked for so long; the next request loads them again"
     models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")
@@ -571,7 +572,7 @@ def _origin(text: str) -> str:
 
 
 def _host(text: str) -> str:
-    from app.server.access import host_name  # noqa: PLC0415
+    from app.domain.local_server import host_name  # noqa: PLC0415
 
     try:
         return host_name(text)

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,9 +29,11 @@ from app.server.metrics import Metrics
 from app.server.pictures import PictureSource
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
+from engine.embeddings import EmbeddingModel, Pooling
 from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.pictures.side_file import find_side_file
+from engine.process.embedder import Embedder
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Problem
 from engine.requests import RunJob
 from engine.session.session import Session
@@ -47,8 +49,8 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         apply_layers(options)
         defaults = decoding_defaults(options)
+        pictures, embedder = _pictures(options.media_path), _embedder(options)
         key = _key(options)
-        pictures = _pictures(options.media_path)
         listener = bind(options.host, options.port)
     except AppError as error:
         return fail(error.problem)
@@ -67,11 +69,34 @@ def command(options: argparse.Namespace) -> int:
             system, name = options.system or "", options.alias or ""
             served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
             first = Choice(_load_request(options), served)
-            return _serve(session, ModelSwitch(first, ready, library), listener, key, options)
+            if embedder is not None:
+                notify(_embedding_notice(embedder.model()))
+            return _serve(session, ModelSwitch(first, ready, library), listener, key, embedder, options)
         except EngineError as error:
             return fail_with(error)
         finally:
             session.close()
+            if embedder is not None:
+                embedder.close()
+
+
+def _embedder(options: argparse.Namespace) -> Embedder | None:
+    """What makes embeddings; None where no model for that was named.
+
+    Raises:
+        ValueError: there is none to be pooled.
+    """
+    if options.embedding_model is None:
+        if options.pooling:
+            raise ValueError("--pooling is for the vectors of an --embedding-model, and none was named.")
+        return None
+    pooling = Pooling(options.pooling) if options.pooling else None
+    return Embedder(Path(options.embedding_model), options.threads, pooling)
+
+
+def _embedding_notice(model: EmbeddingModel) -> str:
+    pooled = "a vector for each token" if model.pooling is Pooling.NONE else f"pooled: {model.pooling.value}"
+    return f"{model.name} makes embeddings: {model.width} numbers ({pooled}) of up to {model.n_ctx:,} tokens"
 
 
 def _key(options: argparse.Namespace) -> str:
@@ -147,7 +172,12 @@ class LibraryModels:
 
 
 def _serve(
-    session: Session, models: ModelSwitch, listener: socket.socket, key: str, options: argparse.Namespace
+    session: Session,
+    models: ModelSwitch,
+    listener: socket.socket,
+    key: str,
+    embedder: Embedder | None,
+    options: argparse.Namespace,
 ) -> int:
     """Answer requests. A signal ends it, as an exception of this thread."""
     metrics, worker = Metrics(), EngineWorker(lambda _event: None, lambda: session)
@@ -155,9 +185,10 @@ def _serve(
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
-    app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict)
+    app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder)
     worker.start()
-    with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
+    free = [session.unload, *([] if embedder is None else [embedder.close])]
+    with ended_by_signals(), _unloading(session, free, worker, scheduler, options.idle_unload):
         try:
             model = models.current()
             sees = ", sees pictures" if model.ready.target.sees else ""
@@ -180,7 +211,9 @@ def _drafted_by(ready: EngineReady) -> str:
 
 
 @contextlib.contextmanager
-def _unloading(session: Session, worker: EngineWorker, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
+def _unloading(
+    session: Session, free: list[Callable[[], None]], worker: EngineWorker, scheduler: Scheduler, minutes: float | None
+) -> Iterator[None]:
     """Have the models freed once nothing was asked for so many minutes; the next request loads them again."""
     if minutes is None:
         yield
@@ -192,7 +225,8 @@ def _unloading(session: Session, worker: EngineWorker, scheduler: Scheduler, min
         def run(self, *_: object) -> None:
             activity = scheduler.activity
             if not activity.num_waiting and not activity.num_running and session.is_loaded:
-                session.unload()
+                for each in free:
+                    each()
                 notify("the models are unloaded; the next request loads them again")
 
     timer = IdleTimer(minutes * 60.0, lambda: worker.submit(RunJob(Unload(), background=True)))

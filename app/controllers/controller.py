@@ -357,17 +357,7 @@ class Controller(QObject):
 
     def _on_engine_event(self, event: EngineEvent) -> None:
         if isinstance(event, LoadProgress | EngineReady | EngineEnded):
-            self.models.on_event(event, is_answering=self.answers.state is not None)
-            if isinstance(event, EngineReady):
-                self._show_engine()  # who counts pictures asks the window whether the model sees
-                self.conversations.models_changed(event.target)
-                self.context.model_changed(event.target)
-                self.answers.tools.show_sign()
-                self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
-                if self.hub is not None:
-                    is_away = bool(event.target.engine_url)  # then none of the library is in use
-                    self.hub.models_loaded(None if is_away else event)
-                self.regenerating.on_ready(event)
+            self._on_model_event(event)
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)
         elif isinstance(event, TokensCounted):
@@ -388,6 +378,21 @@ class Controller(QObject):
             self._notifications.on_event(event)
             self.models.has_answered |= isinstance(event, Finished)
         self._show_engine()
+
+    def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
+        if isinstance(event, LoadProgress) and not self.models.awaits(event.request_id):
+            self.server.models_come_back(event.fraction)
+        self.models.on_event(event, is_answering=self.answers.state is not None)
+        if isinstance(event, EngineReady):
+            self._show_engine()  # who counts pictures asks the window whether the model sees
+            self.conversations.models_changed(event.target)
+            self.context.model_changed(event.target)
+            self.answers.tools.show_sign()
+            self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
+            if self.hub is not None:
+                is_away = bool(event.target.engine_url)  # then none of the library is in use
+                self.hub.models_loaded(None if is_away else event)
+            self.regenerating.on_ready(event)
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Take what the store says about saving: a problem, or None when everything is saved again."""

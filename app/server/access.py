@@ -18,9 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.error_forms import body_of
 from app.server.errors import ApiError
+from app.server.request_log import RequestLog
 
-OPEN_PATHS = {"/health"}  # they need no key
-_HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?")
+ENTRY = "paceline.entry"  # of a scope: the request's in the log
+OPEN_PATHS = {"/health"}  # they need no key, and are no requests of a program
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
 
@@ -63,17 +64,6 @@ def origin_of(text: str) -> str:
     return text.lower()
 
 
-def host_name(text: str) -> str:
-    """A name that a Host header may have.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if _HOST_NAME.fullmatch(text) is None:
-        raise ValueError("must be a name, such as host.docker.internal")
-    return text.lower()
-
-
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a bound address."""
     address = _address(host)
@@ -100,7 +90,7 @@ def _name_of(header: str) -> str:
 class AccessControl:
     """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; hears of every status.
 
-    An empty ``key`` lets everybody ask who reaches the server.
+    An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``.
     """
 
     def __init__(
@@ -109,11 +99,13 @@ class AccessControl:
         key: str,
         hosts: AllowedHosts,
         on_response: Callable[[str, int], None] = lambda _path, _status: None,
+        requests: RequestLog | None = None,
     ) -> None:
         self._app = app
         self._key = key.encode("ascii")
         self._hosts = hosts
         self._on_response = on_response
+        self._requests = requests or RequestLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -121,17 +113,25 @@ class AccessControl:
             await self._app(scope, receive, send)
             return
 
+        headers = Headers(scope=scope)
+        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # looks at the health are none
+        entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
+
         async def counting_send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._on_response(scope["path"], message["status"])
+                entry.note_status(message["status"])
             await send(message)
 
-        refusal = self._refusal(Headers(scope=scope), scope["path"])
-        if refusal is None:
-            await self._app(scope, receive, counting_send)
-        else:
-            response = JSONResponse(body_of(refusal, scope["path"]), refusal.status, refusal.headers)
-            await response(scope, receive, counting_send)
+        refusal = self._refusal(headers, scope["path"])
+        try:
+            if refusal is None:
+                await self._app(scope, receive, counting_send)
+            else:
+                response = JSONResponse(body_of(refusal, scope["path"]), refusal.status, refusal.headers)
+                await response(scope, receive, counting_send)
+        finally:
+            entry.end()
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")

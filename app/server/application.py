@@ -5,103 +5,132 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from app.server.access import AccessControl, AllowedHosts
+from app.server.access import ENTRY, AccessControl, AllowedHosts
+from app.server.answering import AnswerStream, Builder, events_across_threads, respond, unless_gone
 from app.server.anthropic.events import MessageBuilder
 from app.server.anthropic.request import parse_messages_request
+from app.server.embeddings import (
+    Embedder,
+    EmbeddingRequest,
+    as_native,
+    as_ollama,
+    as_openai,
+    asking,
+    no_embeddings,
+    read_native,
+    read_ollama,
+    read_openai,
+)
 from app.server.error_forms import body_of
-from app.server.errors import UNEXPECTED, ApiError
+from app.server.errors import UNEXPECTED, ApiError, api_error
 from app.server.fields import passing_over, warnings_so_far
-from app.server.library import ModelSwitch, no_such_model
+from app.server.library import NamedModels, no_such_model
+from app.server.llama.events import CompletionBuilder
+from app.server.llama.request import parse_infill_request, parse_native_request
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.ollama.events import LineBuilder, loaded
 from app.server.ollama.models import API_VERSION, running, shown, tags
 from app.server.ollama.request import is_load, name_of, parse_ollama_request
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
-from app.server.request_body import CLIENT_GONE, MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
+from app.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
+from app.server.request_log import RequestEntry
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
-from app.server.scheduler import JobEvent, Scheduler
-from app.server.tokens import Question, read_count, read_detokenize, read_template, read_tokenize
-from app.server.turn import Told
-from engine.errors import GrammarError
-from engine.records import EngineReady, Finished, ModelInfo, TextChunk
+from app.server.scheduler import Scheduler
+from app.server.tokens import (
+    Question,
+    read_chat_count,
+    read_count,
+    read_detokenize,
+    read_response_count,
+    read_template,
+    read_tokenize,
+)
+from app.server.turn import Ask, Told
+from engine.embeddings import Embedded, EmbeddingModel
+from engine.errors import EngineError, GrammarError
+from engine.records import ModelInfo
 from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
-CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
-MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
-TOKENIZE, DETOKENIZE, TEMPLATE = "/v1/tokenize", "/v1/detokenize", "/v1/apply-template"
-MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
-_ANSWERED = (  # in the order of their methods
-    CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, TOKENIZE, DETOKENIZE, TEMPLATE,
-)  # fmt: skip
-OLLAMA = tuple(f"/api/{name}" for name in ("version", "tags", "ps", "show", "chat", "generate"))
-ENDPOINTS = frozenset({*_ANSWERED, *OLLAMA, MODELS, HEALTH, METRICS})
-Events = asyncio.Queue[JobEvent]
-_T = TypeVar("_T")
-
-
+MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
+_BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
+# The names of the methods that answer, by paths that may be given without their first part, too.
+_POSTED = {
+    "/v1/chat/completions": "chat",
+    "/v1/chat/completions/input_tokens": "count_chat",
+    "/v1/completions": "completions",
+    RESPONSES: "responses",
+    f"{RESPONSES}/input_tokens": "count_response",
+    "/v1/messages": "messages",
+    "/v1/messages/count_tokens": "count_tokens",
+    "/v1/completion": "completion",
+    "/v1/infill": "infill",
+    "/v1/embeddings": "embeddings",
+    "/v1/embedding": "embedding",
+    "/v1/tokenize": "tokenize",
+    "/v1/detokenize": "detokenize",
+    "/v1/apply-template": "apply_template",
+}
+_OLLAMA_GOT = {"/api/version": "api_version", "/api/tags": "api_tags", "/api/ps": "api_ps"}
+_OLLAMA_POSTED = {
+    "/api/show": "api_show",
+    "/api/chat": "api_chat",
+    "/api/generate": "api_generate",
+    "/api/embed": "api_embed",
+    "/api/embeddings": "api_embeddings",
+}
+ENDPOINTS = frozenset({*_POSTED, *_OLLAMA_GOT, *_OLLAMA_POSTED, MODELS, HEALTH, METRICS})
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
-Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
-_EMBEDDINGS = ("/embeddings", "/embedding", "/api/embed", "/api/embeddings")  # not here
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
 
 
-def make_application(
-    models: CurrentModel | ModelSwitch,
+def make_application(  # noqa: PLR0913  (what a server is made of)
+    models: CurrentModel | NamedModels,
     scheduler: Scheduler,
     metrics: Metrics,
     key: str,
     hosts: AllowedHosts,
     *,
     strict: bool = False,
+    embedder: Embedder | None = None,
 ) -> ASGIApp:
     """Make the application; every request passes `AccessControl` first.
 
     ``models`` gives the model that is loaded, or has the one loaded that a request names. ``strict`` refuses fields
-    and names of models that nobody knows.
+    and names of models that nobody knows. Without an ``embedder`` there are no embeddings.
     """
-    endpoints = Endpoints(models, scheduler, metrics, strict=strict)
-    routes = [
-        Route(HEALTH, endpoints.health, methods=["GET"]),
-        Route(METRICS, endpoints.metrics, methods=["GET"]),
-    ]
+    endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
+    got = {HEALTH: "health", METRICS: "metrics", **_OLLAMA_GOT}
+    posted = dict(_OLLAMA_POSTED)
     for prefix in (_VERSION, ""):  # many programs are given an address without it
-        models_path, *others = (prefix + path.removeprefix(_VERSION) for path in (MODELS, *_ANSWERED))
-        routes += [
-            Route(models_path, endpoints.models, methods=["GET"]),
-            Route(f"{models_path}/{{name:path}}", endpoints.model, methods=["GET"]),
-        ]
-        answers = (
-            endpoints.chat, endpoints.completions, endpoints.responses, endpoints.messages, endpoints.count_tokens,
-            endpoints.tokenize, endpoints.detokenize, endpoints.apply_template,
-        )  # fmt: skip
-        routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
-    of_ollama = (
-        endpoints.api_version, endpoints.api_tags, endpoints.api_ps,
-        endpoints.api_show, endpoints.api_chat, endpoints.api_generate,
-    )  # fmt: skip
-    for number, (path, answer) in enumerate(zip(OLLAMA, of_ollama, strict=True)):
-        routes.append(Route(path, answer, methods=["GET" if number < 3 else "POST"]))
+        models_path = prefix + MODELS.removeprefix(_VERSION)
+        got |= {models_path: "models", f"{models_path}/{{name:path}}": "model"}
+        posted |= {prefix + path.removeprefix(_VERSION): name for path, name in _POSTED.items()}
+    routes = [Route(path, getattr(endpoints, name), methods=["GET"]) for path, name in got.items()]
+    routes += [Route(path, getattr(endpoints, name), methods=["POST"]) for path, name in posted.items()]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    guarded = AccessControl(app, key, hosts, lambda path, status: metrics.count_request(_endpoint(path), status))
+
+    def count(path: str, status: int) -> None:
+        metrics.count_request(_endpoint(path), status)
+
+    guarded = AccessControl(app, key, hosts, count, metrics.requests)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -116,12 +145,19 @@ class Endpoints:
     """What each path answers."""
 
     def __init__(
-        self, models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics, *, strict: bool
+        self,
+        models: CurrentModel | NamedModels,
+        scheduler: Scheduler,
+        metrics: Metrics,
+        embedder: Embedder | None,
+        *,
+        strict: bool,
     ) -> None:
+        self._embedder = embedder
         self._is_strict = strict
         self._reported: set[str] = set()  # warnings that are in the log
-        self._switch = models if isinstance(models, ModelSwitch) else None
-        self._current = models.current if isinstance(models, ModelSwitch) else models
+        self._switch = None if callable(models) else models
+        self._current = models if callable(models) else models.current
         self._scheduler = scheduler
         self._metrics = metrics
 
@@ -149,7 +185,9 @@ class Endpoints:
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
         others = [] if self._switch is None else await asyncio.to_thread(self._switch.names)
-        names = [model.name, *(name for name in others if name != model.name)]
+        if self._embedder is not None:
+            others = [*others, (await asyncio.to_thread(self._embedder.model)).name]
+        names = list(dict.fromkeys([model.name, *others]))
         listed = [{"id": name, "object": "model", "created": 0, "owned_by": "paceline"} for name in names]
         listed[0] |= facts
         return listed
@@ -165,8 +203,22 @@ class Endpoints:
         return await self._answer(request, _read_chat)
 
     async def completions(self, request: Request) -> Response:
-        """How a text goes on."""
-        return await self._answer(request, _read_text)
+        """How a text goes on, as OpenAI's API has it.
+
+        llama.cpp's server answers in its own way where the path has no version. That is done for requests that name
+        no model: OpenAI's API demands one.
+        """
+        body = await self._body(request)
+        is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
+        return await self._answer(request, _read_native if is_native else _read_text, body)
+
+    async def completion(self, request: Request) -> Response:
+        """How a text goes on, as llama.cpp's own API has it."""
+        return await self._answer(request, _read_native)
+
+    async def infill(self, request: Request) -> Response:
+        """What stands in a gap, as llama.cpp's own API has it."""
+        return await self._answer(request, _read_infill)
 
     async def responses(self, request: Request) -> Response:
         """The answer to a conversation, in items."""
@@ -181,9 +233,61 @@ class Endpoints:
         """The answer to a conversation, as Anthropic's API has it."""
         return await self._answer(request, _read_message)
 
+    async def count_chat(self, request: Request) -> Response:
+        """How many tokens a chat has."""
+        return await self._tell(request, read_chat_count)
+
+    async def count_response(self, request: Request) -> Response:
+        """How many tokens the input of a response has."""
+        return await self._tell(request, read_response_count)
+
     async def count_tokens(self, request: Request) -> Response:
         """How many tokens a conversation has, as Anthropic's API asks it."""
         return await self._tell(request, read_count)
+
+    async def embeddings(self, request: Request) -> Response:
+        """Vectors of texts; as llama.cpp's own API has them where the path has no version and no model is named."""
+        body = await read_object(request)
+        if request.url.path == _BARE_EMBEDDINGS and "model" not in body:
+            return await self._embedded(body, request, read_native, lambda asked, _name, found: as_native(asked, found))
+        return await self._embedded(body, request, read_openai, as_openai)
+
+    async def embedding(self, request: Request) -> Response:
+        """Vectors of texts, as llama.cpp's own API has them."""
+        body = await read_object(request)
+        return await self._embedded(body, request, read_native, lambda asked, _name, found: as_native(asked, found))
+
+    async def api_embed(self, request: Request) -> Response:
+        """Vectors of texts, as Ollama's API has them."""
+        return await self._embedded(await read_object(request), request, read_ollama, as_ollama)
+
+    async def api_embeddings(self, request: Request) -> Response:
+        """The vector of a text, as Ollama's API had it first."""
+
+        def tell(_asked: EmbeddingRequest, _name: str, found: list[Embedded]) -> object:
+            return {"embedding": found[0].vectors[0].tolist()}
+
+        return await self._embedded(await read_object(request), request, read_ollama, tell)
+
+    async def _embedded(
+        self,
+        body: dict[str, object],
+        request: Request,
+        read: Callable[[dict[str, object], EmbeddingModel], EmbeddingRequest],
+        tell: Callable[[EmbeddingRequest, str, list[Embedded]], object],
+    ) -> Response:
+        embedder = self._embedder
+        if embedder is None:
+            raise no_embeddings()
+        try:
+            model = await asyncio.to_thread(embedder.model)
+        except EngineError as error:
+            raise api_error(error, "model") from error
+        with self._reading():
+            asked = read(body, model)
+            self._report(warnings_so_far())
+        ask = asking(asked, embedder, lambda found: tell(asked, model.name, found))
+        return await self._told(request, "", ask)
 
     async def tokenize(self, request: Request) -> Response:
         """The tokens of a text."""
@@ -240,10 +344,16 @@ class Endpoints:
         with self._reading():
             ask = read(body, model)
             self._report(warnings_so_far())
-        events, post = _events_across_threads()
-        job = self._scheduler.submit(None, post, model.ready.target.path, ask)
+        return await self._told(request, model.ready.target.path, ask, model.name)
+
+    async def _told(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
+        """Do in its turn what the session, or something beside it, is asked."""
+        entry: RequestEntry = request.scope[ENTRY]
+        events, post = events_across_threads(entry.note_event)
+        entry.note_queued(name)
+        job = self._scheduler.submit(None, post, target, ask, on_turn=entry.note_turn)
         try:
-            told = await _unless_gone(request, events.get())
+            told = await unless_gone(request, events.get())
         finally:
             self._scheduler.cancel(job)
         if isinstance(told, ApiError):
@@ -279,11 +389,15 @@ class Endpoints:
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
-        events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post, model.ready.target.path, more=asked.more)
+        entry: RequestEntry = request.scope[ENTRY]
+        entry.note_queued(model.name)
+        events, post = events_across_threads(entry.note_event)
+        job = self._scheduler.submit(
+            asked.request, post, model.ready.target.path, more=asked.more, on_turn=entry.note_turn
+        )
         is_handed_on = False
         try:
-            response = await _unless_gone(request, _respond(asked, builder, events))
+            response = await unless_gone(request, respond(asked, builder, events))
             if isinstance(response, AnswerStream):
                 response.on_end = lambda: self._scheduler.cancel(job)
                 is_handed_on = True
@@ -310,7 +424,7 @@ class Endpoints:
             if self._is_strict:
                 raise
             return model
-        events, post = _events_across_threads()
+        events, post = events_across_threads()
         job = self._scheduler.submit(None, post, target)
         try:
             async with asyncio.timeout(LOAD_WAIT_S):
@@ -333,6 +447,16 @@ def _read_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionR
 def _read_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
     asked = parse_request(body, model, chat=False)
     return asked, ResponseBuilder(model.name, asked)
+
+
+def _read_native(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    made = parse_native_request(body, model)
+    return made.asked, CompletionBuilder(model.name, made)
+
+
+def _read_infill(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    made = parse_infill_request(body, model)
+    return made.asked, CompletionBuilder(model.name, made)
 
 
 def _read_response(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
@@ -363,110 +487,6 @@ def _check_grammar(text: str) -> None:
         raise ApiError(400, text, param="grammar", code="invalid_value") from error
 
 
-async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
-    """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
-    if asked.stream:
-        stream = AnswerStream(_chunks(builder, await _next(events), events, len(asked.more)))
-        if isinstance(builder, LineBuilder):
-            stream.headers["Content-Type"] = "application/x-ndjson"
-        return stream
-    answers = list[dict[str, object]]()
-    for _ in range(len(asked.more) + 1):
-        chunks: list[TextChunk] = []
-        while isinstance(event := await _next(events), TextChunk):
-            chunks.append(event)
-        answers.append(builder.whole(chunks, event))
-    return JSONResponse(builder.together(answers) if isinstance(builder, ResponseBuilder) else answers[0])
-
-
-async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events, num_more: int) -> AsyncIterator[bytes]:
-    """The chunks of an answer that has begun, and of so many more."""
-    event = first
-    try:
-        for is_next in range(num_more + 1):
-            event = await _next(events) if is_next else event
-            for chunk in builder.first_chunks():
-                yield chunk
-            while isinstance(event, TextChunk):
-                for chunk in builder.text_chunks(event):
-                    yield chunk
-                event = await _next(events)
-            for chunk in builder.last_chunks(event):
-                yield chunk
-    except ApiError as error:  # the status is sent already
-        for chunk in builder.failed_chunks(error):
-            yield chunk
-
-
-async def _next(events: Events) -> TextChunk | Finished:
-    """Wait for the next piece or the end.
-
-    Raises:
-        ApiError: the answer failed, or was ended here.
-    """
-    event = await events.get()
-    if isinstance(event, ApiError):
-        raise event
-    assert not isinstance(event, EngineReady | Told)  # noqa: S101  (of a load, or a question, alone)
-    return event
-
-
-class AnswerStream(StreamingResponse):
-    """Server-sent events; ``on_end`` is called once they are sent, or nobody is there to read them."""
-
-    media_type = "text/event-stream"
-
-    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
-        super().__init__(chunks, headers={"Cache-Control": "no-store"})
-        self.on_end: Callable[[], None] = lambda: None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self.on_end()
-
-
-def _events_across_threads() -> tuple[Events, Callable[[JobEvent], None]]:
-    """A queue of this thread's loop, and what puts something into it from another thread."""
-    loop, events = asyncio.get_running_loop(), Events()
-
-    def post(event: JobEvent) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(events.put_nowait, event)
-
-    return events, post
-
-
-async def _unless_gone(request: Request, answer: Awaitable[_T]) -> _T:
-    """Wait for an answer, unless the client goes away.
-
-    Raises:
-        ApiError: it went away.
-    """
-    waiting = asyncio.ensure_future(answer)
-    gone = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if waiting.done():
-            return waiting.result()
-        raise ApiError(CLIENT_GONE, "The client went away.")
-    finally:
-        await _cancel((waiting, gone))
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _cancel(tasks: Iterable[asyncio.Future[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
 def _facts(info: ModelInfo) -> dict[str, object]:
     """A model's facts, by the names of llama.cpp's server."""
     return {
@@ -484,8 +504,6 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
 
 
 def _no_such_path(path: str) -> str:
-    if path.removeprefix("/v1") in _EMBEDDINGS:
-        return "This server makes no embeddings; it has chat and text completions, and responses."
     if path.startswith(f"{RESPONSES}/"):
         return "No answers are kept here: there is nothing to look up, to cancel or to delete."
     return f"There is no such path here; this server has {', '.join(sorted(ENDPOINTS))}."

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.domain.errors import AppError
-from app.domain.local_server import Activity
+from app.domain.local_server import Activity, LoggedRequest, ServerSetup
 
 if TYPE_CHECKING:
-    from app.server.application import CurrentModel
+    from app.server.library import NamedModels
     from app.server.listening import Server
+    from app.server.request_log import RequestLog
     from app.server.scheduler import Scheduler
     from engine.requests import Engine
 
@@ -27,8 +28,8 @@ SHUTDOWN_S = 2  # for answers that were stopped to reach their clients; the wind
 class BackgroundServer:
     """One run of the server, from `start` to `stop`. All methods may be called from any thread and return at once.
 
-    ``current`` gives the loaded model, on the server's thread. ``on_change`` is called on any thread where one of the
-    attributes is another, or `activity`; it must be quick.
+    ``models`` gives what is loaded, or has it loaded, on the server's threads. ``on_change`` is called on any thread
+    where one of the attributes is another, or `activity`, or `requests`; it must be quick.
 
     Attributes:
         address: where it listens, as ``http://127.0.0.1:8080``; empty before.
@@ -37,15 +38,16 @@ class BackgroundServer:
     """
 
     def __init__(
-        self, engine: Engine, current: CurrentModel, where: tuple[str, int], key: str, on_change: Callable[[], None]
+        self, engine: Engine, models: NamedModels, setup: ServerSetup, key: str, on_change: Callable[[], None]
     ) -> None:
-        self._engine, self._current = engine, current
-        self._where, self._key = where, key
+        self._engine, self._models = engine, models
+        self._setup, self._key = setup, key if setup.needs_key else ""
         self._on_change = on_change
         self._lock = threading.Lock()
         self._is_stopping = False
         self._server: Server | None = None
         self._scheduler: Scheduler | None = None
+        self._requests: RequestLog | None = None
         self._thread = threading.Thread(target=self._run, name="server", daemon=True)
         self.address = ""
         self.failure: Exception | None = None
@@ -59,6 +61,11 @@ class BackgroundServer:
     def activity(self) -> Activity:
         """What its queue does now."""
         return Activity() if self._scheduler is None else self._scheduler.activity
+
+    @property
+    def requests(self) -> tuple[LoggedRequest, ...]:
+        """The latest requests, the newest first."""
+        return () if self._requests is None else self._requests.rows()
 
     def stop_running(self) -> None:
         """End the answer in the making."""
@@ -96,13 +103,18 @@ class BackgroundServer:
         from app.server.application import make_application  # noqa: PLC0415
         from app.server.listening import Server, address_of, bind  # noqa: PLC0415
         from app.server.metrics import Metrics  # noqa: PLC0415
+        from app.server.request_log import RequestLog  # noqa: PLC0415
         from app.server.scheduler import Scheduler  # noqa: PLC0415
 
-        with bind(*self._where) as listener:
-            metrics, scheduler = Metrics(), Scheduler(self._engine)
+        setup = self._setup
+        with bind(setup.host, setup.port) as listener:
+            self._requests = RequestLog(self._on_change)
+            metrics, scheduler = Metrics(self._requests), Scheduler(self._engine)
+            scheduler.load_for, scheduler.on_loaded = self._models.load_for, self._models.note_loaded
             scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
             scheduler.on_change = self._on_change
-            app = make_application(self._current, scheduler, metrics, self._key, AllowedHosts(self._where[0]))
+            hosts = AllowedHosts(setup.host, names=setup.names)
+            app = make_application(self._models, scheduler, metrics, self._key, hosts)
             server = Server(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, is_passing_over, unsupported, warn, wrong_type
+from app.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ModelInfo, ToolFormat
+from engine.tools.formats import SYNTAXES
 
 MAX_TOOLS = 128
 Tool = Mapping[str, object]
@@ -35,15 +36,20 @@ class AnswerForm:
 
 
 def read_form(fields: Fields) -> AnswerForm:
-    """Read `response_format` and `grammar`.
+    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
 
     Raises:
         ApiError: 400: it is not known, or no grammar can be made of the schema.
     """
-    schema_grammar = _response_format(fields.nested("response_format"))
+    schema_grammar, schema = _response_format(fields.nested("response_format")), fields.take("json_schema")
     grammar = fields.text("grammar")
+    if schema is not None and schema_grammar:
+        message = "`json_schema` and `response_format` both say what the answer must be; give one of them."
+        raise ApiError(400, message, param="json_schema", code="invalid_value")
+    if schema is not None:
+        schema_grammar = _grammar_of(schema, "json_schema")
     if grammar and schema_grammar:
-        message = "`grammar` and `response_format` both say what the answer must be; give one of them."
+        message = "`grammar` and a schema both say what the answer must be; give one of them."
         raise ApiError(400, message, param="grammar", code="invalid_value")
     return AnswerForm(grammar, is_typed=True) if grammar else AnswerForm(schema_grammar)
 
@@ -69,7 +75,7 @@ def _response_format(given: Fields | None) -> str:
         named.end()
     if schema is None:
         param = "response_format.json_schema.schema"
-        raise ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
+        raise missing(param)
     return _grammar_of(schema, "response_format", strict=is_strict)
 
 
@@ -87,8 +93,8 @@ def _told(grammar: Grammar) -> str:
     return grammar.text
 
 
-def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
-    """Read `tools`, `tool_choice` and `parallel_tool_calls`.
+def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. The ``form`` is that of an answer that is no call.
 
     Raises:
         ApiError: 400: they are wrong, or the model's template takes no tools.
@@ -100,26 +106,24 @@ def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
         if given:
             message = "`functions` are the old form of `tools`; give one of them."
             raise ApiError(400, message, param="functions", code="invalid_value")
-        return _read_functions(functions, called, model)
-    return _tool_use(given, choice, many, model)
+        return _read_functions(functions, called, model, form)
+    return _tool_use(given, choice, many, model, form)
 
 
-def _read_functions(functions: object, called: object, model: ModelInfo) -> ToolUse:
+def _read_functions(functions: object, called: object, model: ModelInfo, form: AnswerForm) -> ToolUse:
     """Tools as OpenAI's API had them first: without a type, and one call in an answer."""
     if not isinstance(functions, list):
         raise wrong_type("functions", "an array", functions)
     choice = {"type": "function", "function": called} if isinstance(called, dict) else called
     try:
-        use = _tool_use([{"type": "function", "function": one} for one in functions], choice, many=False, model=model)
+        use = _tool_use([{"type": "function", "function": one} for one in functions], choice, False, model, form)
     except ApiError as error:
-        message, param = error.message, error.param or ""
-        for name, old in (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]")):
-            message, param = message.replace(name, old), param.replace(name, old)
-        raise ApiError(error.status, message, param=param, code=error.code) from error
+        old = (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]"))
+        raise error.renamed(old) from error
     return replace(use, is_old=True)
 
 
-def _tool_use(given: object, choice: object, many: object, model: ModelInfo) -> ToolUse:
+def _tool_use(given: object, choice: object, many: object, model: ModelInfo, form: AnswerForm) -> ToolUse:
     if many is not None and not isinstance(many, bool):
         raise wrong_type("parallel_tool_calls", "a boolean", many)
     strict = set[str]()
@@ -131,13 +135,18 @@ def _tool_use(given: object, choice: object, many: object, model: ModelInfo) -> 
     if model.tool_format is ToolFormat.NONE:
         reason = model.tool_refusal or "its chat template takes none"
         raise unsupported("tools", f"This model is given no `tools`: {reason}.")
-    if not wanted:
+    if not wanted and not form.grammar:
         return ToolUse(tools, frozenset(names))
-    called = [_function(tool) for tool in tools if _function(tool)["name"] in wanted]
+    if not wanted and (form.is_typed or not SYNTAXES[model.tool_format].mark):
+        why = "a grammar leaves no room for calls" if form.is_typed else "calls of this model are JSON, too"
+        message = f"Together with `tools` the form of the answer cannot be set: {why}."
+        raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
+    called = [_function(tool) for tool in tools if not wanted or _function(tool)["name"] in wanted]
     functions = [{**one, "strict": one["name"] in strict or not is_passing_over()} for one in called]
     is_one = isinstance(choice, dict) or many is False
     try:
-        grammar = _told(calls_grammar(model.tool_format, functions, many=not is_one))
+        otherwise = "" if wanted else form.grammar
+        grammar = _told(calls_grammar(model.tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
         raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
     return ToolUse(tools, frozenset(names), grammar)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongError, SettingError
 
@@ -39,6 +39,13 @@ class ApiError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    def renamed(self, names: Iterable[tuple[str, str]]) -> ApiError:
+        """The same by other names of fields: those of the API that the request was made for."""
+        message, param = self.message, self.param or ""
+        for name, other in names:
+            message, param = message.replace(name, other), param.replace(name, other)
+        return ApiError(self.status, message, param=param or None, code=self.code, headers=self.headers)
 
     @property
     def body(self) -> dict[str, object]:

@@ -58,6 +58,11 @@ def wrong_type(param: str, wanted: str, value: object) -> ApiError:
     return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
 
 
+def missing(param: str) -> ApiError:
+    """Give the error of a field that has to be there."""
+    return ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
+
+
 def unsupported(param: str, message: str = "") -> ApiError:
     """Give the error of something that OpenAI's API has and this server has not."""
     return ApiError(
@@ -86,6 +91,10 @@ class Fields:
         self._left = {name: value for name, value in values.items() if value is not None}
         self._prefix = prefix
 
+    def has(self, name: str) -> bool:
+        """Whether a field was given, and not taken yet."""
+        return name in self._left
+
     def take(self, name: str) -> object:
         """The value of a field, whatever it is; None where it was not given."""
         return self._left.pop(name, None)
@@ -94,6 +103,13 @@ class Fields:
         """A string."""
         value = self.take(name)
         return None if value is None else check_text(self._prefix + name, value)
+
+    def needed(self, name: str) -> str:
+        """A string that has to be there."""
+        text = self.text(name)
+        if text is None:
+            raise missing(self._prefix + name)
+        return text
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """A boolean; ``default`` where it was not given."""
@@ -139,6 +155,18 @@ class Fields:
         """All that is left, by name; nothing is left then."""
         left, self._left = self._left, {}
         return left
+
+    def rest_but(self, taken: Iterable[str], whole: str) -> dict[str, object]:
+        """`rest`, for fields of another API that are to be put beside those that are ``taken``.
+
+        Raises:
+            ApiError: one of these was given: it is no field of what the request calls a ``whole``.
+        """
+        rest = self.rest()
+        if found := sorted(rest.keys() & set(taken)):
+            message = f"`{found[0]}` is not a field of a {whole}."
+            raise ApiError(400, message, param=found[0], code="unknown_parameter")
+        return rest
 
     def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Refuse fields whose value asks for something: each may have one of its ``neutral`` values.

@@ -30,6 +30,36 @@ class ModelLibrary(Protocol):
         """The model of this name; None where there is none. May read the disk."""
 
 
+class NamedModels(Protocol):
+    """What requests may name. All methods may be called from any thread."""
+
+    def current(self) -> ServedModel:
+        """What answers where no model is named.
+
+        Raises:
+            ApiError: nothing is loaded.
+        """
+
+    def known(self, name: str) -> ServedModel | None:
+        """A model that was loaded before: nothing has to be loaded to read a request for it."""
+
+    def names(self) -> list[str]:
+        """All that may be named, the current one first."""
+
+    def find(self, name: str) -> str:
+        """The file of a model by its name.
+
+        Raises:
+            ApiError: 404: there is none.
+        """
+
+    def load_for(self, target: str) -> LoadRequest | None:
+        """Give what has to be loaded for requests that were read for this file; None where it is not to be."""
+
+    def note_loaded(self, ready: EngineReady) -> None:
+        """Note what was loaded for a request."""
+
+
 class ModelSwitch:
     """Has the model loaded that a request was read for. One is in memory at a time: two might not fit.
 

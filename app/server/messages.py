@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, warn, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
 from app.server.pictures import PictureSource, read_part
 from engine.records import Message, Picture, ToolCall
 
@@ -29,7 +29,7 @@ def read_messages(value: object, system: str, source: PictureSource | None = Non
         ApiError: they are none.
     """
     if value is None:
-        raise ApiError(400, "`messages` is missing.", param="messages", code="missing_required_parameter")
+        raise missing("messages")
     if not isinstance(value, list):
         raise wrong_type("messages", "an array", value)
     if not value:
@@ -133,9 +133,7 @@ def _part(value: object, param: str) -> str:
         raise unsupported(
             f"{param}.type", f"`{param}` is of a type that this server does not read: it reads `text` and `image_url`."
         )
-    text = fields.text("text")
-    if text is None:
-        raise ApiError(400, f"`{param}.text` is missing.", param=f"{param}.text", code="missing_required_parameter")
+    text = fields.needed("text")
     fields.take("cache_control")
     fields.end()
     return text

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 
+from app.server.request_log import RequestLog
 from engine.pacing.pass_trace import TracedPass
 from engine.records import RunStats, Source
 
@@ -15,9 +16,10 @@ _Sample = tuple[str, float]  # labels as they are written, value
 
 
 class Metrics:
-    """Sums since the start. All methods may be called from any thread."""
+    """Sums since the start, and in ``requests`` the latest ones. All methods may be called from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, requests: RequestLog | None = None) -> None:
+        self.requests = requests or RequestLog()
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, int]] = Counter()
         self._sums: Counter[str] = Counter()

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, unsupported
+from app.server.fields import Fields, missing, unsupported
 from engine.errors import PictureError
 from engine.picture import Picture
 from engine.prompt.pictures import MOST_PICTURES
@@ -98,7 +98,7 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
         inner.end()
     at = f"{param}.image_url.url"
     if not isinstance(given, str) or source is None:
-        raise ApiError(400, f"`{at}` is missing.", param=at, code="missing_required_parameter")
+        raise missing(at)
     return source.read(given, at)
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 from app.domain.template_variables import checked
 from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
 from app.server.messages import read_messages, text_of
 from app.server.pictures import PictureSource
 from engine.errors import SettingError
@@ -34,7 +34,8 @@ MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
 MAX_CHOICES = 128  # answers of one request, each in a turn of its own
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
-_INTEGERS = ("top_k", "seed")
+_INTEGERS = ("top_k", "seed", "repeat_last_n")
+_RENAMED = {"repeat_last_n": "penalty_last_n"}
 # They name the user or the request, or are about caches and figures: they would change no answer.
 _WITHOUT_EFFECT = (
     "user",
@@ -64,8 +65,6 @@ _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
     "dry_multiplier": (0,),
     "xtc_probability": (0,),
     "dynatemp_range": (0,),
-    "ignore_eos": (False,),
-    "min_tokens": (0,),
     "service_tier": ("auto", "default"),
     "store": (False,),
     "verbosity": ("medium",),
@@ -127,29 +126,31 @@ class CompletionRequest:
         return {str(one.get("name")): one["parameters"] for one in known if isinstance(one.get("parameters"), dict)}
 
 
-def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) -> CompletionRequest:
+def parse_request(
+    body: dict[str, object], model: ServedModel, *, chat: bool, may_be_empty: bool = False
+) -> CompletionRequest:
     """Read the body of a request to ``/v1/chat/completions``, or to ``/v1/completions``.
+
+    ``may_be_empty``: the prompt of a text, as what stands before a gap.
 
     Raises:
         ApiError: 400 with the field to blame, or 404 for another model.
     """
     fields = Fields(body)
-    name = fields.text("model")
-    if name is not None and name != model.name and not warn(f"There is no such model here: `{model.name}` answered."):
-        message = f"There is no such model here; this server has `{model.name}`."
-        raise ApiError(404, message, param="model", code="model_not_found")
+    check_name(fields, model)
     for ignored in _WITHOUT_EFFECT:
         fields.take(ignored)
     request = replace(
         model.defaults,
-        sampling=_with_bias(_sampling(fields, model.defaults.sampling), fields.take("logit_bias"), model.n_vocab),
+        sampling=_with_bias(_sampling(fields, model), fields.take("logit_bias"), model.n_vocab),
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
+        ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
     )
-    request = _with_speculation(request, fields, model)
+    request = _with_speculation(_with_least(request, fields), fields, model)
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
-        use = read_tools(fields, model.ready.target)
+        use = read_tools(fields, model.ready.target, form)
         messages = read_messages(fields.take("messages"), model.system, model.seen)
         _check_continuation(fields, messages)
         request = replace(
@@ -162,7 +163,7 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
         )
         prompts = [request]
     else:
-        prompts, echoes = _texts(request, fields, model)
+        prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
     prompts = [_constrained(one, form, use) for one in prompts]
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
@@ -178,7 +179,7 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
         include_usage,
         use.names,
         tuple(echo for echo in echoes for _ in range(number)),
-        form.is_typed,
+        form.is_typed and not use.grammar,
         warnings_so_far(),
         tuple(more),
         number,
@@ -186,9 +187,25 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
     )
 
 
-def _texts(request: ChatRequest, fields: Fields, model: ServedModel) -> tuple[list[ChatRequest], tuple[str, ...]]:
+def check_name(fields: Fields, model: ServedModel) -> None:
+    """Take `model`: another name is told, or refused.
+
+    Raises:
+        ApiError: 404: it is refused.
+    """
+    name = fields.text("model")
+    if name is not None and name != model.name and not warn(f"There is no such model here: `{model.name}` answered."):
+        message = f"There is no such model here; this server has `{model.name}`."
+        raise ApiError(404, message, param="model", code="model_not_found")
+
+
+def _texts(
+    request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool
+) -> tuple[list[ChatRequest], tuple[str, ...]]:
     """What a text completion asks: a request for each of its prompts, and what is to be repeated of each."""
-    prompts, suffix, echo = _prompts(fields.take("prompt"), model), fields.text("suffix") or None, fields.flag("echo")
+    prompts, echo = _prompts(fields.take("prompt"), model, may_be_empty=may_be_empty), fields.flag("echo")
+    suffix = fields.text("suffix")
+    suffix = suffix if may_be_empty else suffix or None
     has_ids = any(isinstance(prompt, tuple) for prompt in prompts)
     if has_ids and (echo or suffix is not None):
         name = "echo" if echo else "suffix"
@@ -250,11 +267,13 @@ def _numbered(request: ChatRequest, place: int) -> ChatRequest:
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
     """The same with the grammar that the answer follows, if there is one."""
-    if form.grammar and use.tools:
-        message = "Together with `tools` the form of the answer cannot be set: it would forbid all calls."
-        raise ApiError(400, message, param="response_format", code="unsupported_value")
-    grammar = form.grammar or use.grammar
-    return replace(request, grammar=grammar) if grammar else request
+    grammar = use.grammar or form.grammar
+    if not grammar:
+        return request
+    for name, is_set in (("min_tokens", request.min_tokens), ("ignore_eos", request.ignore_eos)):
+        if is_set and not warn(f"`{name}` was passed over: the form of the answer says where it ends."):
+            raise unsupported(name, f"`{name}` is for answers without a form, which says where they end.")
+    return replace(request, grammar=grammar, min_tokens=0, ignore_eos=False)
 
 
 def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
@@ -342,10 +361,10 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
         raise ApiError(400, str(error), param="logit_bias", code="invalid_value") from error
 
 
-def _prompts(value: object, model: ServedModel) -> list[str | tuple[int, ...]]:
+def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
     """The prompts of a text completion: one text, the ids of one, or a list of such."""
     if value is None:
-        raise ApiError(400, "`prompt` is missing.", param="prompt", code="missing_required_parameter")
+        raise missing("prompt")
     is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
     given = value if isinstance(value, list) and is_many else [value]
     if len(given) > MAX_CHOICES:
@@ -354,7 +373,7 @@ def _prompts(value: object, model: ServedModel) -> list[str | tuple[int, ...]]:
     prompts = list[str | tuple[int, ...]]()
     for place, one in enumerate(given):
         param = f"prompt[{place}]" if is_many else "prompt"
-        if not one and isinstance(one, str | list):
+        if not one and isinstance(one, str | list) and not may_be_empty:
             raise ApiError(400, f"`{param}` is empty.", param=param)
         if isinstance(one, list):
             prompts.append(token_ids(one, param, model.n_vocab))
@@ -380,13 +399,15 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
     return tuple(cast("list[int]", values))
 
 
-def _sampling(fields: Fields, default: SamplingParams) -> SamplingParams:
-    sampling = default
+def _sampling(fields: Fields, model: ServedModel) -> SamplingParams:
+    sampling = model.defaults.sampling
     of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
     repeat_penalty = of_vllm if own is None else own
     wholes = {name: fields.whole(name) for name in _INTEGERS}
     if wholes["top_k"] == _UNSET:
         wholes["top_k"] = 0
+    if wholes["repeat_last_n"] == _UNSET:
+        wholes["repeat_last_n"] = model.ready.target.n_ctx
     if wholes["seed"] == _UNSET:
         wholes["seed"], sampling = None, replace(sampling, seed=None)
     for name, value in {
@@ -399,7 +420,7 @@ def _sampling(fields: Fields, default: SamplingParams) -> SamplingParams:
         if name == "top_p" and value == 0.0:
             value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
         try:
-            sampling = replace(sampling, **{name: value})  # type: ignore[arg-type]  # the names have their types
+            sampling = replace(sampling, **{_RENAMED.get(name, name): value})  # type: ignore[arg-type]  # as they are
         except ValueError as error:
             raise ApiError(400, str(error), param=name, code="invalid_value") from error
     return sampling
@@ -416,6 +437,18 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
         raise ApiError(400, message, param="max_tokens", code="invalid_value")
     wanted = given[0][1] if given else default
     return None if wanted == _UNSET else wanted
+
+
+def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
+    """With vLLM's `min_tokens`, before which the model cannot end an answer."""
+    least = fields.whole("min_tokens")
+    if not least:
+        return request
+    most = request.max_tokens
+    if least < 0 or (most is not None and least > most):
+        message = "`min_tokens` must be from 0 to `max_tokens`."
+        raise ApiError(400, message, param="min_tokens", code="invalid_value")
+    return replace(request, min_tokens=least)
 
 
 def _stop(value: object) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect, Request
 
+from app.domain.local_server import GONE
 from app.server.errors import ApiError
 from engine.prompt.typed_text import whole_characters
 
@@ -15,7 +16,7 @@ MAX_BODY_BYTES = 8 * 2**20  # more characters than any context holds
 MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs as they come from a camera
 BODY_TIMEOUT_S = 30.0  # on loopback a body is there at once
 MAX_DEPTH = 32  # of objects and arrays in each other; those that are known go to four
-CLIENT_GONE = 499  # nginx's number; nobody is there to read it
+CLIENT_GONE = GONE  # nginx's number; nobody is there to read it
 
 
 async def read_object(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, wrong_type
 from app.server.pictures import PictureSource, check_can_see
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 
@@ -78,13 +78,11 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         **_reasoning(fields.nested("reasoning")),
         **_logprobs(fields.take("include"), fields.take("top_logprobs")),
     }
-    rest = fields.rest()
-    if taken := sorted(set(rest) & (set(chat) | _OF_CHATS)):
-        raise ApiError(400, f"`{taken[0]}` is not a field of a response.", param=taken[0], code="unknown_parameter")
+    rest = fields.rest_but({*chat, *_OF_CHATS}, "response")
     try:
         asked = parse_request({**rest, **chat}, model, chat=True)
     except ApiError as error:
-        raise _renamed(error) from error
+        raise error.renamed(_RENAMED) from error
     sampling = asked.request.sampling
     reported = {
         "instructions": instructions,
@@ -101,13 +99,6 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     return ResponseRequest(asked, reported)
 
 
-def _renamed(error: ApiError) -> ApiError:
-    message, param = error.message, error.param or ""
-    for name, other in _RENAMED:
-        message, param = message.replace(name, other), param.replace(name, other)
-    return ApiError(error.status, message, param=param or None, code=error.code, headers=error.headers)
-
-
 # ---- the conversation -----------------------------------------------------------------------------------------------
 
 
@@ -117,7 +108,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
     So are instructions and what a developer says next: many templates take one such message.
     """
     if value is None:
-        raise ApiError(400, "`input` is missing.", param="input", code="missing_required_parameter")
+        raise missing("input")
     items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     if not isinstance(items, list):
         raise wrong_type("input", "a string or an array", value)
@@ -157,24 +148,17 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         content, at = fields.take("content"), f"{param}.content"
         made: Json = {"role": role, "content": _seen(content, at, source, may_be_here=role == "user")}
     elif kind == "function_call":
-        function = {"name": _needed(fields, "name", param), "arguments": _needed(fields, "arguments", param)}
-        call = {"id": _needed(fields, "call_id", param), "type": "function", "function": function}
+        function = {"name": fields.needed("name"), "arguments": fields.needed("arguments")}
+        call = {"id": fields.needed("call_id"), "type": "function", "function": function}
         made = {"role": "assistant", "content": None, "tool_calls": [call]}
     elif kind == "function_call_output":
-        call_id, output = _needed(fields, "call_id", param), _content(fields.take("output"), f"{param}.output")
+        call_id, output = fields.needed("call_id"), _content(fields.take("output"), f"{param}.output")
         made = {"role": "tool", "tool_call_id": call_id, "content": output}
     else:
         known = "message, function_call, function_call_output and reasoning"
         raise unsupported(f"{param}.type", f"`{param}` is of a type that this server does not read; it reads {known}.")
     fields.end()
     return made
-
-
-def _needed(fields: Fields, name: str, param: str) -> str:
-    text = fields.text(name)
-    if text is None:
-        raise ApiError(400, f"`{param}.{name}` is missing.", param=f"{param}.{name}", code="missing_required_parameter")
-    return text
 
 
 def _seen(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
@@ -191,7 +175,7 @@ def _seen(value: object, param: str, source: PictureSource | None, *, may_be_her
         fields = Fields(part, f"{at}.")
         for ignored in ("type", "detail", "prompt_cache_breakpoint"):
             fields.take(ignored)
-        url = _needed(fields, "image_url", at)
+        url = fields.needed("image_url")
         fields.end()
         parts.append({"type": "image_url", "image_url": source.read(url, f"{at}.image_url") if source else url})
     return parts
@@ -215,7 +199,7 @@ def _part(value: object, param: str) -> str:
         raise unsupported(
             f"{param}.type", f"`{param}` is of a type that is not read: use `input_text` or `input_image`."
         )
-    text = _needed(fields, "text", param)
+    text = fields.needed("text")
     for ignored in ("annotations", "logprobs", "prompt_cache_breakpoint"):
         fields.take(ignored)
     fields.end()

@@ -280,26 +280,27 @@ def _as_call(call: Called) -> dict[str, object]:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _shown(piece: bytes) -> str:
+def shown_piece(piece: bytes) -> str:
+    """A token's bytes as text."""
     return piece.decode("utf-8", "replace")
 
 
 def logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
     """A token's probability, as chats and responses have it."""
-    top = [{"token": _shown(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
-    return {"token": _shown(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
+    top = [{"token": shown_piece(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
+    return {"token": shown_piece(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
 
 
 def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dict[str, object], int]:
     """In the older form; ``num_chars`` stand before them."""
-    tokens = [_shown(one.piece) for one in logprobs]
+    tokens = [shown_piece(one.piece) for one in logprobs]
     offsets = [num_chars]
     for token in tokens:
         offsets.append(offsets[-1] + len(token))
     reported: dict[str, object] = {
         "tokens": tokens,
         "token_logprobs": [one.logprob for one in logprobs],
-        "top_logprobs": [{_shown(piece): logprob for piece, logprob in one.top} for one in logprobs],
+        "top_logprobs": [{shown_piece(piece): logprob for piece, logprob in one.top} for one in logprobs],
         "text_offset": offsets[:-1],
     }
     return reported, offsets[-1]

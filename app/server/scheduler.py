@@ -37,7 +37,8 @@ class Job:
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
     request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
-    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own.
+    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own. ``on_turn`` is
+    called where one begins.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class Job:
         target: str,
         ask: Ask | None,
         more: Sequence[ChatRequest],
+        on_turn: Callable[[], None],
     ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
         self.ask = ask
         self.more = deque(more)
+        self.on_turn = on_turn
         self.is_cancelled = False
         self.number = 0  # of its turn with the engine
         self.began_s: float | None = None  # when that began
@@ -110,6 +113,7 @@ class Scheduler:
         target: str = "",
         ask: Ask | None = None,
         more: Sequence[ChatRequest] = (),
+        on_turn: Callable[[], None] = lambda: None,
     ) -> Job:
         """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
 
@@ -118,7 +122,7 @@ class Scheduler:
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, ask, more)
+        job = Job(request, on_event, target, ask, more, on_turn)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -185,6 +189,7 @@ class Scheduler:
         if isinstance(event, TurnBegan):
             with self._lock:
                 job.began_s = time.perf_counter()
+            job.on_turn()
             self.on_change()
         elif isinstance(event, PassTraced):
             if self.on_pass is not None:

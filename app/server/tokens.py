@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from app.server.anthropic.request import parse_messages_request
 from app.server.errors import ApiError
-from app.server.fields import Fields, warnings_so_far, wrong_type
+from app.server.fields import Fields, missing, warnings_so_far, wrong_type
 from app.server.protocol import ServedModel, parse_request, token_ids
+from app.server.response_request import parse_response_request
 from app.server.turn import Ask
 
 if TYPE_CHECKING:
     from engine.records import ChatRequest
     from engine.session.session import Session
 
+MAX_CONTENT_CHARS = 200_000  # of a text that is split: the slowest take two seconds, and requests wait
 Json = dict[str, object]
+_COUNT = "response.input_tokens"  # the kind of OpenAI's object
 Question = Callable[[Json, ServedModel], Ask]  # gives what the session is asked; the answer is the response's object
 
 
@@ -31,6 +34,9 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
     special, with_pieces = fields.flag("parse_special", default=True), fields.flag("with_pieces")
     fields.end()
     parts = content if isinstance(content, list) else [content]
+    if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
+        message = f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts."
+        raise ApiError(400, message, param="content", code="invalid_value")
     for place, part in enumerate(parts):
         if not isinstance(part, str):
             token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
@@ -71,15 +77,40 @@ def read_count(body: Json, model: ServedModel) -> Ask:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    request = parse_messages_request(body, model).request
-    return partial(_count, request)
+    return partial(_count, parse_messages_request(body, model).request, {})
+
+
+def read_chat_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/v1/chat/completions/input_tokens``, which is one to ``/v1/chat/completions``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    request = parse_request(body, model, chat=True).request
+    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
+
+
+def read_response_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/v1/responses/input_tokens``, which is one to ``/v1/responses``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    request = parse_response_request(body, model).asked.request
+    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
 
 
 # What is asked, on the engine's thread; it may be another process's.
 
 
 def _tokenize(
-    parts: Sequence[object], special: bool, adds_special: bool, with_pieces: bool, warnings: Json, session: Session
+    parts: Sequence[object],
+    special: bool,
+    adds_special: bool,
+    with_pieces: bool,
+    warnings: Json,
+    session: Session,
+    _should_stop: object,
 ) -> Json:
     ids = list[int]()
     for place, part in enumerate(parts):
@@ -94,16 +125,16 @@ def _tokenize(
     return {"tokens": told, **warnings}
 
 
-def _detokenize(ids: Sequence[int], warnings: Json, session: Session) -> Json:
+def _detokenize(ids: Sequence[int], warnings: Json, session: Session, _should_stop: object) -> Json:
     return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
 
 
-def _prompt(request: ChatRequest, warnings: Json, session: Session) -> Json:
+def _prompt(request: ChatRequest, warnings: Json, session: Session, _should_stop: object) -> Json:
     return {"prompt": session.prompts.text_of(request), **warnings}
 
 
-def _count(request: ChatRequest, session: Session) -> Json:
-    return {"input_tokens": len(session.prompt_ids(request))}
+def _count(request: ChatRequest, beside: Json, session: Session, _should_stop: object) -> Json:
+    return {**beside, "input_tokens": len(session.prompt_ids(request))}
 
 
 def _fields(body: Json) -> Fields:
@@ -115,7 +146,7 @@ def _fields(body: Json) -> Fields:
 def _needed(fields: Fields, name: str) -> object:
     value = fields.take(name)
     if value is None:
-        raise ApiError(400, f"`{name}` is missing.", param=name, code="missing_required_parameter")
+        raise missing(name)
     return value
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # NumPy is for the engine's thread
 
 BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
 
-Ask = Callable[["Session"], object]  # can be pickled
+# Is given what says whether to give up. Can be pickled, unless it is known that the engine is of the same process.
+Ask = Callable[["Session", Callable[[], bool]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,12 @@ class Turn:
         try:
             if self.load is not None:
                 self._load(session, self.load, should_stop, on_event)
-            ready = session.ready()
-            if self.target not in ("", ready.target.path):
+            needs_model = self.ask is None or bool(self.target)
+            ready = session.ready() if needs_model else None
+            if ready is not None and self.target not in ("", ready.target.path):
                 return model_changed_error()
             if self.ask is not None:
-                return Told(self.ask(session))
+                return Told(self.ask(session, should_stop))
             if self.request is None:
                 return ready
             self._answer(session, self._checked(session, self.request), should_stop, on_event, between_steps)
@@ -106,8 +108,11 @@ class Turn:
         """
         from engine.session.answer import LEAST_ROOM  # noqa: PLC0415  (as above)
 
-        num_tokens, n_ctx = len(session.prompt_ids(request)), session.ready().target.n_ctx
-        if num_tokens > n_ctx - LEAST_ROOM:
+        n_ctx = session.ready().target.n_ctx
+        room = n_ctx - LEAST_ROOM
+        while (num_tokens := len(session.prompt_ids(request))) > room and request.files:
+            request = replace(request, files=request.files[1:])  # the nearest to the gap stay
+        if num_tokens > room:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
         return replace(request, conversation_id=_guest(request))

@@ -43,6 +43,10 @@
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
+        <source>Loading your model again · {percent}</source>
+        <translation>Ihr Modell wird wieder geladen · {percent}</translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -692,6 +696,10 @@
     <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Show the local server, or the chat</source>
+        <translation>Lokalen Server oder den Chat zeigen</translation>
     </message>
     <message>
         <source>Turn the local server on or off</source>
@@ -1942,7 +1950,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
-        <translation>Von den entworfenen Token die, für die die Form eines Aufrufs keine Wahl ließ: Sie brauchten keinen Entwurf.</translation>
+        <translation>Von den entworfenen Token die, bei denen die Form eines Aufrufs keine Wahl ließ: Sie brauchten keinen Entwurf.</translation>
     </message>
     <message>
         <source>about as fast as plain</source>
@@ -2913,6 +2921,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
+        <source>{name} is loaded for a program. Your model comes back with your next message.</source>
+        <translation>{name} ist für ein Programm geladen. Mit Ihrer nächsten Nachricht kommt Ihr Modell zurück.</translation>
+    </message>
+    <message>
         <source>The server is ready.</source>
         <translation>Der Server ist bereit.</translation>
     </message>
@@ -2929,10 +2941,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Server settings…</source>
-        <translation>Einstellungen des Servers …</translation>
-    </message>
-    <message>
         <source>Turn the server off</source>
         <translation>Server ausschalten</translation>
     </message>
@@ -2947,6 +2955,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Server on</source>
         <translation>Server an</translation>
+    </message>
+    <message>
+        <source>Show the server page</source>
+        <translation>Seite des Servers zeigen</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
@@ -6500,6 +6512,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>er antwortet mit dem HTTP-Status {status}</translation>
     </message>
     <message>
+        <source>Make another key on the Server page.</source>
+        <translation>Erzeugen Sie auf der Seite „Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>{text} is no name, such as host.docker.internal.</source>
+        <translation>{text} ist kein Name wie host.docker.internal.</translation>
+    </message>
+    <message>
+        <source>There are more than {most} names.</source>
+        <translation>Es sind mehr als {most} Namen.</translation>
+    </message>
+    <message>
         <source>{label} must be some of: {choices}.</source>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
     </message>
@@ -6936,6 +6960,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Gerät {name} ist zweimal angegeben.</translation>
     </message>
     <message>
+        <source>Choose an embedding model.</source>
+        <translation>Wähle ein Embedding-Modell.</translation>
+    </message>
+    <message>
+        <source>The model gave numbers that are not finite: its file is damaged.</source>
+        <translation>Das Modell gab Zahlen aus, die nicht endlich sind: Seine Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{path} ranks texts: it gives no vectors of them.</source>
+        <translation>{path} ordnet Texte nach Rang: Vektoren gibt es nicht aus.</translation>
+    </message>
+    <message>
         <source>The grammar cannot be read: {reason}.</source>
         <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
     </message>
@@ -7140,6 +7176,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>sie konnte nicht gestartet werden: {reason}</translation>
     </message>
     <message>
+        <source>Cut it into parts.</source>
+        <translation>Teile sie auf.</translation>
+    </message>
+    <message>
+        <source>Choose another embedding model if it happens again.</source>
+        <translation>Wähle ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
+    </message>
+    <message>
+        <source>Input {number} is too large: it has {tokens:,} tokens, and this model reads {most:,} at once.</source>
+        <translation>Eingabe {number} ist zu groß: Sie hat {tokens:,} Tokens, und dieses Modell liest {most:,} auf einmal.</translation>
+    </message>
+    <message>
+        <source>The process that had {name} ended without an answer.</source>
+        <translation>Der Prozess, der {name} hatte, endete ohne Antwort.</translation>
+    </message>
+    <message>
+        <source>Input {number} has no tokens.</source>
+        <translation>Eingabe {number} hat keine Tokens.</translation>
+    </message>
+    <message>
         <source>signal SIGKILL, most likely because memory ran out</source>
         <translation>Signal SIGKILL, vermutlich weil der Speicher nicht reichte</translation>
     </message>
@@ -7198,6 +7254,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The chat template of this model leaves the tools out.</source>
         <translation>Die Chatvorlage dieses Modells lässt die Werkzeuge weg.</translation>
+    </message>
+    <message>
+        <source>The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.</source>
+        <translation>Der Prompt hat mehr als {most:,} Tokens, aber der Kontext fasst {n_ctx:,}.</translation>
+    </message>
+    <message>
+        <source>Shorten it, or have the model loaded with a larger context.</source>
+        <translation>Kürze ihn, oder lass das Modell mit einem größeren Kontext laden.</translation>
     </message>
     <message>
         <source>The loaded model cannot see pictures: no side file (mmproj) is loaded with it.</source>
@@ -7862,10 +7926,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
-    </message>
-    <message>
-        <source>Make another key in the settings, under Local server.</source>
-        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
     </message>
     <message>
         <source>The key in {file} cannot be used, or other users may read it.</source>
@@ -9524,10 +9584,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
-        <source>The server starts when you save.</source>
-        <translation>Der Server startet, wenn Sie speichern.</translation>
-    </message>
-    <message>
         <source>Hide the key</source>
         <translation>Schlüssel verbergen</translation>
     </message>
@@ -9542,6 +9598,140 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message numerus="yes">
+        <source>{names} and {number} more</source>
+        <translation>
+            <numerusform>{names} und {number} weiteres</numerusform>
+            <numerusform>{names} und {number} weitere</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation>Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>Einstellungen…</translation>
+    </message>
+    <message>
+        <source>Stop the answer</source>
+        <translation>Antwort anhalten</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>No program has asked anything yet.</source>
+        <translation>Noch hat kein Programm etwas gefragt.</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Anfragen</translation>
+    </message>
+    <message>
+        <source>What was asked and answered is neither shown nor kept; the list goes with the server.</source>
+        <translation>Was gefragt und geantwortet wurde, wird weder gezeigt noch aufbewahrt. Die Liste endet mit dem Server.</translation>
+    </message>
+    <message>
+        <source>{running} running, {waiting} waiting</source>
+        <translation>{running} in Arbeit, {waiting} warten</translation>
+    </message>
+    <message>
+        <source>{name}, the model of your chats</source>
+        <translation>{name}, das Modell Ihrer Chats</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Programs are told to try again.</source>
+        <translation>Kein Modell ist geladen. Programme werden gebeten, es noch einmal zu versuchen.</translation>
+    </message>
+    <message>
+        <source>In memory now, for a program: {name}.</source>
+        <translation>Jetzt im Speicher, für ein Programm: {name}.</translation>
+    </message>
+    <message>
+        <source>Others that programs may name: {names}.</source>
+        <translation>Programme dürfen auch diese nennen: {names}.</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>Programm</translation>
+    </message>
+    <message>
+        <source>Path</source>
+        <translation>Pfad</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>Token/s</translation>
+    </message>
+    <message>
+        <source>Status</source>
+        <translation>Status</translation>
+    </message>
+    <message>
+        <source>Arriving</source>
+        <translation>Kommt an</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Wartet</translation>
+    </message>
+    <message>
+        <source>Answering</source>
+        <translation>Antwortet</translation>
+    </message>
+    <message>
+        <source>no key, or a wrong one</source>
+        <translation>kein oder falscher Schlüssel</translation>
+    </message>
+    <message>
+        <source>not allowed</source>
+        <translation>nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>the queue was full</source>
+        <translation>Warteschlange voll</translation>
+    </message>
+    <message>
+        <source>stopped, or no model</source>
+        <translation>angehalten, oder kein Modell</translation>
+    </message>
+    <message>
+        <source>Program left</source>
+        <translation>Programm ging</translation>
+    </message>
+    <message>
+        <source>Of the answer, without the prompt.</source>
+        <translation>Der Antwort, ohne den Prompt.</translation>
     </message>
 </context>
 <context>
@@ -9791,6 +9981,30 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
+    </message>
+    <message>
+        <source>Other models</source>
+        <translation>Andere Modelle</translation>
+    </message>
+    <message>
+        <source>A program may name any model of your library. It is loaded for that, and your own comes back with your next message.</source>
+        <translation>Ein Programm darf jedes Modell Ihrer Bibliothek nennen. Es wird dafür geladen, und Ihres kommt mit Ihrer nächsten Nachricht zurück.</translation>
+    </message>
+    <message>
+        <source>Ask for the key</source>
+        <translation>Schlüssel verlangen</translation>
+    </message>
+    <message>
+        <source>Off, programs of this computer need no key; pages of websites are refused all the same, and other computers always need it.</source>
+        <translation>Ist das aus, brauchen Programme dieses Computers keinen Schlüssel; Seiten von Websites werden trotzdem abgewiesen, und andere Computer brauchen ihn immer.</translation>
+    </message>
+    <message>
+        <source>Further names</source>
+        <translation>Weitere Namen</translation>
+    </message>
+    <message>
+        <source>Names that programs use for this computer beside its address, as those in containers do; others are refused.</source>
+        <translation>Namen, unter denen Programme diesen Computer neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
     </message>
     <message>
         <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
@@ -10166,7 +10380,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
-        <translation>Sobald ein Aufruf begonnen hat, wird nur geschrieben, was das Schema seines Werkzeugs zulässt. Was nichts anderes sein kann, kostet dann keinen eigenen Durchlauf.</translation>
+        <translation>Hat ein Aufruf begonnen, wird nur geschrieben, was das Schema seines Werkzeugs erlaubt. Was dann gar nicht anders lauten kann, kostet keinen eigenen Durchgang.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -10314,6 +10528,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation> Rennen</translation>
     </message>
     <message>
+        <source> Server</source>
+        <translation> Server</translation>
+    </message>
+    <message>
         <source> Settings</source>
         <translation> Einstellungen</translation>
     </message>
@@ -10352,6 +10570,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
         <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Let editors and other programs use the model (Ctrl+Shift+S)</source>
+        <translation>Editoren und andere Programme das Modell nutzen lassen (Strg+Umschalt+S)</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -11921,6 +12147,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 </context>
 <context>
     <name>WindowDialogs</name>
+    <message>
+        <source>The Server page has the address, the key and examples for programs, the models, and the latest requests.</source>
+        <translation>Die Seite „Server“ hat Adresse, Schlüssel und Beispiele für Programme, die Modelle und die letzten Anfragen.</translation>
+    </message>
     <message>
         <source>This desktop has no system tray: the taskbar entry will alert you instead.</source>
         <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>

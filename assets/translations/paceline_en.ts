@@ -416,6 +416,16 @@
     </message>
 </context>
 <context>
+    <name>ServerPage</name>
+    <message numerus="yes">
+        <source>{names} and {number} more</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>SummaryLine</name>
     <message numerus="yes">
         <source>Summarising the %n oldest messages</source>

@@ -64,8 +64,8 @@ _LIST_TYPES = {
 }
 
 
-def read_checked_header(path: Path) -> GgufHeader:
-    """Read a local file's header and check it whole: format, hyper-parameters, tokens.
+def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
+    """Read a local file's header and check it whole: format, hyper-parameters, tokens; and that it ``writes_text``.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
@@ -75,7 +75,8 @@ def read_checked_header(path: Path) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)  # such files lack what a model has, and would be called damaged
-        check_writes_text(header, path.name)
+        if writes_text:
+            check_writes_text(header, path.name)
         check_header(header)
         check(header.metadata.get("tokenizer.ggml.model") not in _NO_TOKENIZERS, "it has no vocabulary")
         check_tokens(header, read_at)

@@ -17,6 +17,7 @@ from engine.sentences import said
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 
 MAX_CALLS = 16
+_START = "start:"
 _SLOTS = re.compile(r"\{(id|index|type)\}")
 _IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
 _HOLDERS = ("properties", "$defs", "definitions")
@@ -28,10 +29,13 @@ _GEMMA_RULES = (
 )
 
 
-def calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool) -> Grammar:
+def calls_grammar(
+    tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool, otherwise: str = ""
+) -> Grammar:
     """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as OpenAI's API has them.
 
     One call, or several where ``many`` says so and the form has them. Of a function that is ``strict`` all is held.
+    With ``otherwise``, a grammar of a schema, an answer may be what that allows in place of calls.
 
     Raises:
         GrammarError: a schema is none, nothing is valid by it, or a strict one cannot be held.
@@ -45,8 +49,12 @@ def calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]
         calls.rules.append(_sequence("block:", *block, "call", *block_end))
         one, before, behind = "block", [], []
     more = _sequence("(", *_literals(syntax.separator), one, f"){{0,{MAX_CALLS - 1}}}") if many and syntax.mark else ""
-    start = _sequence("start:", *before, one, more, *behind)
-    text, _ = checked([start, f"call: {call}", *calls.rules])
+    start = _sequence(_START, *before, one, more, *behind)
+    begin = [start]
+    if otherwise:
+        form = otherwise.removeprefix(lark.HEADER).removeprefix(_START)
+        begin = [f"{_START} calls | form", f"calls:{start.removeprefix(_START)}", f"form:{form.rstrip()}"]
+    text, _ = checked([*begin, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
 

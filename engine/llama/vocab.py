@@ -177,6 +177,13 @@ class Vocab:
         return None if before is None or after is None or gap is None else (before, after, gap)
 
     @property
+    def file_ids(self) -> tuple[int, int] | None:
+        """The tokens before the name of a project and before that of a file in it; None where there are not both."""
+        project = self._id_or_none(self._lib.llama_vocab_fim_rep(self._handle))
+        file = self._id_or_none(self._lib.llama_vocab_fim_sep(self._handle))
+        return None if project is None or file is None else (project, file)
+
+    @property
     def eog_ids(self) -> frozenset[int]:
         """All tokens that end an answer."""
         if self._eog_ids is None:
@@ -244,11 +251,15 @@ class Vocab:
         """What stands for text without a token: a question mark, or nothing where that has none itself."""
         return [i for i in self._native_ids(b"?", special=False) if i >= 0]
 
-    def _native_ids(self, data: bytes, special: bool) -> list[int]:
+    def input_ids(self, text: str) -> list[int]:
+        """Ids of a text that is to be embedded: control tokens parsed, with what the tokenizer puts around a text."""
+        return self._native_ids(self._representable(text).encode("utf-8", "replace"), special=True, adds_special=True)
+
+    def _native_ids(self, data: bytes, special: bool, *, adds_special: bool = False) -> list[int]:
         size = len(data) + 8
         for _ in range(2):
             buffer = (ctypes.c_int32 * size)()
-            count = self._lib.llama_tokenize(self._handle, data, len(data), buffer, size, False, special)
+            count = self._lib.llama_tokenize(self._handle, data, len(data), buffer, size, adds_special, special)
             if count >= 0:
                 return list(buffer[:count])
             size = -count

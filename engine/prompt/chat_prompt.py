@@ -50,6 +50,8 @@ _TOOL: dict[str, Any] = {
 }
 _CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral wants nine letters
 _TAG_TOKENS = 32  # more than any tag of reasoning has
+# Around files beside a gap, as llama.cpp's server writes them.
+_PROJECT, _OPEN_FILE, _SNIPPET = "myproject\n", "filename", "\n\n--- snippet ---\n\n"
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
@@ -227,7 +229,7 @@ class PromptBuilder:
         if request.raw_ids:
             return list(request.raw_ids)
         if request.suffix is not None:
-            return self.between(request.raw_prompt, request.suffix)
+            return self.between(request.raw_prompt, request.suffix, request.files)
         return self.raw(request.raw_prompt)
 
     def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
@@ -280,8 +282,10 @@ class PromptBuilder:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
 
-    def between(self, before: str, after: str) -> list[int]:
-        """Ids of what is to be filled in between two texts.
+    def between(self, before: str, after: str, files: Sequence[tuple[str, str]] = ()) -> list[int]:
+        """Ids of what is to be filled in between two texts; ``files`` of the same project, name and text, come first.
+
+        As llama.cpp's server has it, which follows Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2).
 
         Raises:
             PromptError: the model's file names no tokens for that.
@@ -294,7 +298,19 @@ class PromptBuilder:
             )
         first, second, gap = fill_ids
         texts = [self._tokenizer.tokenize(text, special=False) for text in (before, after)]
-        return self._with_bos([first, *texts[0], second, *texts[1], gap])
+        return [*self._ids_of_files(files), *self._with_bos([first, *texts[0], second, *texts[1], gap])]
+
+    def _ids_of_files(self, files: Sequence[tuple[str, str]]) -> list[int]:
+        if not files:
+            return []
+        found = self._tokenizer.file_ids
+        if found is None:
+            return self._tokenizer.tokenize("".join(f"{_SNIPPET}{text}" for _, text in files), special=False)
+        project, file = found
+        ids = [project, *self._tokenizer.tokenize(_PROJECT, special=False)]
+        for name, text in (*files, (_OPEN_FILE, "")):
+            ids += [file, *self._tokenizer.tokenize(f"{name}\n{text}", special=False)]
+        return ids
 
     def opened_tag(self) -> str:
         """The tag of reasoning that this template leaves open where an answer begins, spaces included; often empty."""

@@ -8,12 +8,18 @@ of the one before. The system prompt and the last question always stay.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.records import JOINT, Message, Picture
+from engine.errors import PromptTooLongError
+from engine.records import JOINT, ChatRequest, Message, Picture
+from engine.sentences import said
 
 _PARTS = 4  # the context is given up in so many parts
+# So long a prompt is looked at in pieces first. A cut adds or takes a few tokens, so that only what has this many times
+# the tokens of the context is known not to fit.
+_LONG_CHARS, _PIECE_CHARS, _HOPELESS = 100_000, 20_000, 2
 
 _Place = tuple[int, int]  # of a question: its message, and which of those that are joined there
 
@@ -104,3 +110,29 @@ def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[t
             to += end - at
         at = end
     return tuple(found)
+
+
+def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) -> None:
+    """Refuse a prompt that cannot fit before all of it is split: 8 MB take half a minute, and others wait.
+
+    Raises:
+        PromptTooLongError: it has far more tokens than the context holds.
+    """
+    texts = [request.raw_prompt or "", request.suffix or "", *(message.content for message in request.messages)]
+    texts += [call.arguments for message in request.messages for call in message.tool_calls]
+    texts += [json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools]
+    if sum(map(len, texts)) <= _LONG_CHARS:
+        return
+    seen, most = 0, _HOPELESS * n_ctx
+    for text in texts:
+        for begin in range(0, len(text), _PIECE_CHARS):
+            seen += count(text[begin : begin + _PIECE_CHARS])
+            if seen > most:
+                raise PromptTooLongError(
+                    said(
+                        "The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.",
+                        most=most,
+                        n_ctx=n_ctx,
+                    ),
+                    said("Shorten it, or have the model loaded with a larger context."),
+                )

@@ -62,8 +62,13 @@ class Sampler:
         banned_ids: frozenset[int] = frozenset(),
         constraint: Constraint | None = None,
         random: Generator | None = None,
+        *,
+        banned_before: float = inf,
     ) -> None:
-        """``constraint`` is the answer's grammar, if it has one; ``random`` what is drawn with where no seed is."""
+        """``banned_ids`` cannot be chosen for places before ``banned_before``, an index in the sequence.
+
+        ``constraint`` is the answer's grammar, if it has one; ``random`` what is drawn with where no seed is.
+        """
         self.params = params
         self._constraint = constraint
         self._biased = np.array([token_id for token_id, _ in params.logit_bias], dtype=np.int64)
@@ -71,6 +76,7 @@ class Sampler:
         self._rng = random or Generator(PCG64())
         self._numbers: list[float] = []
         self._banned = np.array(sorted(banned_ids), dtype=np.int64)
+        self._banned_before = banned_before
         self._penalties = params.penalty_last_n > 0 and (
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
@@ -85,8 +91,8 @@ class Sampler:
         return self._greedy
 
     def bans(self, ids: frozenset[int]) -> bool:
-        """Whether none of these tokens, of which there are some, can be chosen."""
-        return bool(ids) and ids.issubset(self._banned.tolist())
+        """Whether none of these tokens, of which there are some, can ever be chosen."""
+        return bool(ids) and self._banned_before == inf and ids.issubset(self._banned.tolist())
 
     def uniform(self) -> float:
         """One number of the answer's own random stream, in [0, 1)."""
@@ -163,8 +169,9 @@ class Sampler:
                 ids, logits = ids[may_follow], logits[may_follow]
                 if not len(ids):
                     return Candidates(ids, logits)
-        if ids[-1] >= n_vocab or len(self._banned):
-            kept = (ids < n_vocab) & ~np.isin(ids, self._banned)
+        banned = self._banned_at(history, pending)
+        if ids[-1] >= n_vocab or len(banned):
+            kept = (ids < n_vocab) & ~np.isin(ids, banned)
             ids, logits = ids[kept], logits[kept]
         if len(self._biased) and len(ids):
             places = np.minimum(ids.searchsorted(self._biased), len(ids) - 1)
@@ -275,9 +282,14 @@ class Sampler:
             raise GrammarError("No token of this model can go on as the grammar wants it.")
         return everything
 
+    def _banned_at(self, history: History, pending: list[int]) -> NDArray[np.int64]:
+        """What cannot be chosen next."""
+        return self._banned if len(history) + len(pending) < self._banned_before else self._banned[:0]
+
     def _edit(self, row: Row, history: History, pending: list[int]) -> None:
-        if len(self._banned):
-            row[self._banned[self._banned < len(row)]] = -np.inf
+        banned = self._banned_at(history, pending)
+        if len(banned):
+            row[banned[banned < len(row)]] = -np.inf
         if len(self._biased):
             inside = self._biased < len(row)
             row[self._biased[inside]] += self._biases[inside]

@@ -45,7 +45,7 @@ _POLL_S = 0.1
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
 _WHAT = re.compile(r"what\(\):\s*(.+)")
 _NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # which a crash would start
-_NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
+NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
 _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
 
 
@@ -137,7 +137,7 @@ def ask_child(
         stdin=its_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=child_environment(bare=False) | _NO_DEBUGGER | ({} if sees_gpus else _NO_GPU),
+        env=child_environment(bare=False) | _NO_DEBUGGER | ({} if sees_gpus else NO_GPU),
         creationflags=creation_flags(),
     )
     os.close(its_end)
@@ -155,7 +155,7 @@ def ask_child(
     except (ValueError, IndexError) as error:
         raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name)) from error
     if "error" in answer:
-        raise _error_from_json(answer["error"])
+        raise error_from_json(answer["error"])
     return answer
 
 
@@ -218,7 +218,7 @@ def _signal_name(status: int) -> str:
         return f"status {status:#x}" if status > 255 else f"status {status}"
 
 
-def _error_from_json(error: dict[str, Any]) -> EngineError:
+def error_from_json(error: dict[str, Any]) -> EngineError:
     """Make the child's error ours; what a context or a pass could not do, a load could not do."""
     kind = getattr(errors, error["kind"], ModelLoadError)
     if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):

@@ -51,15 +51,16 @@ def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
     try:
         answer = work()
     except EngineError as error:
-        answer = _error_to_json(error)
+        answer = error_to_json(error)
     except MemoryError:
-        answer = _error_to_json(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
+        answer = error_to_json(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()
     return 0
 
 
-def _error_to_json(error: EngineError) -> dict[str, Any]:
+def error_to_json(error: EngineError) -> dict[str, Any]:
+    """What `engine.sandbox.probe.error_from_json` reads."""
     reported = {"message": to_json(error.message), "advice": to_json(error.advice)}
     return {"error": {"kind": type(error).__name__, **reported}}
 

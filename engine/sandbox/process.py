@@ -71,6 +71,8 @@ def main(arguments: list[str]) -> int:  # noqa: C901, PLR0912 (a branch for each
         from engine.sandbox.library_child import main as be_helper  # noqa: PLC0415
     elif name == "sides":
         from engine.sandbox.side_child import main as be_helper  # noqa: PLC0415
+    elif name == "embeddings":
+        from engine.sandbox.embedding_child import main as be_helper  # noqa: PLC0415
     elif name == "picture":
         from engine.sandbox.picture_child import main as be_helper  # noqa: PLC0415
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -204,10 +205,11 @@ class Answer:
 
     def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
         request, stats = self._request, self.stats
-        banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
+        banned = self._tokenizer.eog_ids if request.ignore_eos or request.min_tokens else frozenset()
+        ends_from = math.inf if request.ignore_eos else len(prompt) + request.min_tokens
         if self._plan.constraint is not None:
             self._plan.constraint.begin(len(prompt))
-        sampler = Sampler(request.sampling, banned, self._plan.constraint)
+        sampler = Sampler(request.sampling, banned, self._plan.constraint, banned_before=ends_from)
         pacer = self._plan.pacer if self._pace.paced else None
         speculation = Speculation(
             self._target, self._plan.drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
@@ -312,7 +314,8 @@ class Answer:
 
     def _reported_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
         top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)
-        return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top)
+        top_ids = tuple(one for one, _ in found.top)
+        return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top, top_ids)
 
     def _bytes_of(self, token_id: int) -> bytes:
         """What a token stands for; of a control token its name."""

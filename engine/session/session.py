@@ -50,6 +50,7 @@ from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
@@ -441,8 +442,10 @@ class Session:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
 
         Raises:
-            EngineError: no model is loaded, or the template refuses the messages.
+            EngineError: no model is loaded, it is much too long, or the template refuses the messages.
         """
+        target = self._loaded()
+        check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
         try:
             return self.prompts.of_request(request)
         finally:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
+from engine.own_models import OwnModels
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -36,6 +37,7 @@ from engine.requests import (
     OnEvent,
     Request,
     RunJob,
+    SetDraft,
     SetStateLimit,
     failure,
 )
@@ -51,6 +53,7 @@ log = logging.getLogger(__name__)
 STATES = "states"  # the folder of kept caches
 BEGIN_S = 10.0  # the engine does not wait longer for what may never come
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
+AWAY_S = 60.0  # nothing asked for this long: the owner's models are brought back, where others are in their place
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
@@ -72,6 +75,7 @@ class EngineWorker:
         self._interrupt: Interrupt | None = None  # ends the pass of what is cancelled, or one that is only measured
         self._queue = RequestQueue(self._end_pass, self._let_pass)
         self._counter = TokenCounter()
+        self._own = OwnModels()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -155,6 +159,8 @@ class EngineWorker:
 
     def _next(self, session: Session) -> Asked | None:
         """Wait for a request; while there is none, measure what passes cost here, once for each loaded pair."""
+        if self._own.are_away(session):
+            return self._after_guests(session)
         if session.needs_measuring and not self._queue.is_closed:
             try:
                 return self._queue.take(IDLE_S)
@@ -193,9 +199,22 @@ class EngineWorker:
                 break
         return self._queue.take()
 
+    def _after_guests(self, session: Session) -> Asked | None:
+        """Wait for a request; where none comes for a while, have the owner's models back in time for the next."""
+        try:
+            return self._queue.take(AWAY_S)
+        except queue.Empty:
+            try:
+                self._own.bring_back(session, self._on_event, lambda: self._queue.is_awaited(max_rank=BACKGROUND))
+            except EngineError as error:
+                log.warning("the models in use could not be loaded again: %s", error.message)
+        return self._queue.take()
+
     def _execute(self, session: Session, asked: Asked) -> bool:
         """Do what is asked; False where some of it is left, and other requests may come first."""
         request = asked.request
+        if isinstance(request, CountRequest | SetDraft) or (isinstance(request, RunJob) and not request.background):
+            self._own.bring_back(session, asked.on_event, lambda: asked.is_cancelled, asked.number)
         match request:
             case CountRequest():
                 self._count_slice(session)
@@ -215,6 +234,11 @@ class EngineWorker:
         return True
 
     def _answer(self, session: Session, asked: Asked, request: ChatRequest) -> None:
+        try:
+            self._own.bring_back(session, asked.on_event, lambda: asked.is_cancelled, asked.number)
+        except LoadCancelledError:
+            self._end_unbegun(asked, request)
+            return
         for event in session.generate(request, lambda: asked.is_cancelled, lambda: asked.skips_summary):
             asked.on_event(event)
             self._count_slice(session)
@@ -231,13 +255,18 @@ class EngineWorker:
         self._count_slice(session)
         while (asked := self._queue.take_cancelled()) is not None:
             if isinstance(asked.request, ChatRequest):
-                stats = RunStats(mode=asked.request.mode)
-                asked.on_event(Finished(asked.number, FinishReason.CANCELLED, stats))
+                self._end_unbegun(asked, asked.request)
             elif isinstance(asked.request, ModelRequest):
                 self._fail(asked, _cancelled(asked.request).problem, was_cancelled=True)
 
+    def _end_unbegun(self, asked: Asked, request: ChatRequest) -> None:
+        """End an answer that was cancelled before it began."""
+        asked.on_event(Finished(asked.number, FinishReason.CANCELLED, RunStats(mode=request.mode)))
+
     def _count_slice(self, session: Session) -> bool:
-        """Count a slice of what is to be counted; False where there is nothing."""
+        """Count a slice of what is to be counted; False where there is nothing, or another vocabulary is loaded."""
+        if self._own.are_away(session):
+            return False
         asked = self._queue.first_count()
         if asked is None:
             return False
@@ -275,8 +304,10 @@ class EngineWorker:
         ready: EngineReady
         if isinstance(request, LoadRequest):
             ready = session.load(request, on_progress)
+            self._own.note_loaded(session)
         else:
             ready = session.set_draft(request.path, on_progress)
+            self._own.note_draft(request.path)
         asked.on_event(replace(ready, request_id=asked.number))
 
 

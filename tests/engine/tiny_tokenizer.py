@@ -26,6 +26,7 @@ class TinyTokenizer:
         return 256 + len(self.words) + len(self.controls)
 
     fill_ids: tuple[int, int, int] | None = None
+    file_ids: tuple[int, int] | None = None
 
     @property
     def control_texts(self) -> tuple[str, ...]:

@@ -21,8 +21,11 @@ _V_EMBD, _V_HEAD, _V_FF, _V_LAYERS = 32, 2, 48, 2
 _MARKS = (
     *("<|vision_start|>", "<|vision_end|>", "<start_of_image>", "<end_of_image>", "[IMG_END]"),
     *("<fake_token_around_image>", "<global-img>", "\n\n", "\n", "<row_1_col_1>", "<|im_start|>", "<|im_end|>"),
+    *("<img>", "</img>", "<|image>", "<image|>"),
 )
-FAMILIES = ("llava", "gemma3", "qwen2vl", "qwen3vl", "pixtral", "idefics3")
+FAMILIES = ("llava", "gemma3", "gemma4v", "qwen2vl", "qwen25vl", "qwen3vl", "pixtral", "idefics3", "internvl")
+# Text models that a family of encoders belongs to; Gemma 4's own is left to the tests of text models.
+_TEXT = {"gemma3": "gemma3", "gemma4v": "gemma3", "qwen2vl": "qwen2vl", "qwen25vl": "qwen2vl", "qwen3vl": "qwen3vl"}
 _CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -45,7 +48,7 @@ def write_pair(folder: Path, family: str, *, template: str | None = _CHATML, see
 
 def text_model(family: str, *, template: str | None = _CHATML, seed: int = 0) -> GgufFile:
     """A text model of 0.1 M parameters whose vocabulary has the marks of all families."""
-    arch = family if family in ("gemma3", "qwen2vl", "qwen3vl") else "llama"
+    arch = _TEXT.get(family, "llama")
     base = tiny_llama(seed=seed)
     tokens = [*base.metadata["tokenizer.ggml.tokens"][1][1], *_MARKS]
     types = [*base.metadata["tokenizer.ggml.token_type"][1][1], *[3] * len(_MARKS)]
@@ -170,6 +173,37 @@ class _Encoder:
         """As many places as the picture has room for, with positions in two dimensions."""
         tensors = [*self._patches(8), self.weights("v.patch_embd.weight.1", _V_EMBD, 3, 8, 8)]
         return 64, 8, "qwen2vl_merger", {}, [*tensors, *self._mlp(0, 2, 4 * _V_EMBD)]
+
+    def gemma4v(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
+        """At least 70 places, pooled from nine patches each, which see each other; positions by row and column."""
+        tensors = [
+            *self._patches(4),
+            self.weights("v.position_embd.weight", 2, 256, _V_EMBD, kind=F32),
+            self.weights("mm.input_projection.weight", self._n_embd, _V_EMBD),
+        ]
+        return 96, 4, "gemma4v", {"clip.vision.projector.scale_factor": (Kind.UINT32, 3)}, tensors
+
+    def qwen25vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
+        """As its elder, but in every second layer patches see those of their window only."""
+        size, patch, _, entries, tensors = self.qwen2vl()
+        windows = {"clip.vision.n_wa_pattern": (Kind.UINT32, 2)}
+        return size, patch, "qwen2.5vl_merger", {**entries, **windows}, tensors
+
+    def internvl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
+        """Tiles of 16 places each, and an overview behind them; a token for the whole is left out again."""
+        wide, n = 4 * _V_EMBD, self._n_embd
+        entries = {
+            "clip.vision.projector.scale_factor": (Kind.UINT32, 2),
+            "clip.vision.preproc_max_tiles": (Kind.UINT32, 4),
+        }
+        tensors = [
+            *self._patches(8, 65),
+            self.weights("v.class_embd", _V_EMBD, kind=F32),
+            *(_ones("mm.model.mlp.0.weight", wide), _zeros("mm.model.mlp.0.bias", wide)),
+            *(self.weights("mm.model.mlp.1.weight", n, wide), _zeros("mm.model.mlp.1.bias", n)),
+            *(self.weights("mm.model.mlp.3.weight", n, n), _zeros("mm.model.mlp.3.bias", n)),
+        ]
+        return 64, 8, "internvl", entries, tensors
 
     def qwen3vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
         """The same, and rows that are twice as wide: a part of them is added behind the first layer."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPainterPath, QPixmap
 from PySide6.QtWidgets import (
     QButtonGroup,
     QGridLayout,
@@ -27,7 +27,8 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
 
-BAR, SHORT_BAR = QSize(56, 10), QSize(24, 10)
+BAR, SHORT_BAR = QSize(56, 8), QSize(24, 8)
+RADIUS_PX = 3.0
 SWATCH = QSize(14, 10)
 PANEL_PX = 320
 BORDERS_PX = 2  # of the panel, both sides
@@ -252,14 +253,22 @@ class ContextMeter(ShrinkingButton):
         parts, palette, ratio = self._parts, self._theme.tokens, self.devicePixelRatioF()
         pixmap = QPixmap(self._bar_size * ratio)
         pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(QColor(palette.page))
+        pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(0.5, 0.5, self._bar_size.width() - 1.0, self._bar_size.height() - 1.0)
+        shape = QPainterPath()
+        shape.addRoundedRect(area, RADIUS_PX, RADIUS_PX)
+        painter.fillPath(shape, QColor(palette.border))
+        painter.setClipPath(shape)
         left = 1.0
         for part, length in self._lengths():
             paint_part(painter, QRectF(left, 1.0, length, self._bar_size.height() - 2.0), part, palette)
             left += length
-        painter.setPen(QColor(palette.caution if parts.nearly_full or parts.refused else palette.border_strong))
-        painter.drawRect(QRectF(0.5, 0.5, self._bar_size.width() - 1.0, self._bar_size.height() - 1.0))
+        if parts.nearly_full or parts.refused:
+            painter.setClipping(False)
+            painter.setPen(QColor(palette.caution))
+            painter.drawPath(shape)
         painter.end()
         return pixmap
 

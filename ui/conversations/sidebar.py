@@ -61,7 +61,7 @@ class Sidebar(QFrame):
     """Values in by methods.
 
     Signals:
-        new_chat, models, race, settings, hide_requested: buttons.
+        new_chat, models, race, server, settings, hide_requested: buttons.
         chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `library_signals`.
         search_requested(str): words to look for, at every key. result_chosen(int, object, object): a
             conversation, the message in it or None, and the parts of the hit.
@@ -71,6 +71,7 @@ class Sidebar(QFrame):
     new_chat = Signal()
     models = Signal()
     race = Signal()
+    server = Signal()
     settings = Signal()
     hide_requested = Signal()
     chosen = Signal(int)
@@ -94,6 +95,7 @@ class Sidebar(QFrame):
         self.empty = QLabel()
         self.models_button = QPushButton(translate("Sidebar", " Models"))
         self.race_button = QPushButton(translate("Sidebar", " Race"))
+        self.server_button = QPushButton(translate("Sidebar", " Server"))
         self.settings_button = QPushButton(translate("Sidebar", " Settings"))
         self.help_button = HelpButton(theme)
         self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar (Ctrl+B)"))
@@ -119,7 +121,13 @@ class Sidebar(QFrame):
         self.race_button.setToolTip(
             hover(translate("Sidebar", "Race plain decoding against drafting, side by side (Ctrl+Shift+D)"))
         )
-        for button in (self.new_button, self.models_button, self.race_button, self.settings_button):
+        self.server_button.setProperty("kind", "side")
+        self.server_button.setAccessibleName(translate("Sidebar", "Server"))
+        self.server_button.setToolTip(
+            hover(translate("Sidebar", "Let editors and other programs use the model (Ctrl+Shift+S)"))
+        )
+        sides = (self.models_button, self.race_button, self.server_button, self.settings_button)
+        for button in (self.new_button, *sides):
             button.setIconSize(QSize(16, 16))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.search.setObjectName("search")
@@ -143,6 +151,7 @@ class Sidebar(QFrame):
         self.new_button.clicked.connect(self.new_chat)
         self.models_button.clicked.connect(self.models)
         self.race_button.clicked.connect(self.race)
+        self.server_button.clicked.connect(self.server)
         self.settings_button.clicked.connect(self.settings)
         self.hide_button.clicked.connect(self.hide_requested)
         self.list.chosen.connect(self.chosen)
@@ -166,6 +175,7 @@ class Sidebar(QFrame):
         layout.addWidget(self.lists, 1)
         layout.addWidget(self.models_button)
         layout.addWidget(self.race_button)
+        layout.addWidget(self.server_button)
         foot = QHBoxLayout()
         foot.setSpacing(8)
         foot.addWidget(self.settings_button, 1)
@@ -243,5 +253,6 @@ class Sidebar(QFrame):
         self.new_button.setIcon(self._theme.icon("plus", tokens.text))
         self.models_button.setIcon(self._theme.icon("library", tokens.text_muted))
         self.race_button.setIcon(self._theme.icon("flag", tokens.text_muted))
+        self.server_button.setIcon(self._theme.icon("server", tokens.text_muted))
         self.settings_button.setIcon(self._theme.icon("settings", tokens.text_muted))
         self._search_icon.setIcon(self._theme.icon("search"))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QSystemTrayIcon, QWidget
+from PySide6.QtWidgets import QLabel, QSystemTrayIcon, QWidget
 
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.domain.settings.table import SERVER, TOOLS
@@ -35,7 +35,7 @@ class WindowDialogs(QObject):
     def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
         super().__init__(window)
         self._window = window
-        self._fields = tuple(fields)
+        self.fields = tuple(fields)
         self.values: dict[str, SettingValue] = {field.key: field.default for field in fields}
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
@@ -64,16 +64,20 @@ class WindowDialogs(QObject):
 
         window = self._window
         pages = (window.chat_settings.prompts_page(),)
-        access = window.local_server.access() if any(field.section == SERVER for field in self._fields) else None
-        below: dict[str, QWidget] = {SERVER: access} if access else {}
-        if any(field.section == TOOLS for field in self._fields):
+        words = translate(
+            "WindowDialogs",
+            "The Server page has the address, the key and examples for programs, the models, and the latest requests.",
+        )
+        server_note = QLabel(words)
+        server_note.setProperty("kind", "caption")
+        server_note.setWordWrap(True)
+        below: dict[str, QWidget] = {SERVER: server_note}
+        if any(field.section == TOOLS for field in self.fields):
             from ui.settings.tool_servers import ToolServers  # noqa: PLC0415
 
             below[TOOLS] = ToolServers(window.theme, window.tool_servers)
-        fields = [field for field in self._fields if field.kind is not FieldKind.SERVERS]  # the list below has switches
+        fields = [field for field in self.fields if field.kind is not FieldKind.SERVERS]  # the list below has switches
         dialog = SettingsDialog(fields, self.values, window, pages, below)
-        if access is not None:
-            access.follow(dialog.rows)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.set_devices(window.engine_view.devices)
         if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
@@ -103,7 +107,7 @@ class WindowDialogs(QObject):
         from ui.settings.rows import ask_model_file  # noqa: PLC0415
         from ui.text.setting_words import in_words  # noqa: PLC0415
 
-        what = next((in_words(field).label for field in self._fields if field.key == f"{role}_path"), role)
+        what = next((in_words(field).label for field in self.fields if field.key == f"{role}_path"), role)
         ask_model_file(self._window, what, lambda path: self.file_chosen.emit(path, role))
 
     def ask_link(self, address: str) -> None:

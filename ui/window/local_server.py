@@ -1,14 +1,15 @@
-"""The local server in the window: its sign in the header, with a menu, and its part of the settings dialog."""
+"""The local server in the window: its sign in the header, with a menu, and its page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 
-from app.domain.local_server import ServerState, ServerView
+from app.domain.local_server import LoggedRequest, ServerState, ServerView
 from engine.records import Problem
 from ui.text.formatting import count, hover
 from ui.text.language import mark, translate
@@ -17,7 +18,7 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 
 if TYPE_CHECKING:
-    from ui.settings.server_access import ServerAccess
+    from ui.server.page import ServerPage
     from ui.window.main_window import MainWindow
 
 CALM_MS = 1_000  # the sign does not flicker between two requests
@@ -32,10 +33,19 @@ def state_words(view: ServerView) -> str:
         return translate("LocalServer", "The server is starting.")
     if view.state is ServerState.OFF:
         return translate("LocalServer", "The server is off.")
+    return _busy_words(view)
+
+
+def _busy_words(view: ServerView) -> str:
     if view.yours_waits:
         return translate("LocalServer", "A program's request is being answered; yours is next.")
     if view.activity.num_running:
         return translate("LocalServer", "A program's request is being answered.")
+    if view.guest:
+        words = translate(
+            "LocalServer", "{name} is loaded for a program. Your model comes back with your next message."
+        )
+        return words.format(name=view.guest)
     return translate("LocalServer", "The server is ready.")
 
 
@@ -56,13 +66,13 @@ class ServerButton(IconButton):
     """In the header while the server is wanted: whether it is ready, or whom it answers.
 
     Signals:
-        address_copied, stop_requested, retry_requested, settings_requested, turned_off: from its menu.
+        address_copied, stop_requested, retry_requested, page_requested, turned_off: from its menu.
     """
 
     address_copied = Signal()
     stop_requested = Signal()
     retry_requested = Signal()
-    settings_requested = Signal()
+    page_requested = Signal()
     turned_off = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -88,9 +98,7 @@ class ServerButton(IconButton):
         )
         self.retry_action = menu.addAction(translate("LocalServer", "Try again"), self.retry_requested.emit)
         menu.addSeparator()
-        self.settings_action = menu.addAction(
-            translate("LocalServer", "Server settings…"), self.settings_requested.emit
-        )
+        self.page_action = menu.addAction(translate("LocalServer", "Show the server page"), self.page_requested.emit)
         self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"), self.turned_off.emit)
 
     def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
@@ -122,7 +130,7 @@ class ServerButton(IconButton):
         self._fill_menu()
         below = self.mapToGlobal(self.rect().bottomLeft())
         self.menu_of_server.popup(below + QPoint(0, 1))
-        first = self.copy_action if self.copy_action.isVisible() else self.settings_action
+        first = self.copy_action if self.copy_action.isVisible() else self.page_action
         self.menu_of_server.setActiveAction(first)
 
     def _fill_menu(self) -> None:
@@ -140,7 +148,7 @@ class ServerButton(IconButton):
             (self.copy_action, "copy"),
             (self.stop_action, "square"),
             (self.retry_action, "refresh-cw"),
-            (self.settings_action, "settings"),
+            (self.page_action, "server"),
             (self.off_action, "x"),
         ):
             action.setIcon(self._theme.icon(icon))
@@ -177,54 +185,80 @@ class LocalServer(QObject):
         key_requested, renewal_requested: the key is to be shown; another one is to be made.
         stop_requested: of the answer to a program.
         retry_requested: the server failed, and is to be started again.
-        changed: `view` or `key` is another.
+        page_shown: the page is seen; `set_models` and `set_requests` are for it.
     """
 
     key_requested = Signal()
     renewal_requested = Signal()
     stop_requested = Signal()
     retry_requested = Signal()
-    changed = Signal()
+    page_shown = Signal()
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
         self.view = ServerView()
-        self.key = ""
-        self.key_problem: Problem | None = None
         self.button = ServerButton(window.theme)
         window.header.add_indicator(self.button)
         self.button.address_copied.connect(self._copy_address)
         self.button.stop_requested.connect(self.stop_requested)
         self.button.retry_requested.connect(self.retry_requested)
-        self.button.settings_requested.connect(window.dialogs.open_server)
+        self.button.page_requested.connect(window.server.open)
         self.button.turned_off.connect(lambda: window.settings_changed.emit({"server": False}))
+        window.server.page_created.connect(self._follow)
+        window.models.stack.currentChanged.connect(lambda _place: self._on_page())
+
+    @property
+    def is_page_open(self) -> bool:
+        """Whether somebody sees the page."""
+        return self._window.server.is_open
+
+    def _follow(self, page: ServerPage) -> None:
+        window = self._window
+        page.changed.connect(window.settings_changed)
+        page.settings_requested.connect(window.dialogs.open_server)
+        page.renewal_requested.connect(self.renewal_requested)
+        page.stop_requested.connect(self.stop_requested)
+        page.retry_requested.connect(self.retry_requested)
+        self._fill(page)
+
+    def _fill(self, page: ServerPage) -> None:
+        page.set_values(self._window.dialogs.values)
+        page.set_view(self.view, state_words(self.view))
+
+    def _on_page(self) -> None:
+        if self.is_page_open:
+            self._fill(self._window.server.page)
+            self.key_requested.emit()
+            self.page_shown.emit()
 
     def set_view(self, view: ServerView) -> None:
         """What the server does."""
         if view != self.view:
             self.view = view
             self.button.set_view(view)
-            self.changed.emit()
+            if self._window.server.is_created:
+                self._window.server.page.set_view(view, state_words(view))
+
+    def set_values(self) -> None:
+        """Other settings are in force."""
+        if self._window.server.is_created:
+            self._window.server.page.set_values(self._window.dialogs.values)
+
+    def set_models(self, others: Sequence[str]) -> None:
+        """What may be named beside the model in use."""
+        if self._window.server.is_created:
+            self._window.server.page.set_models(self._window.engine_view.target, others)
+
+    def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
+        """The latest requests."""
+        if self._window.server.is_created:
+            self._window.server.page.set_requests(rows)
 
     def set_key(self, key: str, problem: Problem | None = None) -> None:
         """The key that programs show; empty, and why, where there is none."""
-        self.key, self.key_problem = key, problem
-        self.changed.emit()
-
-    def access(self) -> ServerAccess:
-        """What the settings dialog shows of it, below its settings; it lives as long as the dialog."""
-        from ui.settings.server_access import ServerAccess  # noqa: PLC0415  (the first paint waits for no dialog)
-
-        self.key_requested.emit()
-        made = ServerAccess(self._window.theme, self._window.engine_view.target, self._read)
-        made.renewal_requested.connect(self.renewal_requested)
-        self.changed.connect(made.refresh)
-        return made
-
-    def _read(self) -> tuple[str, str, str]:
-        problem = explanation(self.key_problem) if self.key_problem is not None else ""
-        return state_words(self.view), self.key, problem
+        if self._window.server.is_created:
+            self._window.server.page.access.set_key(key, explanation(problem) if problem is not None else "")
 
     def _copy_address(self) -> None:
         QGuiApplication.clipboard().setText(f"{self.view.address}/v1")

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidge
 from app.domain.conversations import ConversationRow, FolderRow
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
-from app.domain.model_name import model_name
+from app.domain.model_name import model_name, shown_name
 from app.domain.settings.fields import SettingField, SettingValue
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
@@ -30,8 +30,10 @@ from ui.statistics.panel import StatsPanel
 from ui.text.answer_figures import footer
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
 from ui.text.language import translate
+from ui.text.model_titles import note_title
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
+from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.keys import TranscriptKeys
 from ui.transcript.marks.legend import MarksLegend
@@ -49,7 +51,7 @@ from ui.window.header import Header
 from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
 from ui.window.local_server import LocalServer
-from ui.window.navigation import ModelsNavigation, RaceNavigation
+from ui.window.navigation import ModelsNavigation, RaceNavigation, ServerNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
 
@@ -162,6 +164,7 @@ class MainWindow(QMainWindow):
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.models, self.splitter)
+        self.server = ServerNavigation(self.theme, self.models, self.splitter, self.dialogs.fields)
         self.setCentralWidget(self.models.stack)
         self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
@@ -210,6 +213,7 @@ class MainWindow(QMainWindow):
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
         seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
         seen = translate("Race", "Race") if self.race.is_open else seen
+        seen = translate("ServerPage", "Local server") if self.server.is_open else seen
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -262,6 +266,8 @@ class MainWindow(QMainWindow):
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
         notices = tuple(in_language(notice) for notice in view.notices)
         self.engine_view = view = replace(view, unavailable=reasons, notices=notices)
+        if view.target is not None:
+            self.note_titles([(model_name(view.target), shown_name(view.target))])
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)
@@ -269,6 +275,14 @@ class MainWindow(QMainWindow):
         self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)
         self._show_builtin_note()
+
+    def note_titles(self, titles: Sequence[tuple[str, str]]) -> None:
+        """Models by the names of their files, and what a person reads: answers on the page say it."""
+        changed = [note_title(name, title) for name, title in titles]
+        if any(changed):
+            for card in self.transcript.cards:
+                if isinstance(card, AnswerCard):
+                    card.show_title()
 
     def set_mode(self, mode: Mode) -> None:
         """The mode of the next message."""
@@ -282,6 +296,7 @@ class MainWindow(QMainWindow):
         """The values in force, by key."""
         self.dialogs.set_values(values)
         self.composer.set_overflow(str(self.dialogs.values.get("overflow", "")))
+        self.local_server.set_values()
 
     def set_theme(self, name: str) -> None:
         """Take a theme: "system", "light" or "dark"."""
@@ -361,13 +376,14 @@ class MainWindow(QMainWindow):
 
     @property
     def shows_chat(self) -> bool:
-        """Whether neither the models nor a race is in its place."""
+        """Whether nothing else is in its place: models, a race, the server."""
         return self.models.stack.currentWidget() is self.splitter
 
     def show_chat(self) -> None:
         """Back to the chat from whatever is in its place."""
         self.models.leave()
         self.race.leave()
+        self.server.leave()
 
     def focus_search(self) -> None:
         """Go to the search of the chats."""
@@ -390,6 +406,8 @@ class MainWindow(QMainWindow):
             self.models.panel.leave()
         elif self.race.is_open:
             self.race.page.leave()
+        elif self.server.is_open:
+            self.server.leave()
         elif self.find_bar.leave():
             pass
         elif self.composer.is_busy and not self.chat_settings.has_focus:

@@ -1,14 +1,15 @@
-"""Switches between the chat, the panel of the models and the page of races; the indicator of downloads."""
+"""Switches between the chat, the panel of the models, and the pages of races and of the server."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from shiboken6 import isValid
 
+from app.domain.settings.fields import SettingField
 from ui.conversations.sidebar import Sidebar
 from ui.models.requests import WELCOME
 from ui.text.formatting import percent
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits f
     from app.domain.models import DownloadRow
     from ui.models.panel import ModelsPanel
     from ui.race.page import RacePage
+    from ui.server.page import ServerPage
 
 
 class DownloadIndicator(IconButton):
@@ -153,55 +155,81 @@ class ModelsNavigation(QObject):
         self.indicator.set_rows(rows)
 
 
-class RaceNavigation(QObject):
-    """Puts the page of races into the same stack, once it is first wanted.
+class PageNavigation(QObject):
+    """Puts a page into the same stack, once it is first wanted.
 
     Signals:
-        page_created(object): the `RacePage`, once; whoever serves it connects to it.
-        asked: it was opened with no question of a message. question_asked(str): with this one.
+        page_created(object): the page, once; whoever serves it connects to it.
     """
 
     page_created = Signal(object)
-    asked = Signal()
-    question_asked = Signal(str)
 
     def __init__(self, theme: Theme, models: ModelsNavigation, chat: QWidget) -> None:
         super().__init__()
         self._theme, self._models, self._chat = theme, models, chat
-        self._page: RacePage | None = None
+        self._made: QWidget | None = None
         self._focus: QWidget | None = None
 
-    @property
-    def page(self) -> RacePage:
-        """The page; asking for it makes it."""
-        if self._page is None:
-            from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)
+    def _make(self) -> QWidget:
+        """The page, with a signal ``back``."""
+        raise NotImplementedError
 
-            self._page = RacePage(self._theme)
-            self._page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-            self._models.stack.addWidget(self._page)
-            self._theme.apply_density(self._page)
-            self._page.back.connect(self.leave)
-            self.page_created.emit(self._page)
-        return self._page
+    def _wanted(self) -> QWidget:
+        """The page; asking for it makes it."""
+        if self._made is None:
+            self._made = page = self._make()
+            page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+            self._models.stack.addWidget(page)
+            self._theme.apply_density(page)
+            page.back.connect(self.leave)  # type: ignore[attr-defined]
+            self.page_created.emit(page)
+        return self._made
 
     @property
     def is_created(self) -> bool:
         """Whether the page was wanted yet."""
-        return self._page is not None
+        return self._made is not None
 
     @property
     def is_open(self) -> bool:
         """Whether it is seen."""
-        return self._page is not None and self._models.stack.currentWidget() is self._page
+        return self._made is not None and self._models.stack.currentWidget() is self._made
 
     def open(self) -> None:
         """Show the page."""
-        page = self.page
+        page = self._wanted()
         if not self.is_open:
             self._models.leave()
             self._focus = self._models.stack.window().focusWidget()
             self._models.stack.setCurrentWidget(page)
+
+    def leave(self) -> None:
+        """Back to the chat, with the focus where it was; what goes on there goes on."""
+        if self.is_open:
+            self._models.stack.setCurrentWidget(self._chat)
+            if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
+                self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class RaceNavigation(PageNavigation):
+    """The page of races.
+
+    Signals:
+        asked: it was opened with no question of a message. question_asked(str): with this one.
+    """
+
+    asked = Signal()
+    question_asked = Signal(str)
+
+    def _make(self) -> QWidget:
+        from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)
+
+        return RacePage(self._theme)
+
+    @property
+    def page(self) -> RacePage:
+        """The page; asking for it makes it."""
+        return cast("RacePage", self._wanted())
 
     def ask(self) -> None:
         """Show the page, or go back to the chat where it is shown."""
@@ -210,9 +238,27 @@ class RaceNavigation(QObject):
         else:
             self.asked.emit()
 
-    def leave(self) -> None:
-        """Back to the chat, with the focus where it was; a race goes on."""
+
+class ServerNavigation(PageNavigation):
+    """The page of the local server."""
+
+    def __init__(self, theme: Theme, models: ModelsNavigation, chat: QWidget, fields: Sequence[SettingField]) -> None:
+        super().__init__(theme, models, chat)
+        self._fields = fields
+
+    def _make(self) -> QWidget:
+        from ui.server.page import ServerPage  # noqa: PLC0415  (as the panel)
+
+        return ServerPage(self._theme, self._fields)
+
+    @property
+    def page(self) -> ServerPage:
+        """The page; asking for it makes it."""
+        return cast("ServerPage", self._wanted())
+
+    def toggle(self) -> None:
+        """Show the page, or go back to the chat."""
         if self.is_open:
-            self._models.stack.setCurrentWidget(self._chat)
-            if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
-                self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.leave()
+        else:
+            self.open()

@@ -44,6 +44,10 @@ class ChatLayers:
         """The settings as they hold for whoever is not in this chat."""
         return Layers(self._keeper.current, self._model).effective()
 
+    def of_other(self, target: str) -> Settings:
+        """The same for another model, by its file; on any thread."""
+        return Layers(self._keeper.current, self._models.values(target)).effective()
+
     def view(self) -> LayersView:
         """What the window shows."""
         now = self.now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,11 +105,14 @@ class ModelController:
         ready = self._ready
         return (model_name(ready.target), model_name(ready.draft)) if ready else ("", "")
 
+    @property
+    def loaded_by(self) -> LoadRequest | None:
+        """What brought the models that are in use, with the draft that was chosen since."""
+        return self._loaded
+
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
         """Give the mode itself where it can run, else the next best, and why."""
-        unavailable = self._unavailable
-        best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
-        return best, unavailable.get(mode, "")
+        return runnable(mode, self._unavailable)
 
     @property
     def _unavailable(self) -> dict[Mode, str]:
@@ -235,7 +238,7 @@ class ModelController:
     def on_event(self, event: ModelEvent, *, is_answering: bool = False) -> None:
         """Take what the engine says about models, in the middle of an answer or not."""
         if isinstance(event, LoadProgress):
-            self._progress = event.fraction
+            self._progress = event.fraction if self._pending else None
             return
         if isinstance(event, EngineEnded):
             self._on_ended(event, is_answering=is_answering)
@@ -397,6 +400,12 @@ class ModelController:
         request = SetDraft(path)
         self._pending[request.request_id] = _Pending(changes)
         self._worker.submit(request)
+
+
+def runnable(mode: Mode, unavailable: Mapping[Mode, str]) -> tuple[Mode, str]:
+    """Give a mode itself where it can run, else the next best, and why."""
+    best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
+    return best, unavailable.get(mode, "")
 
 
 def _ended(reason: str, what_now: str) -> Problem:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.domain.model_name import name_of_file
 from app.domain.models import LibraryRow, PickerView
 from ui.window.main_window import MainWindow
 
@@ -64,6 +65,7 @@ class ModelPickerController(QObject):
         """Read the library ahead: a list that opens is whole, but for drafts, whose vocabularies are read first."""
 
         def listed(rows: tuple[LibraryRow, ...]) -> None:
+            self._window.note_titles([(name_of_file(row.path), row.name) for row in rows])
             self._view = replace(self._view, targets=rows)
             self._header.set_models(self._view)
 

@@ -1,6 +1,7 @@
 """The local server as the settings have it: started, stopped, started anew; and what it does, brought to the window.
 
-It answers with the models that the window has loaded, on the same engine: what the window asks for comes first.
+It answers on the same engine, with the models that the window has loaded, or with others where that is allowed: what
+the window asks for comes first.
 """
 
 from __future__ import annotations
@@ -8,29 +9,23 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Collection
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.layers import ChatLayers
+from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
+from app.controllers.window.served_models import ServedModels
 from app.domain.errors import AppError, PortTakenError
-from app.domain.local_server import Activity, ServerState, ServerView
-from app.domain.requests import chat_request
+from app.domain.local_server import Activity, ServerSetup, ServerState, ServerView, read_host_names
 from app.domain.settings.table import SERVER_KEYS
 from app.server.api_key import find_key, new_key
 from app.server.background import BackgroundServer
-from engine.records import ChatRequest, EngineReady, Mode, Overflow, Problem
+from engine.records import Problem
 from engine.sentences import said
 from ui.text.language import mark
-
-if TYPE_CHECKING:
-    from app.server.pictures import PictureSource
-    from app.server.protocol import ServedModel
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +42,7 @@ class LocalServerController(QObject):
 
     activity_changed = Signal()
     _reported = Signal()
+    _delivered = Signal(object)  # what a job's thread has to tell
 
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers, answers: AnswerController) -> None:
         super().__init__()
@@ -54,15 +50,17 @@ class LocalServerController(QObject):
         self._key_file = parts.paths.api_key_file
         self._models, self._layers, self._answers = models, layers, answers
         self._server: BackgroundServer | None = None
-        self._where: tuple[str, int] | None = None  # that it was started for; None where it is to begin anew
+        self._setup: ServerSetup | None = None  # that it was started for; None where it is to begin anew
         self._problem: Problem | None = None
-        self._served: tuple[EngineReady, ChatRequest, str] | None = None  # read on the server's thread, too
-        self._pictures: PictureSource | None = None  # keeps what comes again decoded
+        self._served = ServedModels(parts, layers.of_other, self._report)
         self._lock = threading.Lock()
         self._has_reported = self._is_closed = False
         self._num_answered = 0
+        self._coming_back: float | None = None  # how much of the window's models, in front of an answer
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._look)
+        self._delivered.connect(lambda function: function(), Qt.ConnectionType.QueuedConnection)
+        self._jobs = JobRunner(self._delivered.emit)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
         self._connect()
 
@@ -72,6 +70,7 @@ class LocalServerController(QObject):
         wants.renewal_requested.connect(self._renew_key)
         wants.stop_requested.connect(self._stop_answer)
         wants.retry_requested.connect(self.follow)
+        wants.page_shown.connect(self._show_page)
         chat_settings = self._window.chat_settings
         for changed in (chat_settings.changed, chat_settings.reset, chat_settings.kept_for_model):
             changed.connect(lambda *_: self.models_changed())
@@ -88,26 +87,29 @@ class LocalServerController(QObject):
         """Start or stop, as the settings want it."""
         wanted = self._wanted()
         if self._server is not None:
-            if self._where != wanted:
-                self._where = None
+            if self._setup != wanted:
+                self._setup = None
                 self._server.stop()  # `_look` comes back here when it has ended
         elif wanted is not None:
             self._begin(wanted)
         self._show()
 
-    def _wanted(self) -> tuple[str, int] | None:
+    def _wanted(self) -> ServerSetup | None:
         values = self._keeper.current
-        return (values.text("server_host"), values.whole("server_port") or 0) if values.values["server"] else None
+        if not values.values["server"]:
+            return None
+        names, wants_key = read_host_names(values.text("server_names")), bool(values.values["server_key"])
+        return ServerSetup(values.text("server_host"), values.whole("server_port") or 0, names, wants_key)
 
-    def _begin(self, where: tuple[str, int]) -> None:
+    def _begin(self, setup: ServerSetup) -> None:
         self._take_back_problem()
         try:
             key, _is_new = find_key(None, {}, self._key_file)
         except AppError:
             self._fail(self._key_problem())
             return
-        self._where = where
-        self._server = BackgroundServer(self._worker, self._current, where, key, self._report)
+        self._setup = setup
+        self._server = BackgroundServer(self._worker, self._served, setup, key, self._report)
         self._server.start()
 
     @property
@@ -121,6 +123,8 @@ class LocalServerController(QObject):
         self._is_closed = True
         self._timer.stop()
         self._reported.disconnect()
+        self._jobs.close(0.0)
+        self._delivered.disconnect()
         if server is None:
             return True
         server.stop()
@@ -131,33 +135,15 @@ class LocalServerController(QObject):
     def models_changed(self) -> None:
         """Serve what is loaded now, with the settings as they hold for its new chats."""
         ready = self._models.ready
-        if ready is None or ready.target.engine_url:
-            self._served = None
-            return
-        settings = self._layers.of_model()
-        mode, _reason = self._models.runnable(Mode(settings.text("mode")))
-        request = chat_request(settings, (), mode, settings.whole("depth"), 0)
-        # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
-        defaults = replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
-        self._served = (ready, defaults, settings.text("system_prompt"))
+        if ready is not None and ready.target.engine_url:
+            ready = None
+        self._served.serve(ready, self._layers.of_model(), self._models.loaded_by)
+        self._list_models()
 
-    def _current(self) -> ServedModel:
-        """What is loaded, for the server's thread.
-
-        Raises:
-            ApiError: nothing is, or something else is on its way.
-        """
-        from app.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
-        from app.server.pictures import PictureSource  # noqa: PLC0415
-        from app.server.protocol import ServedModel  # noqa: PLC0415
-
-        served = self._served
-        if served is None:
-            raise no_model_error()
-        ready, defaults, system = served
-        if self._pictures is None:
-            self._pictures = PictureSource()  # as data alone: no file of this computer
-        return ServedModel(Path(ready.target.path).stem, ready, defaults, system, self._pictures)
+    def models_come_back(self, fraction: float) -> None:
+        """The window's models take the place again of those that a program had loaded; so much of them is there."""
+        self._coming_back = fraction
+        self._served.note_back()
 
     # ---- what it does -----------------------------------------------------------------------------------------------
 
@@ -179,9 +165,9 @@ class LocalServerController(QObject):
         server = self._server
         if server is not None and server.has_ended:
             self._server = None
-            if server.failure is not None and self._where is not None:
-                self._fail(_problem(server.failure, self._where))
-            if server.failure is None or self._where is None:  # it was ended, to begin anew or not
+            if server.failure is not None and self._setup is not None:
+                self._fail(_problem(server.failure, self._setup))
+            if server.failure is None or self._setup is None:  # it was ended, to begin anew or not
                 self.follow()
         self.activity_changed.emit()
         self._show()
@@ -202,11 +188,25 @@ class LocalServerController(QObject):
         self._num_answered = activity.num_answered
         if self._wanted() is None:
             self._take_back_problem()
-        address = "" if server is None or self._where is None else server.address  # it may be on its way out
+        address = "" if server is None or self._setup is None else server.address  # it may be on its way out
         waits = bool(activity.num_running) and self._answers.is_waiting
         state = self._state(bool(address))
-        self._window.local_server.set_view(ServerView(state, address, activity, self._problem, waits))
+        self._window.local_server.set_view(
+            ServerView(state, address, activity, self._problem, waits, self._served.guest)
+        )
         self.show_waiting()
+        if self._window.local_server.is_page_open:
+            self._window.local_server.set_requests(() if server is None else server.requests)
+
+    def _show_page(self) -> None:
+        self._show()
+        self._list_models()
+
+    def _list_models(self) -> None:
+        """Show on the page what programs may name; that is read from the disk."""
+        if not self._window.local_server.is_page_open:
+            return
+        self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
 
     def _state(self, listens: bool) -> ServerState:
         if self._wanted() is None:
@@ -216,9 +216,11 @@ class LocalServerController(QObject):
         return ServerState.ON if listens else ServerState.STARTING
 
     def show_waiting(self) -> None:
-        """Say in the chat whether its question waits for a program's answer."""
+        """Say in the chat whether its question waits for a program's answer, or for its model to come back."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self.is_answering)
+            self._window.transcript.show_waiting(self.is_answering, self._coming_back)
+        else:
+            self._coming_back = None
 
     def _stop_answer(self) -> None:
         if self._server is not None:
@@ -237,7 +239,7 @@ class LocalServerController(QObject):
 
     def _key_problem(self) -> Problem:
         message = said("The key in {file} cannot be used, or other users may read it.", file=self._key_file)
-        return Problem(NOT_STARTED, message, "Make another key in the settings, under Local server.")
+        return Problem(NOT_STARTED, message, "Make another key on the Server page.")
 
     def _renew_key(self) -> None:
         try:
@@ -250,16 +252,21 @@ class LocalServerController(QObject):
         if self._server is None:
             self.follow()  # it may have failed for want of a key
         else:
-            self._where = None
+            self._setup = None
             self._server.stop()  # who has the old key only is let go; `_look` begins anew
 
 
-def _problem(failure: Exception, where: tuple[str, int]) -> Problem:
+def log_problem(problem: Problem) -> None:
+    """The names are only there to be read: the log says why they are not."""
+    log.warning("the models that programs may name could not be listed: %s", problem.message)
+
+
+def _problem(failure: Exception, setup: ServerSetup) -> Problem:
     """Why it is not running, for the window."""
     if isinstance(failure, PortTakenError):
-        message = said("Another program uses port {port}.", port=where[1])
+        message = said("Another program uses port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     if isinstance(failure, AppError):
-        message = said("The system does not let it listen at port {port}.", port=where[1])
+        message = said("The system does not let it listen at port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     return Problem(NOT_STARTED, "Something unexpected went wrong; the log has the details.", "Turn it on again.")

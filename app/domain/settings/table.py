@@ -9,7 +9,7 @@ import math
 from types import MappingProxyType
 
 from app.domain.allowed_tools import read_allowed_tools
-from app.domain.local_server import ALL_ADDRESSES, LOOPBACK
+from app.domain.local_server import ALL_ADDRESSES, LOOPBACK, read_host_names
 from app.domain.settings.context_fields import context_fields
 from app.domain.settings.engine_fields import ENGINE_FIELDS
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
@@ -286,6 +286,35 @@ FIELDS: tuple[SettingField, ...] = (
         step=1,
     ),
     SettingField(
+        "server_loads",
+        SERVER,
+        "Other models",
+        FieldKind.SWITCH,
+        False,
+        "A program may name any model of your library. It is loaded for that, and your own comes back with your next "
+        "message.",
+    ),
+    SettingField(
+        "server_key",
+        SERVER,
+        "Ask for the key",
+        FieldKind.SWITCH,
+        True,
+        "Off, programs of this computer need no key; pages of websites are refused all the same, and other computers "
+        "always need it.",
+    ),
+    SettingField(
+        "server_names",
+        SERVER,
+        "Further names",
+        FieldKind.LINE,
+        "",
+        "Names that programs use for this computer beside its address, as those in containers do; others are refused.",
+        maximum=4096,
+        check=read_host_names,
+        example="host.docker.internal",
+    ),
+    SettingField(
         "tools",
         TOOLS,
         "Tools",
@@ -384,7 +413,7 @@ FIELDS: tuple[SettingField, ...] = (
 
 FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})
 DEFAULTS = MappingProxyType({field.key: field.default for field in FIELDS})
-SERVER_KEYS = frozenset({"server", "server_host", "server_port"})
+SERVER_KEYS = frozenset({"server", "server_host", "server_port", "server_key", "server_names"})
 RELOAD_KEYS = frozenset({"target_path", *(field.key for field in ENGINE_FIELDS)})
 
 

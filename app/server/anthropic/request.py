@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, warn, wrong_type
+from app.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
 from app.server.pictures import PictureSource, check_can_see
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 
@@ -60,23 +60,11 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
         **_choice(fields.nested("tool_choice")),
         **_thinking(fields.nested("thinking"), fields.nested("output_config"), model),
     }
-    rest = fields.rest()
-    if taken := sorted(set(rest) & (set(chat) | _OF_CHATS)):
-        raise ApiError(400, f"`{taken[0]}` is not a field of a message.", param=taken[0], code="unknown_parameter")
+    rest = fields.rest_but({*chat, *_OF_CHATS}, "message")
     try:
         return parse_request({**rest, **chat}, model, chat=True)
     except ApiError as error:
-        raise _renamed(error, num_before=1 if system else 0) from error
-
-
-def _renamed(error: ApiError, num_before: int) -> ApiError:
-    """The same by the names and numbers of the request's own fields; ``num_before`` messages are none of it."""
-    message, param = error.message, error.param or ""
-    for name, other in _RENAMED:
-        message, param = message.replace(name, other), param.replace(name, other)
-    if num_before:
-        message, param = message.replace("messages[0]", "system"), param.replace("messages[0]", "system")
-    return ApiError(error.status, message, param=param or None, code=error.code, headers=error.headers)
+        raise error.renamed((*_RENAMED, *([("messages[0]", "system")] if system else []))) from error
 
 
 # ---- the conversation -----------------------------------------------------------------------------------------------
@@ -88,7 +76,7 @@ def _system(value: object) -> str:
 
 def _messages(value: object, source: PictureSource | None) -> list[Json]:
     if value is None:
-        raise ApiError(400, "`messages` is missing.", param="messages", code="missing_required_parameter")
+        raise missing("messages")
     if not isinstance(value, list):
         raise wrong_type("messages", "an array", value)
     return [made for place, one in enumerate(value) for made in _message(one, f"messages[{place}]", source)]
@@ -112,7 +100,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
         at = f"{param}.content[{place}]"
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "tool_use" and role == "assistant":
-            calls.append(_call(Fields(block, f"{at}."), at))
+            calls.append(_call(Fields(block, f"{at}.")))
         elif kind == "tool_result" and role == "user":
             results.append(_result(Fields(block, f"{at}."), at))
         elif kind == "image":
@@ -157,9 +145,9 @@ def _picture(fields: Fields, param: str, source: PictureSource | None, *, may_be
         message = f"`{at}.type` must be base64 or url: no files are kept here."
         raise ApiError(400, message, param=f"{at}.type", code="invalid_value")
     if kind == "url":
-        url, at = _needed(given, "url", at), f"{at}.url"
+        url, at = given.needed("url"), f"{at}.url"
     else:
-        url = f"data:{given.text('media_type') or ''};base64,{_needed(given, 'data', at)}"
+        url = f"data:{given.text('media_type') or ''};base64,{given.needed('data')}"
         at = f"{at}.data"
     given.end()
     return {"type": "image_url", "image_url": source.read(url, at) if source else url}
@@ -179,25 +167,18 @@ def _texts(value: object, param: str, first: int = 0) -> list[str]:
         fields = Fields(block, f"{at}.")
         if fields.text("type") != "text":
             raise unsupported(f"{at}.type", f"`{at}` is of a type that is not read here: use `text` or `image`.")
-        texts.append(_needed(fields, "text", at))
+        texts.append(fields.needed("text"))
         for ignored in ("cache_control", "citations"):
             fields.take(ignored)
         fields.end()
     return texts
 
 
-def _needed(fields: Fields, name: str, param: str) -> str:
-    text = fields.text(name)
-    if text is None:
-        raise ApiError(400, f"`{param}.{name}` is missing.", param=f"{param}.{name}", code="missing_required_parameter")
-    return text
-
-
-def _call(fields: Fields, param: str) -> Json:
+def _call(fields: Fields) -> Json:
     fields.take("type")
     given = fields.take("input")
-    function = {"name": _needed(fields, "name", param), "arguments": json.dumps(given or {}, ensure_ascii=False)}
-    call: Json = {"id": _needed(fields, "id", param), "type": "function", "function": function}
+    function = {"name": fields.needed("name"), "arguments": json.dumps(given or {}, ensure_ascii=False)}
+    call: Json = {"id": fields.needed("id"), "type": "function", "function": function}
     for ignored in ("cache_control", "caller"):
         fields.take(ignored)
     fields.end()
@@ -206,7 +187,7 @@ def _call(fields: Fields, param: str) -> Json:
 
 def _result(fields: Fields, param: str) -> Json:
     fields.take("type")
-    call_id, content = _needed(fields, "tool_use_id", param), fields.take("content")
+    call_id, content = fields.needed("tool_use_id"), fields.take("content")
     fields.flag("is_error")  # its words say so
     fields.take("cache_control")
     fields.end()
@@ -235,7 +216,7 @@ def _tool(value: object, param: str) -> Json | None:
         if not warn(f"`{param}` was passed over: tools of the type {kind[:40]} run at Anthropic."):
             raise unsupported(f"{param}.type")
         return None
-    function: Json = {"name": _needed(fields, "name", param), "parameters": fields.take("input_schema")}
+    function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
     if (description := fields.text("description")) is not None:
         function["description"] = description
     for ignored in ("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"):

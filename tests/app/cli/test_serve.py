@@ -19,6 +19,7 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.server.api_key import VARIABLE
 from app.server.listening import TERMINATED, bind
+from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
 from tests.engine.vision_factory import write_pair
 
@@ -46,11 +47,15 @@ def started(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str], int
             process.kill()
 
 
-def ask(port: int, key: str, content: object = "Repeat: red.") -> tuple[int, dict[str, object]]:
+def ask(
+    port: int, key: str, content: object = "Repeat: red.", path: str = "/v1/chat/completions"
+) -> tuple[int, dict[str, object]]:
     """The status and the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    body = json.dumps({"messages": [{"role": "user", "content": content}], "max_tokens": 2})
-    connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {key}"})
+    body = {"messages": [{"role": "user", "content": content}], "max_tokens": 2}
+    if "embed" in path:
+        body = {"input": content}
+    connection.request("POST", path, json.dumps(body), {"Authorization": f"Bearer {key}"})
     response = connection.getresponse()
     answer = json.loads(response.read())
     connection.close()
@@ -100,6 +105,19 @@ def test_a_model_with_a_side_file_beside_it_sees(tmp_path: Path, paceline_home: 
         assert ask(port, key, [part])[0] == 400
 
 
+@pytest.mark.usefixtures("tried")
+def test_an_embedding_model_stands_beside_the_one_that_answers(tmp_path: Path) -> None:
+    model = TinyBert().file().write(tmp_path / "tiny-bert.gguf")
+    with started("--key", "k", "--embedding-model", str(model)) as (_, lines, port):
+        assert f"tiny-bert makes embeddings: {WIDTH} numbers (pooled: mean) of up to {CTX} tokens" in "\n".join(lines)
+        status, answer = ask(port, "k", "hello world", "/v1/embeddings")
+        assert (status, answer["model"], answer["usage"]) == (
+            200, "tiny-bert", {"prompt_tokens": 4, "total_tokens": 4},
+        )  # fmt: skip
+        assert ask(port, "k")[0] == 200
+        assert ask(port, "k", "hello " * CTX, "/v1/embeddings")[0] == 400
+
+
 def test_options_of_models_and_decoding_are_those_of_run() -> None:
     words = ["--mode", "ngram", "--depth", "3", "--temperature", "0", "--ctx", "512", "--preset", "precise"]
     served, ran = (vars(make_parser().parse_args([command, *words])) for command in ("serve", "run"))
@@ -117,6 +135,7 @@ def test_options_of_models_and_decoding_are_those_of_run() -> None:
         (["--key", "two words"], "is no key"),
         (["--key", ""], "The key is empty"),
         (["--no-key", "--host", "0.0.0.0"], "--no-key is for this machine alone"),  # noqa: S104
+        (["--pooling", "mean"], "--pooling is for the vectors of an --embedding-model"),
         (["--preset", "nobody's"], "There is no preset nobody's"),
         (["--model", "/no/such.gguf", "--key", "k", "--port", "0"], "such.gguf"),
     ],

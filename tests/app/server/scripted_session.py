@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from app.server.access import AllowedHosts
 from app.server.application import make_application
+from app.server.embeddings import Embedder
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
@@ -139,6 +140,7 @@ class ScriptedSession:
         self.on_trace: OnTrace | None = None
         self.loaded = EngineReady(info("tiny"), info("tinier"))
         self.loads: list[str] = []
+        self.request = LoadRequest("")
         self.load_failure: Exception | None = None
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.states = NoStates()
@@ -166,8 +168,9 @@ class ScriptedSession:
         """Have another target."""
         if self.load_failure is not None:
             raise self.load_failure
+        self.request = request
         self.loads.append(Path(request.target).stem)
-        self.loaded = EngineReady(info(Path(request.target).stem), info("tinier"))
+        self.loaded = EngineReady(replace(info(Path(request.target).stem), path=request.target), info("tinier"))
         return self.loaded
 
     def ready(self) -> EngineReady:
@@ -220,13 +223,17 @@ class ScriptedServer:
     session: ScriptedSession = field(default_factory=ScriptedSession)
     model: ServedModel = field(default_factory=served)
     max_waiting: int = 4
+    embedder: Embedder | None = None
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
         self.worker = started_worker(self.session)
         self.scheduler = Scheduler(self.worker, self.max_waiting)
         self.scheduler.on_answer = self.metrics.count_answer
-        self.app = make_application(lambda: self.model, self.scheduler, self.metrics, KEY, AllowedHosts("127.0.0.1"))
+        hosts = AllowedHosts("127.0.0.1")
+        self.app = make_application(
+            lambda: self.model, self.scheduler, self.metrics, KEY, hosts, embedder=self.embedder
+        )
         self.client = TestClient(
             self.app,
             base_url="http://127.0.0.1:8080",

@@ -10,8 +10,9 @@ from app.server.errors import ApiError
 from app.server.fields import passing_over
 from app.server.protocol import ServedModel, parse_request
 from engine.grammar.json_schema import any_object_grammar, grammar_of
+from engine.grammar.tool_calls import calls_grammar
 from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ThinkingOption, ToolCall, ToolFormat
-from tests.app.server.scripted_session import HELLO, info, served
+from tests.app.server.scripted_session import HELLO, N_CTX, info, served
 
 
 def chat(model: ServedModel | None = None, /, **fields: object) -> ChatRequest:
@@ -334,7 +335,46 @@ def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
         == "tool_choice"
     )
     assert refused(model, tools=[WEATHER, WEATHER]).param == "tools"
-    assert refused(model, tools=[WEATHER], response_format={"type": "json_object"}).param == "response_format"
+
+
+def test_a_form_holds_for_an_answer_that_is_no_call() -> None:
+    model, form = with_facts(tool_format=ToolFormat.HERMES), {"type": "json_object"}
+    both = parse_request({**HELLO, "tools": [WEATHER], "response_format": form}, model, chat=True)
+    functions = [{**WEATHER["function"], "strict": True}]  # type: ignore[dict-item]
+    either = calls_grammar(ToolFormat.HERMES, functions, many=True, otherwise=any_object_grammar().text)
+    assert (both.request.grammar, both.request.tools, both.tool_names) == (either.text, (WEATHER,), {"weather"})
+    required = chat(model, tools=[WEATHER], tool_choice="required")
+    assert chat(model, tools=[WEATHER], tool_choice="required", response_format=form).grammar == required.grammar
+    assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == any_object_grammar().text
+    assert refused(model, tools=[WEATHER], grammar='root ::= "a"').param == "grammar"
+    bare = with_facts(tool_format=ToolFormat.LLAMA)  # one could not tell a call from what is no call
+    assert refused(bare, tools=[WEATHER], response_format=form).param == "response_format"
+
+
+def test_an_answer_may_be_kept_from_its_end() -> None:
+    assert chat(min_tokens=3, max_tokens=3).min_tokens == 3
+    assert chat(min_tokens=0).min_tokens == 0
+    assert chat(ignore_eos=True).ignore_eos
+    for wrong in ({"min_tokens": -1}, {"min_tokens": 4, "max_tokens": 3}, {"min_tokens": 2, "grammar": "root ::= []"}):
+        assert refused(**wrong).param == "min_tokens"
+    assert refused(ignore_eos=True, response_format={"type": "json_object"}).param == "ignore_eos"
+    with passing_over():
+        asked = parse_request({**HELLO, "min_tokens": 3, "json_schema": {"type": "string"}}, served(), chat=True)
+    assert (asked.request.min_tokens, asked.request.grammar) == (0, grammar_of({"type": "string"}).text)
+    assert asked.warnings == ("`min_tokens` was passed over: the form of the answer says where it ends.",)
+
+
+def test_a_schema_may_stand_alone() -> None:
+    assert chat(json_schema={"const": "42"}).grammar == grammar_of({"const": "42"}).text
+    assert refused(json_schema={"type": "hiccup"}).param == "json_schema"
+    assert refused(json_schema={}, response_format={"type": "json_object"}).param == "json_schema"
+    assert refused(json_schema={}, grammar='root ::= "a"').param == "grammar"
+
+
+def test_penalties_may_look_back_as_far_as_is_asked() -> None:
+    assert chat(repeat_last_n=7).sampling.penalty_last_n == 7
+    assert chat(repeat_last_n=-1).sampling.penalty_last_n == N_CTX
+    assert refused(repeat_last_n=-2).param == "repeat_last_n"
 
 
 def test_a_tool_whose_parameters_no_grammar_can_follow_is_refused_where_a_call_is_demanded() -> None:

@@ -60,3 +60,8 @@ def test_what_cannot_be_read_is_refused(
     assert response.status_code == 400
     assert response.json()["error"]["param"] == param
     assert words in response.json()["error"]["message"]
+
+
+def test_a_text_that_takes_too_long_is_refused(server: ScriptedServer) -> None:
+    refused = server.client.post("/tokenize", json={"content": ["a" * 150_000, "b" * 60_000]})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "content")

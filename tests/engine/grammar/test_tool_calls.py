@@ -7,6 +7,7 @@ import json
 import pytest
 
 from engine.errors import GrammarError
+from engine.grammar.json_schema import grammar_of
 from engine.grammar.tool_calls import calls_grammar
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 from engine.tools.reading import Read, read_calls
@@ -200,3 +201,26 @@ def test_names_are_written_as_they_are() -> None:
     tool = {"name": 'say "hi"', "parameters": {"type": "object", "properties": {"wörd\t": {"type": "null"}}}}
     grammar = calls_grammar(ToolFormat.HERMES, [tool], many=False)
     assert accepts(grammar, '<tool_call>\n{"name": "say \\"hi\\"", "arguments": {"wörd\\t": null}}\n</tool_call>')
+
+
+@pytest.mark.parametrize("tool_format", [name for name, syntax in SYNTAXES.items() if syntax.mark])
+def test_an_answer_may_be_a_form_in_place_of_a_call(tool_format: ToolFormat) -> None:
+    form = grammar_of({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
+    either = calls_grammar(tool_format, [WEATHER], many=True, otherwise=form.text).text
+    assert accepts(either, '{"name": "Rome"}')
+    assert not accepts(either, '{"name": "Rome"')
+    assert not accepts(either, '{"town": "Rome"}')
+    calls = calls_grammar(tool_format, [WEATHER], many=True).text
+    for text in ("", "Rome", '{"name": "Rome"}{"name": "Rome"}'):
+        assert not accepts(either, text)
+        assert not accepts(calls, text)
+
+
+def test_calls_stay_as_they_are_beside_a_form() -> None:
+    form = grammar_of({"type": "object"}).text
+    either = calls_grammar(ToolFormat.HERMES, [WEATHER, CLOCK], many=True, otherwise=form).text
+    one = f"<tool_call>\n{ROME}\n</tool_call>"
+    assert accepts(either, one)
+    assert accepts(either, f"{one}\n{one}")
+    assert not accepts(either, f"{one}\n{{}}")
+    assert not accepts(either, "<tool_call>\n{}\n</tool_call>")

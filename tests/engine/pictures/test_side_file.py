@@ -20,7 +20,7 @@ def test_what_belongs_together_fits_and_tells_its_width(tmp_path: Path, family: 
     pair = write_pair(tmp_path, family)
     check_side_file(pair.side, read_header(pair.model))
     assert row_width(read_header(pair.side)) == 64
-    assert num_at_once(pair.side) == (256 if family == "gemma3" else 0)
+    assert num_at_once(pair.side) == {"gemma3": 256, "gemma4v": 1_120}.get(family, 0)
     wide = side_file(family, n_embd=96).with_metadata(clip__vision__projection_dim=(Kind.UINT32, 64))
     with pytest.raises(SideFileError, match="of another model: it gives 96 numbers a place, and this one takes 64"):
         check_side_file(wide.write(tmp_path / "wide.gguf"), read_header(pair.model))

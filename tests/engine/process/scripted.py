@@ -75,6 +75,7 @@ class ScriptedSession:
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.on_trace: Callable[[object], None] | None = None
         self._ready: EngineReady | None = None
+        self.request = LoadRequest("")
         sys.stdout.write("a library that prints: it goes nowhere near the events\n")
         sys.stdout.flush()
 
@@ -96,6 +97,7 @@ class ScriptedSession:
             os.abort()
         if FAIL in request.target:
             raise ModelLoadError(f"{request.target} is none.")
+        self.request = request
         self._ready = EngineReady(info(request.target), info(request.draft) if request.draft else None)
         return self._ready
 

@@ -93,6 +93,20 @@ def test_what_is_filled_in_stands_between_two_texts() -> None:
     assert [each for each in ids if each > 255] == [256, 257, 258, 259]  # what was typed is text
 
 
+def test_files_of_the_project_stand_before_a_gap() -> None:
+    tokenizer = TinyTokenizer(controls=["<s>", "<pre>", "<suf>", "<mid>", "<rep>", "<file>"], bos="<s>", add_bos=True)
+    tokenizer.fill_ids = (257, 258, 259)
+    request = ChatRequest(raw_prompt="a", suffix="b", files=(("x.h", "int x;\n"), ("y.h", "<file>")))
+    gap = "[<s>][<pre>]a[<suf>]b[<mid>]"
+    between = "\n\n--- snippet ---\n\n"
+    ids = PromptBuilder(tokenizer, None).of_request(request)
+    assert readable(tokenizer, ids) == f"{between}int x;\n{between}<file>{gap}"
+    tokenizer.file_ids = (260, 261)
+    ids = PromptBuilder(tokenizer, None).of_request(request)
+    project = "[<rep>]myproject\n[<file>]x.h\nint x;\n[<file>]y.h\n<file>[<file>]filename\n"
+    assert readable(tokenizer, ids) == project + gap
+
+
 def test_nothing_is_filled_in_by_a_model_without_the_tokens() -> None:
     builder = PromptBuilder(CHATML, None)
     with pytest.raises(PromptError, match="no tokens for filling in the middle") as caught:

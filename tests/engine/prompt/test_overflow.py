@@ -8,8 +8,19 @@ from hypothesis import strategies as st
 
 from app.paths import builtin_target
 from engine.errors import PromptTooLongError
-from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
-from engine.records import JOINT, ChatRequest, Finished, LoadRequest, Message, Mode, Overflow, RunStats, SamplingParams
+from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_oversized, without_unanswered
+from engine.records import (
+    JOINT,
+    ChatRequest,
+    Finished,
+    LoadRequest,
+    Message,
+    Mode,
+    Overflow,
+    RunStats,
+    SamplingParams,
+    ToolCall,
+)
 from engine.session.session import Session
 from engine.session.summarising import in_front, with_summary
 
@@ -163,3 +174,36 @@ def test_where_turns_go_too_both_are_counted() -> None:
     assert 0 < end.stats.left_out < len(turns)
     assert end.stats.unanswered == 1
     session.close()
+
+
+def test_what_is_far_too_long_is_refused_before_all_of_it_is_split() -> None:
+    counted = list[int]()
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4
+
+    long = ChatRequest((Message("user", "x" * 7_000_000),))
+    with pytest.raises(PromptTooLongError, match=r"more than 8,192 tokens, but the context holds 4,096"):
+        check_length(long, count, 4096)
+    assert sum(counted) <= 40_000
+    counted.clear()
+    check_length(ChatRequest((Message("user", "x" * 100_000),)), count, 64)
+    assert not counted  # it is split as a whole
+    check_length(long, count, 1_000_000)
+    assert sum(counted) == 7_000_000
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ChatRequest(raw_prompt="x" * 200_000),
+        ChatRequest(raw_prompt="", suffix="x" * 200_000),
+        ChatRequest((Message("user", "x"), Message("assistant", "", tool_calls=(ToolCall("1", "a", "x" * 200_000),)))),
+        ChatRequest((Message("user", "x"),), tools=({"function": {"description": "x" * 200_000}},)),
+        ChatRequest(tuple(Message("user", "x" * 100) for _ in range(2000))),
+    ],
+)
+def test_every_part_of_a_prompt_counts(request_: ChatRequest) -> None:
+    with pytest.raises(PromptTooLongError):
+        check_length(request_, len, 4096)

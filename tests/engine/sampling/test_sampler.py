@@ -70,6 +70,20 @@ def test_the_chain_is_the_reference(
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
+def test_what_is_banned_before_a_place_may_stand_there() -> None:
+    row = np.array([0, 1, 5, 2], dtype=np.float32)
+    sampler = Sampler(SamplingParams(temperature=0.0), frozenset({2}), banned_before=4)
+    before, later = np.array([0, 0], dtype=np.int32), np.array([0, 0, 0, 0], dtype=np.int32)
+    assert [sampler.argmax(row.copy(), history, pending) for history, pending in (
+        (before, []), (before, [1]), (before, [1, 1]), (later, [])
+    )] == [3, 3, 2, 2]  # fmt: skip
+    candidates = Candidates(np.array([2, 3]), np.array([5.0, 2.0], dtype=np.float32))
+    assert sampler.allowed(candidates, 4, before, []).ids.tolist() == [3]
+    assert sampler.allowed(candidates, 4, later, []).ids.tolist() == [2, 3]
+    assert not sampler.bans(frozenset({2}))
+    assert Sampler(SamplingParams(temperature=0.0), frozenset({2})).bans(frozenset({2}))
+
+
 def test_of_equal_logits_at_the_border_of_top_k_the_lowest_ids_stay() -> None:
     row = np.array([1, 3, 2, 2, 2, 0], dtype=np.float32)
     distribution = Sampler(SamplingParams(temperature=1.0, top_k=3, top_p=1.0, min_p=0.0)).distribution(

@@ -19,6 +19,7 @@ from engine.errors import (
     PromptTooLongError,
     TemplateError,
 )
+from engine.llama.model import LlamaModel
 from engine.records import (
     ChatRequest,
     Event,
@@ -45,6 +46,11 @@ def pair() -> Session:
     session = Session()
     session.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")))
     return session
+
+
+def _eog_ids(session: Session) -> frozenset[int]:
+    with LlamaModel(session.ready().target.path, vocab_only=True) as model:
+        return model.vocab.eog_ids
 
 
 def request(
@@ -183,6 +189,24 @@ def test_a_stop_string_ends_the_answer_and_is_not_shown(pair: Session) -> None:
         assert finished(events).reason is FinishReason.STOP
         assert text(events) == whole[: whole.index(word)]
         assert finished(events).stats.tokens == len(finished(events).token_ids)
+
+
+@pytest.mark.parametrize("mode", [Mode.OFF, Mode.NGRAM, Mode.DRAFT])
+def test_an_answer_may_have_to_have_so_many_tokens(pair: Session, mode: Mode) -> None:
+    bias = tuple((one, 100.0) for one in sorted(_eog_ids(pair)))  # it would end at once
+    ends_at_once = request(mode, sampling=replace(GREEDY, logit_bias=bias), max_tokens=30)
+    *_, at_once = pair.generate(ends_at_once)
+    *_, later = pair.generate(replace(ends_at_once, min_tokens=7))
+    *_, never = pair.generate(replace(ends_at_once, min_tokens=7, ignore_eos=True))
+    assert isinstance(at_once, Finished)
+    assert isinstance(later, Finished)
+    assert isinstance(never, Finished)
+    assert [(len(one.token_ids), one.reason) for one in (at_once, later, never)] == [
+        (1, FinishReason.END), (8, FinishReason.END), (30, FinishReason.LENGTH),
+    ]  # fmt: skip
+    *_, plain = pair.generate(request(mode, max_tokens=7))
+    assert isinstance(plain, Finished)
+    assert later.token_ids[:7] == plain.token_ids
 
 
 def test_a_stop_request_ends_it_between_passes(pair: Session) -> None:

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QW
 from app.domain.messages import MessageState, MessageView
 from app.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
-from ui.text.formatting import count
+from ui.text.formatting import count, percent
 from ui.text.language import mark, translate
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
 from ui.transcript.cards.body import AnswerBody
@@ -63,7 +64,7 @@ class AnswerCard(MessageCard):
     edit_typed = Signal(int, str)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
-        super().__init__(theme, view, view.target or UNKNOWN_AUTHOR)
+        super().__init__(theme, view, title_of(view.target) or UNKNOWN_AUTHOR)
         self._text = ""
         self.editor: MessageEditor | None = None
         self._text_width = text_width
@@ -390,15 +391,17 @@ class AnswerCard(MessageCard):
         self._waits_for_servers = True
         self.progress_label.setText(translate("AnswerCard", "Starting the servers of tools"))
 
-    def show_waiting(self, waits: bool) -> None:
-        """Say that another program's answer comes first, or no longer."""
-        if self._waits_for_servers and not waits:
+    def show_waiting(self, waits: bool, loaded: float | None = None) -> None:
+        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer."""
+        if waits:
+            words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
+        elif loaded is not None:
+            words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
+        elif self._waits_for_servers:
             return
-        self.progress_label.setText(
-            translate("AnswerCard", "Another program's request is being answered; yours is next.")
-            if waits
-            else translate("AnswerCard", "Reading the prompt")
-        )
+        else:
+            words = translate("AnswerCard", "Reading the prompt")
+        self.progress_label.setText(words)
 
     def finish(self, view: MessageView) -> None:
         """The answer ended; its text is made whole where a piece is missing."""
@@ -443,13 +446,17 @@ class AnswerCard(MessageCard):
         """Lets the answer go on; made when it is first offered."""
         return self._action_bar.continue_button
 
+    def show_title(self, target: str = "") -> None:
+        """Say whose answer it is, by its title where that is known by now."""
+        self.set_author(title_of(target or self.view.target) or UNKNOWN_AUTHOR)
+
     def _set_state(self, view: MessageView) -> None:
         streaming = view.state is MessageState.STREAMING
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
         self._action_bar.show_stats(view.stats, view.drawn.seed if view.drawn is not None else None)
-        self.set_author(view.target or UNKNOWN_AUTHOR)
+        self.show_title(view.target)
         self.author.setVisible(not self._view.follows_calls)  # it stands above the calls
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         self.notice.setText(notice)

@@ -116,7 +116,7 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     answer(harness, qtbot, "What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form
-    assert "1 picture" in form.of_pictures.text()
+    assert form.of_pictures.text() == "With 1 picture"
     harness.window.race.page.start_requested.emit(form.setup)
     request = job_of(harness)._request
     assert [one.width for _, one in request.messages[-1].pictures] == [40]

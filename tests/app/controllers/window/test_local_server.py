@@ -29,8 +29,7 @@ from tests.app.controllers.window import stormy_clients
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.server.scripted_session import ScriptedSession
 from tests.engine.vision_factory import picture, write_pair
-from ui.settings.dialog import SettingsDialog
-from ui.settings.server_access import ServerAccess
+from ui.server.request_table import COLUMNS
 from ui.transcript.cards.answer_card import AnswerCard
 
 PATIENCE_S = 60.0
@@ -308,11 +307,8 @@ def test_a_key_that_others_may_read_is_not_used_and_another_one_helps(qtbot: QtB
     qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.FAILED)
     told = f"The key in {paths.api_key_file} cannot be used, or other users may read it."
     assert window.problems[-1].message == told
-    window.local_server.button.settings_action.trigger()
-    dialog = window.findChild(SettingsDialog)
-    assert dialog is not None
-    access = dialog.findChild(ServerAccess)
-    assert access is not None
+    window.local_server.button.page_action.trigger()
+    access = window.server.page.access
     assert access.key.text() == ""
     qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.ON)
@@ -322,7 +318,6 @@ def test_a_key_that_others_may_read_is_not_used_and_another_one_helps(qtbot: QtB
     paths.api_key_file.mkdir()  # what no key can be written over
     qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
     assert access.key.text() == ""
-    dialog.reject()
     harness.close()
 
 
@@ -339,14 +334,12 @@ def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Se
 
 def test_the_page_shows_what_programs_type_and_another_key_lets_the_old_one_go(served: Served) -> None:
     window, old = served.harness.window, served.key
-    window.local_server.button.settings_action.trigger()
-    dialog = window.findChild(SettingsDialog)
-    assert dialog is not None
-    access = dialog.findChild(ServerAccess)
-    assert access is not None
+    window.local_server.button.page_action.trigger()
+    assert window.server.is_open
+    access = window.server.page.access
     assert access.isVisible()
     assert access.url.text() == f"http://127.0.0.1:{served.port}/v1"
-    assert access.model.text() == "target"
+    served.until(lambda: access.model.text() == "target")
     assert access.key.text() == old
     assert old not in access.key.displayText()
     assert old not in access.example.toPlainText()
@@ -354,14 +347,64 @@ def test_the_page_shows_what_programs_type_and_another_key_lets_the_old_one_go(s
     assert old in QGuiApplication.clipboard().text()
     served.qtbot.keyClick(access.show_button, Qt.Key.Key_Space)
     assert access.key.displayText() == old
-    dialog.rows["server_port"].set_value(50_123)
-    assert access.url.text() == "http://127.0.0.1:50123/v1"
-    dialog.rows["server_port"].set_value(served.port)
     served.qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
     assert access.key.text() == served.key != old
-    dialog.reject()
     served.until(lambda: served.is_in(ServerState.ON) and served.wait(served.ask("new key")).status == 200)
     assert served.wait(served.ask("old key", key=old)).status == 401
+
+
+def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -> None:
+    window = served.harness.window
+    window.sidebar.server_button.click()
+    page = window.server.page
+    assert page.nothing.isVisibleTo(page)
+    served.session.gate.clear()
+    first = served.ask("words that nobody sees")
+    served.until(lambda: served.running() == (1, 0))
+    second = served.ask("nor these")
+    served.until(lambda: page.queue.text() == "1 running, 1 waiting")
+    model = page.table.requests
+    status = len(COLUMNS) - 1
+    served.until(lambda: [model.index(row, status).data() for row in range(2)] == ["Waiting", "Answering"])
+    served.qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    assert served.wait(first).code == "stopped"
+    served.session.gate.set()
+    assert served.wait(second).status == 200
+    served.until(lambda: model.index(0, status).data() == "200")
+    texts = [str(model.index(row, column).data()) for row in range(2) for column in range(len(COLUMNS))]
+    assert "503, stopped, or no model" in texts
+    assert "/v1/chat/completions" in texts
+    assert not [text for text in texts if "nobody" in text or "these" in text]
+    served.qtbot.keyClick(page.switches["server"].control, Qt.Key.Key_Space)
+    served.until(lambda: served.is_in(ServerState.OFF))
+    assert page.state.text.text() == "The server is off."
+    window.escape()
+    assert window.shows_chat
+
+
+def test_a_key_is_asked_for_unless_that_is_declined_and_further_names_are_let_in(served: Served) -> None:
+    change = served.harness.window.settings_changed
+
+    def status(key: str, host: str = "127.0.0.1") -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
+        headers = {"Host": host, **({"Authorization": f"Bearer {key}"} if key else {})}
+        try:
+            connection.request("GET", "/v1/models", headers=headers)
+            return connection.getresponse().status
+        except OSError:  # it begins anew
+            return 0
+        finally:
+            connection.close()
+
+    assert [status(""), status(served.key), status(served.key, "box.lan")] == [401, 200, 403]
+    change.emit({"server_key": False, "server_names": "host.docker.internal, Box.lan"})
+    served.until(lambda: status("") == 200)
+    assert [status("", "box.lan"), status("wrong", "host.docker.internal"), status("", "evil.example")] == [
+        200, 200, 403,
+    ]  # fmt: skip
+    change.emit({"server_key": True, "server_names": ""})
+    served.until(lambda: status("") == 401)
+    assert [status(served.key), status(served.key, "box.lan")] == [200, 403]
 
 
 def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) -> None:

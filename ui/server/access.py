@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -20,12 +20,10 @@ from PySide6.QtWidgets import (
 
 from app.domain.local_server import LOOPBACK, Example, base_url, examples
 from engine.records import ModelInfo
-from ui.settings.row import SettingRow
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.styling import rule
 
 EXAMPLE_LINES = 9
 MASK = "•" * 12
@@ -33,9 +31,7 @@ DEFAULT_CTX = 4096
 
 
 class ServerAccess(QWidget):
-    """Follows the rows of the server's settings as they are edited.
-
-    ``read`` gives what the server does, in words, the key, and why there is none; `refresh` asks it again.
+    """Values in by methods.
 
     Signals:
         renewal_requested: another key is to be made.
@@ -43,18 +39,14 @@ class ServerAccess(QWidget):
 
     renewal_requested = Signal()
 
-    def __init__(self, theme: Theme, target: ModelInfo | None, read: Callable[[], tuple[str, str, str]]) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._theme, self._read = theme, read
-        self._model = Path(target.path).stem if target else ""
-        self._n_ctx = target.n_ctx if target else DEFAULT_CTX
-        self._host, self._port, self._starts = LOOPBACK, 0, False
-        self._state = ""
+        self._theme = theme
+        self._model, self._n_ctx = "", DEFAULT_CTX
+        self._url = base_url(LOOPBACK, 0)
         self._key = ""
-        self.state = self._label("", "caption")
         self.url = self._field(translate("ServerAccess", "Base URL"))
         self.model = self._field(translate("ServerAccess", "Model"))
-        self.model.setText(self._model)
         self.key = self._field(translate("ServerAccess", "Key"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.complaint = self._label("", "error")
@@ -72,7 +64,7 @@ class ServerAccess(QWidget):
         self.example = QPlainTextEdit()
         self._make_example()
         self._arrange()
-        self.refresh()
+        self._show()
 
     def _make_example(self) -> None:
         edit = self.example
@@ -115,7 +107,7 @@ class ServerAccess(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        for part in (rule(), self.state, heading, self._label(words, "caption")):
+        for part in (heading, self._label(words, "caption")):
             column.addWidget(part)
         column.addLayout(grid)
         column.addWidget(self.complaint)
@@ -124,35 +116,26 @@ class ServerAccess(QWidget):
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    def follow(self, rows: Mapping[str, SettingRow]) -> None:
-        """Show the address as it is edited in these rows."""
-        switch, host, port = rows["server"], rows["server_host"], rows["server_port"]
-        was_on = bool(switch.value())
+    def set_target(self, target: ModelInfo | None) -> None:
+        """The model that answers where none is named."""
+        self._model = Path(target.path).stem if target else ""
+        self._n_ctx = target.n_ctx if target else DEFAULT_CTX
+        self._show()
 
-        def read() -> None:
-            self._starts = bool(switch.value()) and not was_on
-            self._host = str(host.value())
-            if not port.problem():
-                self._port = int(port.value() or 0)
-            self._show()
+    def set_address(self, host: str, port: int) -> None:
+        """Where it listens, or will."""
+        self._url = base_url(host, port)
+        self._show()
 
-        for row in (switch, host, port):
-            row.changed.connect(read)
-        read()
-
-    def refresh(self) -> None:
-        """Show what the server does now, and its key."""
-        state, self._key, problem = self._read()
-        self._state = state
+    def set_key(self, key: str, problem: str) -> None:
+        """The key; empty, and why, where there is none."""
+        self._key = key
         self.complaint.setText(problem)
         self.complaint.setVisible(bool(problem))
         self._show()
 
     def _show(self) -> None:
-        self.state.setText(
-            translate("ServerAccess", "The server starts when you save.") if self._starts else self._state
-        )
-        for field, text in ((self.url, base_url(self._host, self._port)), (self.key, self._key)):
+        for field, text in ((self.url, self._url), (self.model, self._model), (self.key, self._key)):
             field.setText(text)
             field.setCursorPosition(0)  # a long one is seen from its beginning
         chosen = max(self.program.currentIndex(), 0)
@@ -178,7 +161,7 @@ class ServerAccess(QWidget):
         self.example.setToolTip(example.place)
 
     def _examples(self, key: str) -> tuple[Example, ...]:
-        return examples(base_url(self._host, self._port), self._model, key, self._n_ctx)
+        return examples(self._url, self._model, key, self._n_ctx)
 
     # ---- parts ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,170 @@
+"""The models that programs may name: that of the chats, and where the settings allow it, those of the library.
+
+One is in memory at a time. What a program had loaded stays for as long as the window needs nothing of the engine; then
+the model of the chats comes back (`engine.own_models`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.controllers.load_requests import load_request
+from app.controllers.models.models import runnable
+from app.controllers.parts import Parts
+from app.domain.model_name import shown_name
+from app.domain.models import FileKind
+from app.domain.requests import chat_request
+from app.domain.settings.values import Settings
+from app.hub.opening import open_library
+from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
+
+if TYPE_CHECKING:  # the server's thread loads its libraries
+    from app.hub.records import LibraryModel
+    from app.server.library import Choice
+    from app.server.pictures import PictureSource
+    from app.server.protocol import ServedModel
+
+
+def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
+    """What holds where a request says nothing."""
+    mode, _reason = runnable(Mode(settings.text("mode")), ready.unavailable)
+    request = chat_request(settings, (), mode, settings.whole("depth"), 0)
+    # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
+    return replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
+
+
+class ServedModels:
+    """Implements `app.server.library.NamedModels`. ``settings_of`` gives what holds for new chats with a model's file.
+
+    ``on_change`` is called on any thread where `guest` is another.
+    """
+
+    def __init__(self, parts: Parts, settings_of: Callable[[str], Settings], on_change: Callable[[], None]) -> None:
+        self._keeper, self._paths = parts.keeper, parts.paths
+        self._settings_of = settings_of
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._own: tuple[EngineReady, Settings, LoadRequest | None] | None = None
+        self._choices: dict[str, Choice] = {}
+        self._known: dict[str, ServedModel] = {}
+        self._guest = ""
+        self._pictures: PictureSource | None = None  # keeps what comes again decoded
+
+    # ---- for the window ---------------------------------------------------------------------------------------------
+
+    @property
+    def guest(self) -> str:
+        """The model that a program had loaded in place of the chats'; empty where theirs is in memory."""
+        return self._guest
+
+    def serve(self, ready: EngineReady | None, settings: Settings, request: LoadRequest | None) -> None:
+        """The chats' model is this one, loaded by ``request``; None while there is none to be served."""
+        with self._lock:
+            if self._own is None or self._own[1] != settings:
+                self._known.clear()  # other settings may hold for them, too
+            self._own = None if ready is None else (ready, settings, request)
+        if ready is None:
+            self._set_guest("")
+
+    def note_back(self) -> None:
+        """The chats' model is in memory again, or on its way."""
+        self._set_guest("")
+
+    def _set_guest(self, name: str) -> None:
+        if name != self._guest:
+            self._guest = name
+            self._on_change()
+
+    # ---- for the server, on its threads -----------------------------------------------------------------------------
+
+    def current(self) -> ServedModel:
+        """See `NamedModels.current`."""
+        from app.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
+
+        own = self._own
+        if own is None:
+            raise no_model_error()
+        ready, settings, _request = own
+        return self._served(Path(ready.target.path).stem, settings, ready)
+
+    def _served(self, name: str, settings: Settings, ready: EngineReady) -> ServedModel:
+        from app.server.pictures import PictureSource  # noqa: PLC0415
+        from app.server.protocol import ServedModel  # noqa: PLC0415
+
+        if self._pictures is None:
+            self._pictures = PictureSource()  # as data alone: no file of this computer
+        defaults = defaults_of(settings, ready)
+        return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures)
+
+    def known(self, name: str) -> ServedModel | None:
+        """See `NamedModels.known`."""
+        with self._lock:
+            return self._known.get(name) if self._may_load else None
+
+    def names(self) -> list[str]:
+        """See `NamedModels.names`."""
+        return list(dict.fromkeys([self.current().name, *self.others()]))
+
+    def others(self) -> list[str]:
+        """The names that may be given beside that of the chats' model; reads the disk."""
+        own = self._own
+        own_path = own[0].target.path if own is not None else ""
+        return [one.name for one in self._library() if str(one.path) != own_path]
+
+    def find(self, name: str) -> str:
+        """See `NamedModels.find`."""
+        from app.server.library import Choice, no_such_model  # noqa: PLC0415
+
+        models = {model.name: model for model in self._library()}
+        model = models.get(name)
+        if model is None:
+            raise no_such_model(self.current().name)
+        target, draft = str(model.path), self._draft_of(model)
+        changes = {"target_path": target, "draft_path": draft}
+        settings, _complaints = self._settings_of(target).changed(changes)
+        choice = Choice(load_request(settings, self._paths), partial(self._served, name, settings))
+        with self._lock:
+            self._choices[target] = choice
+        return target
+
+    def load_for(self, target: str) -> LoadRequest | None:
+        """See `NamedModels.load_for`."""
+        with self._lock:
+            own, choice = self._own, self._choices.get(target)
+        if own is not None and own[2] is not None and own[2].target == target:
+            return own[2]
+        return choice.request if choice is not None and self._may_load else None
+
+    def note_loaded(self, ready: EngineReady) -> None:
+        """See `NamedModels.note_loaded`."""
+        with self._lock:
+            is_own = self._own is not None and self._own[0].target.path == ready.target.path
+            choice = self._choices.get(ready.target.path)
+        if is_own or choice is None:
+            self._set_guest("")
+            return
+        model = choice.served(ready)
+        with self._lock:
+            self._known[model.name] = model
+        self._set_guest(shown_name(ready.target))
+
+    def _draft_of(self, model: LibraryModel) -> str:
+        """The file of the draft that a model is paired with; empty where there is none."""
+        models = open_library(self._paths, self._keeper.current).models()
+        return next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
+
+    @property
+    def _may_load(self) -> bool:
+        return bool(self._keeper.current.values["server_loads"])
+
+    def _library(self) -> list[LibraryModel]:
+        """The models that may be named."""
+        if not self._may_load:
+            return []
+        models = open_library(self._paths, self._keeper.current).models()
+        return [model for model in models if model.kind is FileKind.MODEL and not model.missing]

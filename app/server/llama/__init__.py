@@ -1,0 +1,1 @@
+"""llama.cpp's own API: texts that go on, and gaps that are filled."""

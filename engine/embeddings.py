@@ -1,0 +1,51 @@
+"""What is known of an embedding model, and what it makes of texts."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Pooling(StrEnum):
+    """How the rows of a text become one, by the names of llama.cpp's server."""
+
+    NONE = "none"  # they do not: each token has a vector
+    MEAN = "mean"
+    CLS = "cls"  # that of the first token
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """An embedding model: the longest text in tokens (``n_ctx``), the numbers of a vector (``width``), its pooling."""
+
+    name: str
+    n_ctx: int
+    width: int
+    n_vocab: int
+    pooling: Pooling
+    architecture: str
+    num_params: int
+    size_bytes: int
+    n_ctx_train: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingForm:
+    """Which form vectors are wanted in: of length 1 (``is_normalized``), the first ``dimensions`` numbers of each.
+
+    ``is_cut``: of a text that is too long what can be read is embedded.
+    """
+
+    is_normalized: bool = True
+    dimensions: int | None = None
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vector of a text; or one for each of its tokens, where they are not pooled."""
+
+    num_tokens: int
+    vectors: tuple[array[float], ...]  # of the type "f"

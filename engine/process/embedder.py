@@ -1,0 +1,139 @@
+"""Vectors of texts, by an embedding model that runs in a helper process of its own.
+
+The process is the bound for a stranger's file, and keeps the model for as long as it is used. It shares nothing with
+the models that answer: who does not want both to compute at once asks in turns.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from array import array
+from base64 import b64decode
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any, cast
+
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
+from engine.errors import EngineError, ModelLoadError, PromptTooLongError
+from engine.sandbox.probe import NO_GPU, error_from_json
+from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sentences import said
+
+_MAX_LINE_BYTES = 4_000_000_000  # of vectors for each of 8,192 tokens
+
+
+class Embedder:
+    """One helper with one model; it starts with the first call, and again where it died. Calls wait in line."""
+
+    def __init__(self, path: Path, threads: int | None = None, pooling: Pooling | None = None) -> None:
+        """``pooling`` None is as the file has it."""
+        self._path = path
+        self._words = (str(path.absolute()), str(threads or 0), pooling.value if pooling else "")
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._model: EmbeddingModel | None = None
+
+    def model(self) -> EmbeddingModel:
+        """Facts of the model, which is loaded for that the first time.
+
+        Raises:
+            EngineError: it cannot be used.
+        """
+        with self._lock:
+            return self._model or self._started()
+
+    def embed(
+        self,
+        inputs: Iterable[str | tuple[int | str, ...]],
+        form: EmbeddingForm,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[Embedded]:
+        """Embed texts, or token ids with texts among them; fewer of them where ``should_stop`` says so in between.
+
+        Raises:
+            PromptTooLongError: one has more tokens than the model reads, or none.
+            EngineError: the model cannot be used, or failed.
+        """
+        found = list[Embedded]()
+        with self._lock:
+            model = self._started()
+            for place, one in enumerate(inputs):
+                if should_stop():
+                    break
+                asked: dict[str, object] = {"input": one, "form": (form.is_normalized, form.dimensions, form.is_cut)}
+                found.append(self._embedded(asked, place, model))
+        return found
+
+    def close(self) -> None:
+        """End the helper and free the model; the next call loads it again."""
+        with self._lock:
+            self._stop()
+
+    def _embedded(self, asked: dict[str, object], place: int, model: EmbeddingModel) -> Embedded:
+        answer = self._asked(json.dumps(asked).encode() + b"\n")
+        number = int(answer["num_tokens"])
+        if "vectors" not in answer:
+            if not number:
+                raise PromptTooLongError(said("Input {number} has no tokens.", number=place + 1), "Leave it out.")
+            raise PromptTooLongError(
+                said(
+                    "Input {number} is too large: it has {tokens:,} tokens, and this model reads {most:,} at once.",
+                    number=place + 1,
+                    tokens=number,
+                    most=model.n_ctx,
+                ),
+                "Cut it into parts.",
+            )
+        return Embedded(number, tuple(array("f", b64decode(one)) for one in answer["vectors"]))
+
+    def _started(self) -> EmbeddingModel:
+        if self._model is not None and self._process is not None and self._process.poll() is None:
+            return self._model
+        self._stop()
+        self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+            child_command("embeddings", *self._words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=child_environment(bare=False) | NO_GPU,
+            creationflags=creation_flags(),
+        )
+        try:
+            facts = self._asked(b"")
+        except EngineError:
+            self._stop()
+            raise
+        self._model = EmbeddingModel(**{**facts, "pooling": Pooling(facts["pooling"])})
+        return self._model
+
+    def _asked(self, line: bytes) -> dict[str, Any]:
+        process = cast("subprocess.Popen[bytes]", self._process)
+        stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        try:
+            stdin.write(line)
+            stdin.flush()
+            read = stdout.readline(_MAX_LINE_BYTES)
+        except OSError:  # a broken pipe: it died while it was written to
+            read = b""
+        if not read.endswith(b"\n"):
+            self._stop()
+            raise ModelLoadError(
+                said("The process that had {name} ended without an answer.", name=self._path.name),
+                "Choose another embedding model if it happens again.",
+            )
+        answer: dict[str, Any] = json.loads(read)
+        if "error" in answer:
+            raise error_from_json(answer["error"])
+        return answer
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        process.wait()

@@ -1,0 +1,111 @@
+"""The helper process that has an embedding model: a stranger's file, which stays where a crash harms nobody.
+
+Tells of the model in one JSON line, or why it cannot be used; then answers each line, a text or token ids, with one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine.embeddings import EmbeddingForm, Pooling
+from engine.errors import ContextError, EngineError
+from engine.fit.fit import all_parts_bytes, check_fit, estimate
+from engine.gguf.hyperparameters import read_checked_header
+from engine.gguf.model_parts import all_parts
+from engine.llama import library
+from engine.llama.embedding_context import LEAST_CTX, MAX_CTX, EmbeddingContext, in_form
+from engine.llama.model import LlamaModel
+from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
+from engine.sandbox.probe_child import error_to_json
+
+WORST_ROW_BYTES = 2**20  # of buffers for each token, where attention is computed in one piece with all else
+
+
+def main(arguments: list[str]) -> int:
+    """Serve the file that ``arguments`` name until the parent closes the pipe; then follow threads and pooling."""
+    path, threads, pooling = Path(arguments[0]), int(arguments[1]), Pooling(arguments[2]) if arguments[2] else None
+    quiet_crashes()
+    # What llama.cpp or a thread prints must not stand among the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        for answer in _serve(path, threads, pooling):
+            answers.write(json.dumps(answer).encode() + b"\n")
+            answers.flush()
+    except EngineError as error:
+        answers.write(json.dumps(error_to_json(error)).encode() + b"\n")
+        answers.flush()
+    return 0
+
+
+def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[str, Any]]:
+    header = read_checked_header(path, writes_text=False)
+    whole = [all_parts_bytes(path, header)]
+    check_fit([header], LEAST_CTX, weights_bytes=whole)
+    num_bytes = sum(part.stat().st_size for part in all_parts(path))
+    needed = estimate([header], LEAST_CTX, weights_bytes=whole).needed_bytes
+    limit_memory(needed + 2 * num_bytes + MAX_CTX * WORST_ROW_BYTES // 4)
+    write_no_files()
+    with LlamaModel(path, repack=False) as model:
+        context = _context(model, threads or library.default_threads(model.num_params), pooling)
+        try:
+            yield {
+                "name": path.stem,
+                "n_ctx": context.n_ctx,
+                "width": context.width,
+                "n_vocab": model.vocab.n_vocab,
+                "pooling": context.pooling.value,
+                "architecture": model.architecture,
+                "num_params": model.num_params,
+                "size_bytes": model.size_bytes,
+                "n_ctx_train": model.n_ctx_train,
+            }
+            for line in sys.stdin.buffer:
+                yield _answer(model, context, json.loads(line))
+        finally:
+            context.close()
+
+
+def _context(model: LlamaModel, threads: int, pooling: Pooling | None) -> EmbeddingContext:
+    """The largest context that there is room for."""
+    n_ctx = min(model.n_ctx_train or LEAST_CTX, MAX_CTX)
+    while True:
+        try:
+            return EmbeddingContext(model, n_ctx, threads, pooling)
+        except ContextError:
+            if n_ctx // 2 < LEAST_CTX:
+                raise
+            n_ctx //= 2
+
+
+def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any]) -> dict[str, Any]:
+    given, form = asked["input"], EmbeddingForm(*asked["form"])
+    try:
+        ids = _ids(model, given)
+        if form.is_cut and len(ids) > context.n_ctx:
+            ids = [*ids[: context.n_ctx - 1], ids[-1]]  # what ends a text does so still
+        if not 0 < len(ids) <= context.n_ctx:
+            return {"num_tokens": len(ids)}
+        vectors = in_form(context.embed(ids), form)
+        return {"num_tokens": len(ids), "vectors": [b64encode(one.tobytes()).decode() for one in vectors]}
+    except EngineError as error:
+        return error_to_json(error)
+
+
+def _ids(model: LlamaModel, given: str | list[int | str]) -> list[int]:
+    """As llama.cpp's server splits it: what is put around a text is put around one that is first."""
+    if isinstance(given, str):
+        return model.vocab.input_ids(given)
+    ids = list[int]()
+    for place, part in enumerate(given):
+        if isinstance(part, int):
+            ids.append(part)
+        else:
+            ids += model.vocab.tokenize(part, special=True) if place else model.vocab.input_ids(part)
+    return ids

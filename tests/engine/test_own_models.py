@@ -1,0 +1,212 @@
+"""What the owner of the engine chose comes back before the owner needs it, whatever jobs had loaded meanwhile."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import pytest
+
+from engine.errors import LoadCancelledError, ModelLoadError
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadProgress,
+    LoadRequest,
+    RunStats,
+    TokensCounted,
+)
+from engine.requests import JobEnded, RunJob, SetDraft
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+from tests.engine.process.scripted import info
+
+WAIT_S = 60.0
+
+
+class LoadingSession:
+    """Has what was loaded last; `gate` holds loads up."""
+
+    needs_measuring = has_idle_work = False
+
+    def __init__(self) -> None:
+        self.request = LoadRequest("")
+        self.loads: list[LoadRequest] = []
+        self.is_load_cancelled: Callable[[], bool] = lambda: False
+        self.interrupt = threading.Event()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.fails = False
+        self.answered_by: list[str] = []
+
+    @property
+    def is_loaded(self) -> bool:
+        return bool(self.request.target)
+
+    def unload(self) -> None:
+        self.request = LoadRequest("")
+
+    def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
+        while not self.gate.wait(0.005):
+            if not progress(request.target, 0.5) or self.is_load_cancelled():
+                raise LoadCancelledError("It was cancelled.")
+        if self.fails:
+            raise ModelLoadError("The file is gone.")
+        self.request = request
+        self.loads.append(request)
+        return EngineReady(info(request.target), None)
+
+    def set_draft(self, path: str | None, _progress: object) -> EngineReady:
+        return EngineReady(info(self.request.target), info(path) if path else None)
+
+    def generate(self, request: ChatRequest, *_: object) -> Iterator[Event]:
+        self.answered_by.append(self.request.target)
+        yield Finished(request.request_id, FinishReason.END, RunStats())
+
+    def count_tokens(self, _text: str) -> int:
+        return len(self.request.target)
+
+    def close(self) -> None:
+        pass
+
+
+class LoadJob:
+    """A guest's: has another model loaded."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def run(self, session: Session, _stops: object, _on_event: object, between_steps: Callable[[], None]) -> None:
+        session.unload()
+        session.load(LoadRequest(self.target), lambda _path, _fraction: True)
+        between_steps()
+
+
+class Bench:
+    """A worker whose owner had "mine" loaded, and what it said."""
+
+    def __init__(self) -> None:
+        self.session = LoadingSession()
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.worker = EngineWorker(self.events.put, lambda: cast("Session", self.session))
+        self.worker.start()
+        self.worker.submit(LoadRequest("mine", request_id=101))
+        self.until(EngineReady)
+
+    def until(self, kind: type[Event]) -> list[Event]:
+        seen = [self.events.get(timeout=WAIT_S)]
+        while not isinstance(seen[-1], kind):
+            seen.append(self.events.get(timeout=WAIT_S))
+        return seen
+
+    def guest(self, target: str) -> None:
+        """A job in the background has another model loaded."""
+        ended = threading.Event()
+        self.worker.submit(
+            RunJob(LoadJob(target), background=True),
+            lambda event: ended.set() if isinstance(event, JobEnded) else None,
+        )
+        assert ended.wait(WAIT_S)
+
+    def ask(self, number: int) -> None:
+        self.worker.submit(ChatRequest(raw_prompt="x", request_id=number))
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.session.gate.set()
+    assert made.worker.close(WAIT_S)
+
+
+def test_an_answer_is_made_by_the_owners_model_after_a_guest_had_another(bench: Bench) -> None:
+    bench.guest("theirs")
+    assert bench.session.request.target == "theirs", "it stays for as long as nobody needs the owner's"
+    bench.ask(1)
+    seen = bench.until(Finished)
+    assert LoadProgress("mine", 0.0, 1) in seen
+    assert not [event for event in seen if isinstance(event, EngineReady)], "nobody asked for a load"
+    assert bench.session.answered_by == ["mine"]
+    bench.ask(2)
+    assert bench.until(Finished) == [Finished(2, FinishReason.END, RunStats())], "it is loaded once"
+
+
+def test_it_comes_back_with_the_draft_that_was_chosen_since(bench: Bench) -> None:
+    bench.worker.submit(SetDraft("small"))
+    bench.until(EngineReady)
+    bench.guest("theirs")
+    bench.ask(1)
+    bench.until(Finished)
+    assert bench.session.loads[-1] == LoadRequest("mine", "small")
+
+
+def test_a_guest_may_load_the_owners_model_itself(bench: Bench) -> None:
+    bench.guest("theirs")
+    bench.guest("mine")
+    bench.ask(1)
+    assert not [event for event in bench.until(Finished) if isinstance(event, LoadProgress)]
+
+
+def test_a_draft_is_chosen_for_the_owners_model_and_texts_are_counted_by_it(bench: Bench) -> None:
+    bench.guest("another")
+    bench.worker.submit(CountRequest(5, ("a text",)))
+    assert bench.until(TokensCounted)[-1] == TokensCounted(5, (len("mine"),))
+    bench.guest("another")
+    bench.worker.submit(SetDraft("small"))
+    (*_, ready) = bench.until(EngineReady)
+    assert isinstance(ready, EngineReady)
+    assert ready.target.path == "mine"
+
+
+def test_what_does_not_come_back_fails_the_answer_with_the_reason_and_is_tried_again(bench: Bench) -> None:
+    bench.guest("theirs")
+    bench.session.fails = True
+    bench.ask(1)
+    (*_, failed) = bench.until(EngineFailed)
+    assert isinstance(failed, EngineFailed)
+    assert (failed.request_id, failed.problem.message) == (1, "The file is gone.")
+    bench.session.fails = False
+    bench.ask(2)
+    bench.until(Finished)
+    assert bench.session.answered_by == ["mine"]
+
+
+def test_a_stop_ends_the_wait_for_it(bench: Bench) -> None:
+    bench.guest("theirs")
+    bench.session.gate.clear()
+    bench.ask(1)
+    bench.until(LoadProgress)
+    bench.worker.cancel(1)
+    (*_, ended) = bench.until(Finished)
+    assert isinstance(ended, Finished)
+    assert ended.reason is FinishReason.CANCELLED
+    bench.session.gate.set()
+    bench.ask(2)
+    bench.until(Finished)
+    assert bench.session.answered_by == ["mine"]
+
+
+def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.session.worker.AWAY_S", 0.01)
+    bench.guest("theirs")
+    bench.until(LoadProgress)
+    bench.ask(1)  # behind it
+    bench.until(Finished)
+    assert [one.target for one in bench.session.loads] == ["mine", "theirs", "mine"]
+
+
+def test_another_model_of_the_owner_takes_the_place_of_both(bench: Bench) -> None:
+    bench.guest("theirs")
+    bench.worker.submit(LoadRequest("next", request_id=102))
+    bench.until(EngineReady)
+    bench.ask(1)
+    bench.until(Finished)
+    assert [one.target for one in bench.session.loads] == ["mine", "theirs", "next"]

@@ -1,0 +1,84 @@
+"""The server's page: what it shows of the server, its models and its requests, and what it asks for."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.domain.local_server import ALL_ADDRESSES, GONE, Activity, LoggedRequest, RequestState, ServerState, ServerView
+from app.domain.settings.table import FIELDS
+from app.paths import assets_dir
+from ui.server.page import ServerPage
+from ui.server.request_table import cells, status_words
+from ui.theme.theme import Theme
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> ServerPage:
+    made = ServerPage(Theme(assets_dir() / "icons"), FIELDS)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_values_come_in_silently_and_a_switch_asks(page: ServerPage, qtbot: QtBot) -> None:
+    changes: list[dict[str, object]] = []
+    page.changed.connect(changes.append)
+    page.set_values({"server": True, "server_loads": True, "server_host": ALL_ADDRESSES, "server_port": 9000})
+    assert changes == []
+    assert page.access.url.text() == "http://127.0.0.1:9000/v1"
+    page.switches["server"].set_value(False)
+    assert changes == [{"server": False}]
+
+
+def test_what_can_be_done_depends_on_what_it_does(page: ServerPage) -> None:
+    page.set_view(ServerView(ServerState.FAILED), "Another program uses port 8080.")
+    assert page.retry_button.isVisible()
+    assert not page.queue.isVisible()
+    page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity(3, 2, 1)), "It is answered.")
+    assert not page.retry_button.isVisible()
+    assert page.stop_button.isEnabled()
+    assert page.queue.text() == "1 running, 2 waiting"
+    page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080"), "The server is ready.")
+    assert not page.stop_button.isEnabled()
+
+
+def test_models_are_named_that_programs_may_name(page: ServerPage) -> None:
+    page.set_models(None, [f"model-{number}" for number in range(15)])
+    assert page.own_model.text() == "No model is loaded. Programs are told to try again."
+    assert not page.others.isVisible()
+    page.set_values({"server_loads": True})
+    assert "model-0, model-1" in page.others.text()
+    assert page.others.text().endswith("model-11 and 3 more.")
+    page.set_view(ServerView(ServerState.ON, guest="Small One"), "")
+    assert page.others.text().startswith("In memory now, for a program: Small One.")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (LoggedRequest(1, 0.0, state=RequestState.WAITING), "Waiting"),
+        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=200), "200"),
+        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=401), "401, no key, or a wrong one"),
+        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=GONE), "Program left"),
+        (LoggedRequest(1, 0.0, state=RequestState.DONE), "-"),
+    ],
+)
+def test_a_status_says_what_it_means(row: LoggedRequest, words: str) -> None:
+    assert status_words(row) == words
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    assert cells(LoggedRequest(1, 0.0, path="/v1/models"))[1:] == ("-", "/v1/models", "-", "-", "-", "Arriving")
+
+
+def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage) -> None:
+    resets: list[int] = []
+    page.table.requests.modelReset.connect(lambda: resets.append(1))
+    page.set_requests([LoggedRequest(1, 0.0, path="/a")])
+    page.set_requests([LoggedRequest(1, 0.0, path="/a", state=RequestState.DONE, status=200)])
+    assert len(resets) == 1
+    page.set_requests([LoggedRequest(2, 0.0, path="/b"), LoggedRequest(1, 0.0, path="/a")])
+    assert page.table.requests.index(0, 2).data() == "/b"
+    assert page.table.isVisible()
+    assert not page.nothing.isVisible()

@@ -1,0 +1,222 @@
+"""The page of the local server: switch it, give programs its address, see which models it has and what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.domain.local_server import LOOPBACK, LoggedRequest, ServerState, ServerView
+from app.domain.settings.fields import SettingField, SettingValue
+from app.domain.settings.table import SERVER
+from engine.records import ModelInfo
+from ui.models.parts import StatusMark, button, label, scrolled
+from ui.server.access import ServerAccess
+from ui.server.request_table import RequestTable
+from ui.settings.rows import make_row
+from ui.text.formatting import count
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.enter_key import press_button
+from ui.widgets.icon_button import IconButton
+from ui.widgets.styling import rule
+
+BAR_PX, COLUMN_PX = 48, 920
+SWITCHES = ("server", "server_loads")
+TONES = {
+    ServerState.OFF: ("square", "muted"),
+    ServerState.STARTING: ("refresh-cw", "muted"),
+    ServerState.ON: ("circle-check", "good"),
+    ServerState.FAILED: ("triangle-alert", "bad"),
+}
+MOST_NAMES = 12  # of other models, by which a line still says something
+
+
+class ServerPage(QWidget):
+    """Values in by methods.
+
+    Signals:
+        changed(dict): a setting was switched.
+        settings_requested, back: the other settings; the chat is wanted.
+        renewal_requested: another key is to be made.
+        stop_requested, retry_requested: the answer to a program; the server, which failed.
+    """
+
+    changed = Signal(dict)
+    settings_requested = Signal()
+    back = Signal()
+    renewal_requested = Signal()
+    stop_requested = Signal()
+    retry_requested = Signal()
+
+    def __init__(self, theme: Theme, fields: Sequence[SettingField]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._target: ModelInfo | None = None
+        self._guest = ""
+        self._others: tuple[str, ...] = ()
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.back_button = IconButton(theme, "arrow-left", translate("ServerPage", "Back to the chat (Esc)"))
+        self.settings_button = button(translate("ServerPage", "Settings…"), self.settings_requested.emit)
+        self.stop_button = button(translate("ServerPage", "Stop the answer"), self.stop_requested.emit)
+        self.retry_button = button(translate("ServerPage", "Try again"), self.retry_requested.emit)
+        self.state = StatusMark(theme, wrap=True)
+        by_key = {field.key: field for field in fields if field.section == SERVER}
+        self.switches = {key: make_row(by_key[key]) for key in SWITCHES}
+        self.access = ServerAccess(theme)
+        self.own_model = ElidedLabel()
+        self.others = label(kind="caption", wrap=True)
+        self.queue = label(kind="muted")
+        self.table = RequestTable(theme)
+        self.nothing = label(translate("ServerPage", "No program has asked anything yet."), "muted", wrap=True)
+        self._arrange()
+        self._connect()
+        self.set_view(ServerView(), "")
+        self.set_requests(())
+
+    def _arrange(self) -> None:
+        title = QLabel(translate("ServerPage", "Local server"))
+        title.setProperty("kind", "strong")
+        bar = QFrame()
+        bar.setObjectName("header")
+        bar.setMinimumHeight(BAR_PX)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(12, 6, 12, 6)
+        row.setSpacing(8)
+        row.addWidget(self.back_button)
+        row.addWidget(title, 1)
+        row.addWidget(self.settings_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(scrolled(self._content(), translate("ServerPage", "Local server")), 1)
+
+    def _content(self) -> QWidget:
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_PX)
+        inner = QVBoxLayout(column)
+        inner.setContentsMargins(24, 24, 24, 24)
+        inner.setSpacing(16)
+        inner.addWidget(self.switches["server"])
+        state = QHBoxLayout()
+        state.setSpacing(8)
+        state.addWidget(self.state, 1)
+        state.addWidget(self.retry_button, 0, Qt.AlignmentFlag.AlignTop)
+        inner.addLayout(state)
+        inner.addWidget(rule())
+        inner.addLayout(self._requests())
+        inner.addWidget(rule())
+        inner.addLayout(self._models())
+        inner.addWidget(rule())
+        inner.addWidget(self.access)
+        inner.addStretch(1)
+        outer = QWidget()
+        centred = QHBoxLayout(outer)
+        centred.setContentsMargins(0, 0, 0, 0)
+        centred.addStretch(1)
+        centred.addWidget(column, 1000)
+        centred.addStretch(1)
+        return outer
+
+    def _models(self) -> QVBoxLayout:
+        models = QVBoxLayout()
+        models.setSpacing(8)
+        models.addWidget(label(translate("ServerPage", "Models"), "strong"))
+        models.addWidget(self.own_model)
+        models.addWidget(self.switches["server_loads"])
+        models.addWidget(self.others)
+        return models
+
+    def _requests(self) -> QVBoxLayout:
+        requests = QVBoxLayout()
+        requests.setSpacing(8)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(label(translate("ServerPage", "Requests"), "strong"))
+        head.addWidget(self.queue, 1)
+        head.addWidget(self.stop_button)
+        requests.addLayout(head)
+        requests.addWidget(self.nothing)
+        requests.addWidget(self.table)
+        note = translate(
+            "ServerPage", "What was asked and answered is neither shown nor kept; the list goes with the server."
+        )
+        requests.addWidget(label(note, "caption", wrap=True))
+        return requests
+
+    def _connect(self) -> None:
+        self.back_button.clicked.connect(self.back)
+        self.access.renewal_requested.connect(self.renewal_requested)
+        for key, row in self.switches.items():
+            row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def set_values(self, values: Mapping[str, SettingValue]) -> None:
+        """The settings in force."""
+        for key, row in self.switches.items():
+            row.blockSignals(True)
+            row.set_value(values.get(key, row.field.default))
+            row.blockSignals(False)
+        self.access.set_address(str(values.get("server_host", LOOPBACK)), int(values.get("server_port") or 0))
+        self._show_models()
+
+    def set_view(self, view: ServerView, words: str) -> None:
+        """What the server does, also in words."""
+        icon, tone = TONES[view.state]
+        self.state.show_mark(icon, words, tone)
+        self.retry_button.setVisible(view.state is ServerState.FAILED)
+        self.stop_button.setEnabled(bool(view.activity.num_running))
+        running, waiting = view.activity.num_running, view.activity.num_waiting
+        queue = translate("ServerPage", "{running} running, {waiting} waiting")
+        self.queue.setText(queue.format(running=count(running), waiting=count(waiting)))
+        self.queue.setVisible(view.state is ServerState.ON)
+        self._guest = view.guest
+        self._show_models()
+
+    def set_models(self, target: ModelInfo | None, others: Sequence[str]) -> None:
+        """The model of the chats, and the names of those that may be named beside it."""
+        self._target, self._others = target, tuple(others)
+        self.access.set_target(target)
+        self._show_models()
+
+    def _show_models(self) -> None:
+        name = self.access.model.text()
+        text = (
+            translate("ServerPage", "{name}, the model of your chats").format(name=name)
+            if name
+            else translate("ServerPage", "No model is loaded. Programs are told to try again.")
+        )
+        self.own_model.setText(text)
+        lines = []
+        if self._guest:
+            loaded = translate("ServerPage", "In memory now, for a program: {name}.")
+            lines.append(loaded.format(name=self._guest))
+        if self._others and self.switches["server_loads"].value():
+            names = ", ".join(self._others[:MOST_NAMES])
+            if len(self._others) > MOST_NAMES:
+                more = len(self._others) - MOST_NAMES
+                names = translate("ServerPage", "{names} and {number} more", None, more).format(
+                    names=names, number=count(more)
+                )
+            lines.append(translate("ServerPage", "Others that programs may name: {names}.").format(names=names))
+        self.others.setText("\n".join(lines))
+        self.others.setVisible(bool(lines))
+
+    def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
+        """The latest requests, the newest first."""
+        self.table.set_rows(rows)
+        self.table.setVisible(bool(rows))
+        self.nothing.setVisible(not rows)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses a button."""
+        if not press_button(event):
+            super().keyPressEvent(event)
