@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,37 @@ class LanguageModel(Protocol):
 
     def clear(self) -> None:
         """Forget everything."""
+
+
+class Computing(Protocol):
+    """What is asked of whatever computes a model or heads, beside its passes."""
+
+    @property
+    def n_ctx(self) -> int:
+        """How many tokens it can hold."""
+
+    @property
+    def n_ubatch(self) -> int:
+        """How many tokens of a prompt it computes at once."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that it uses on the processor."""
+
+    @property
+    def num_snapshots(self) -> int | None:
+        """See `LanguageModel.num_snapshots`; None also where a pass may be ended in the middle."""
+
+    threads_change_numbers: bool
+
+    def set_threads(self, threads: int) -> None:
+        """Use so many threads from the next pass on."""
+
+    def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        """See `LlamaContext.set_abort_callback`."""
+
+    def close(self) -> None:
+        """Free what it holds."""
 
 
 @dataclass(frozen=True, slots=True)

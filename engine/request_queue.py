@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.records import ChatRequest, CountRequest, LoadRequest
-from engine.requests import ModelRequest, OnEvent, Order, Request, RunJob, SetStateLimit, in_background
+from engine.requests import ModelRequest, OnEvent, Order, Request, RunJob, SetStateLimit
 
 COUNTING, BACKGROUND = 1, 2  # ranks
 
@@ -31,11 +31,16 @@ class Asked:
         return self.request.request_id
 
     @property
+    def in_background(self) -> bool:
+        """Whether everything else comes first."""
+        return isinstance(self.request, RunJob) and self.request.background
+
+    @property
     def rank(self) -> int:
         """0 comes first, then `COUNTING`, which is done in slices between all else, then the `BACKGROUND`."""
         if isinstance(self.request, CountRequest):
             return COUNTING
-        return BACKGROUND if in_background(self.request) else 0
+        return BACKGROUND if self.in_background else 0
 
 
 class RequestQueue:
@@ -101,7 +106,7 @@ class RequestQueue:
     def _cancel_for(self, request: ModelRequest) -> None:
         """Cancel the jobs that use what is loaded, and for another target the loads behind the last answer."""
         for asked in self._asked.values():
-            if isinstance(asked.request, RunJob) and not in_background(asked.request):
+            if isinstance(asked.request, RunJob) and not asked.in_background:
                 self._cancel(asked)
         for asked in reversed(self._asked.values()) if isinstance(request, LoadRequest) else ():
             if isinstance(asked.request, ChatRequest):

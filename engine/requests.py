@@ -133,20 +133,8 @@ class Engine(Protocol):
     def skip_summary(self, number: int) -> None:
         """Give up the summary that an answer waits for, not the answer."""
 
-    def pull(self) -> None:
-        """Have text in the making told that has come since the last call, or the next piece of it.
-
-        Who shows it calls this as often as it can be shown. Other events, the first text of an answer and all of
-        requests in the background come by themselves.
-        """
-
     def close(self, timeout_s: float) -> bool:
         """End everything, but do each `Order`; False if it did not end within ``timeout_s`` seconds."""
-
-
-def in_background(request: Request) -> bool:
-    """Whether everything else comes first."""
-    return isinstance(request, RunJob) and request.background
 
 
 def ends(request: Request, event: Event) -> bool:

@@ -133,9 +133,6 @@ class ScriptedWorker:
     def skip_summary(self, number: int) -> None:
         """There is none."""
 
-    def pull(self) -> None:
-        """All is told at once."""
-
     def close(self, timeout_s: float) -> bool:
         """End the thread."""
         self._stop.set()

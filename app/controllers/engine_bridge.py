@@ -45,7 +45,7 @@ class EngineBridge(QObject):
         self._since_drain = QElapsedTimer()
         self._pace = EventThrottle()
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._on_due)
+        self._timer.timeout.connect(self._drain)
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
         self._closed = False
         self.num_wake_ups = 0
@@ -73,16 +73,11 @@ class EngineBridge(QObject):
 
     def _on_woken(self) -> None:
         self.num_wake_ups += 1
-        if not self._timer.isActive():
+        wait_ms = self._pace.interval_ms - self._since_drain.elapsed() if self._since_drain.isValid() else 0.0
+        if wait_ms > 0.0:
+            self._timer.start(round(wait_ms))
+        else:
             self._drain()
-
-    def _on_due(self) -> None:
-        """The window has had time for what was delivered last: deliver what has come, and have more sent."""
-        with self._lock:
-            has_waiting = bool(self._waiting)
-        if has_waiting:
-            self._drain()
-        self.worker.pull()
 
     def _drain(self) -> None:
         with self._lock:
@@ -93,7 +88,6 @@ class EngineBridge(QObject):
             self._pace.delivered(self._since_drain.restart(), num_tokens)
         else:
             self._since_drain.start()
-        self._timer.start(round(self._pace.interval_ms))
         for event in merged(events):
             self.event_arrived.emit(event)
 

@@ -109,10 +109,6 @@ class EngineRouter:
         """See `engine.requests.Engine`."""
         self._local.skip_summary(number)
 
-    def pull(self) -> None:
-        """See `engine.requests.Engine`."""
-        self._local.pull()
-
     def close(self, timeout_s: float) -> bool:
         """End both; False if one did not end in time."""
         ended = self._remote.made is None or self._remote.made.close(timeout_s)

@@ -14,7 +14,7 @@ from app.hub.file_names import all_shards, model_name
 from app.hub.records import RemoteLocation, RemoteModel
 from app.hub.sources import Source
 from engine.errors import ModelHeaderError, ModelNotFoundError
-from engine.gguf.head_files import head_method
+from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
@@ -135,9 +135,10 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
         header = parse_header(source.read_at, file_size)
         if not (may_be_head and head_method(header)):
             check_writes_text(header, file.name)
-        if file.num_parts == 1:  # the first of several may hold no weights at all
-            check_header(header)
-        check_tokens(header, source.read_at)
+        if head_method(header) not in OWN_PRODUCTS:  # of these `check_head_file` says what is wrong
+            if file.num_parts == 1:  # the first of several may hold no weights at all
+                check_header(header)
+            check_tokens(header, source.read_at)
     except ModelHeaderError as error:
         raise named(error, file.name) from error
     return KnownModel(file.name, header, source.read_at, file.size_bytes, file.num_parts, source.num_fetched, file.path)

@@ -107,9 +107,6 @@ class RemoteWorker:
     def skip_summary(self, number: int) -> None:
         """There is none."""
 
-    def pull(self) -> None:
-        """See `engine.requests.Engine`; all is told at once."""
-
     def close(self, timeout_s: float) -> bool:
         """End the thread; False if it did not end within ``timeout_s`` seconds."""
         self._queue.close()

@@ -6900,6 +6900,50 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
+        <source>The heads were made for a vocabulary of {wanted:,} tokens, and the target&apos;s has {number:,}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file says {found} of its {key}; it must be 1 to {most:,}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file does not say whether its heads are of the kind medusa or hydra.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its vocabulary map is no list of at most {number:,} ids.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Some of its heads have an output matrix of their own, and some have none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file has the tensor {name}, which no such head has.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file lacks the tensor {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tensor {name} has {found} values, and should have {wanted}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tensor {name} is of the type {kind}, which is not used.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>heads ({method}) of another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
         <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
     </message>
@@ -6926,6 +6970,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The head cannot forget what it drafted.</source>
         <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
+    </message>
+    <message>
+        <source>another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The heads were made for {name}, whose tokens are others than this model&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The heads use the target&apos;s {name}, which has another shape or kind.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The ids of its vocabulary map do not ascend, or are none of the target&apos;s.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -6982,6 +7042,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>There is no memory for the weights of the heads.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ggml could not compute a head (code {code}).</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{path} cannot be split that way: {reason}.</source>

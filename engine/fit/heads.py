@@ -10,8 +10,16 @@ from dataclasses import replace
 
 from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes, per_layer
 from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, num_tokens, widest_layer
-from engine.gguf.head_files import EAGLE3, NUM_FEATURES, head_method, next_token_weights, num_next_token_layers
+from engine.gguf.head_files import (
+    EAGLE3,
+    NUM_FEATURES,
+    OWN_PRODUCTS,
+    head_method,
+    next_token_weights,
+    num_next_token_layers,
+)
 from engine.gguf.header import GgufHeader
+from engine.gguf.medusa import lent_bytes, target_output
 
 HEAD_ROWS = 16  # of logits of the largest pass
 EAGLE3_BATCH = 32  # tokens that an EAGLE-3 head computes at once: it makes logits of all of them
@@ -27,6 +35,11 @@ def head_memory(
 
     On a GPU as the target's output layer is. What the target takes more because its rows are read counts, too.
     """
+    if head is not None and head_method(head) in OWN_PRODUCTS:  # on the processor, wherever the target is
+        lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
+        return ModelMemory(
+            Share(head.weights_bytes + (lent_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
+        )
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3
     weights = next_token_weights(target)[1] if head is None else head.weights_bytes

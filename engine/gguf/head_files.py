@@ -1,7 +1,8 @@
-"""Which heads a GGUF file has or is, by its header: next-token layers (MTP) and EAGLE-3.
+"""Which heads a GGUF file has or is, by its header: next-token layers (MTP), EAGLE-3, Medusa and Hydra.
 
-Keys and tensors are llama.cpp's: next-token layers are counted by ``nextn_predict_layers`` and lie behind the others,
-in the target's own file or, without the others, in one beside it; an EAGLE-3 file has an architecture of its own.
+Keys and tensors of the first two are llama.cpp's, those of the others this project's own (`engine/gguf/medusa.py`).
+Next-token layers are counted by ``nextn_predict_layers`` and lie behind the others, in the target's own file or,
+without the others, in one beside it; an EAGLE-3 file has an architecture of its own.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.sentences import said
 
-MTP, EAGLE3 = "MTP", "EAGLE-3"  # the methods, as people call them
+MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"  # the methods, as people call them
+OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # whose products this engine computes, not llama.cpp
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
-EAGLE3_ARCHITECTURE = "eagle3"
+EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE = "eagle3", "medusa"
 
 
 def num_next_token_layers(header: GgufHeader) -> int:
@@ -34,7 +36,9 @@ def are_stripped(header: GgufHeader) -> bool:
 
 
 def head_method(header: GgufHeader) -> str:
-    """`MTP` or `EAGLE3` where the file is a head of another model, else empty."""
+    """The method where the file is a head, or several, of another model, else empty."""
+    if header.architecture == MEDUSA_ARCHITECTURE:
+        return HYDRA if header.own("kind") == "hydra" else MEDUSA
     if header.architecture == EAGLE3_ARCHITECTURE:
         return EAGLE3
     names = [tensor.name for tensor in header.tensors]

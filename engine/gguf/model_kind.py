@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from engine.errors import ModelFileError
-from engine.gguf.head_files import head_method
+from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import said
 
@@ -68,6 +68,8 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         ModelFileError: it is something else; the sentence says what.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
+    if reason is None and head_method(header) in OWN_PRODUCTS:
+        reason = said("heads ({method}) of another model", method=head_method(header))
     if reason is None and head_method(header):
         reason = said("the next-token heads (MTP) of another model")
     if reason is None and _is_encoder(header):

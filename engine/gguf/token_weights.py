@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.gguf.head_files import head_method, next_token_tensors, num_next_token_layers
+from engine.gguf.head_files import OWN_PRODUCTS, head_method, next_token_tensors, num_next_token_layers
 from engine.gguf.header import GgufHeader
+from engine.gguf.medusa import token_bytes
 
 # Time of a byte beside one of Q4_0, Q4_K or Q8_0: what unpacking adds where it is no longer hidden behind the memory.
 # Solved from plain passes of five real models of mixed kinds on one core of Zen 5, with the set-up's kernels.
@@ -71,6 +72,8 @@ def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWei
     The matrix is the head's own where it has one, else the target's. None where these headers do not have all of it.
     """
     header = target if head is None else head
+    if head is not None and head_method(head) in OWN_PRODUCTS:
+        return TokenWeights(token_bytes(head, target), 1)
     own = next_token_tensors(target) if head is None else header.tensors
     share, layers = _expert_share(header), max(num_next_token_layers(header), 1)
     read: Counter[str] = Counter()

@@ -1,1 +1,1 @@
-"""Heads that draft from the target's hidden rows: next-token layers (MTP) and EAGLE-3."""
+"""Heads that draft from the target's hidden rows: next-token layers (MTP), EAGLE-3, Medusa and Hydra."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from engine.errors import DraftRefusedError
-from engine.gguf.head_files import EAGLE3, NUM_FEATURES, head_method, num_next_token_layers
+from engine.gguf.head_files import EAGLE3, NUM_FEATURES, OWN_PRODUCTS, head_method, num_next_token_layers
 from engine.gguf.header import GgufHeader, Value
+from engine.gguf.medusa import medusa_reason
+from engine.llama.head_graph import missing_functions
 from engine.llama.hidden_rows import missing_for
 from engine.sentences import said
 
@@ -44,7 +46,7 @@ KEEPS_LAYER_INPUTS = frozenset(
 
 def missing_sentence(method: str) -> str:
     """Why this build of llama.cpp cannot run heads of this method; empty where it can."""
-    missing = missing_for(method)
+    missing = missing_functions() if method in OWN_PRODUCTS else missing_for(method)
     if not missing:
         return ""
     return said(
@@ -61,9 +63,8 @@ def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
         DraftRefusedError: it cannot; the sentence says why.
     """
     method = head_method(head)
-    reason = missing_sentence(method) or (
-        _eagle3_reason(target, head) if method == EAGLE3 else _mtp_reason(target, head)
-    )
+    reasons = {EAGLE3: _eagle3_reason} | dict.fromkeys(OWN_PRODUCTS, medusa_reason)
+    reason = missing_sentence(method) or reasons.get(method, _mtp_reason)(target, head)
     if reason:
         raise DraftRefusedError(reason)
 

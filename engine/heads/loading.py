@@ -11,10 +11,12 @@ import numpy as np
 
 from engine.drafters.pairing import check_pair
 from engine.errors import DecodeError, DraftRefusedError, EngineError
-from engine.gguf.head_files import EAGLE3, MTP, head_method, next_token_weights
+from engine.gguf.head_files import EAGLE3, MTP, OWN_PRODUCTS, head_method, next_token_weights
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
 from engine.heads.compatibility import check_head_file, missing_sentence
+from engine.heads.loaded import LoadedHead
+from engine.heads.medusa.loading import open_medusa
 from engine.heads.model import MOST_LOST, HeadModel, HeadShape
 from engine.heads.tap import FOLLOW_AT, HiddenTap
 from engine.llama import library
@@ -36,26 +38,31 @@ _UNTIMED = 64  # tokens that are soon read on any machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedHead(LoadedModel):
-    """A head that can draft. ``model`` is the target's own where its file has the head (``is_own``)."""
+class LoadedLayers(LoadedHead):
+    """A head that llama.cpp computes. ``model`` is the target's own where its file has the head (``is_own``)."""
 
     context: HeadContext
     reader: HeadModel
-    target: CachedSequence
     tap: HiddenTap
     shape: HeadShape
-    is_own: bool
-
-    def close(self) -> None:
-        """Free everything but the target."""
-        self.follow(on=False)
-        LoadedModel.close(self)
 
     def follow(self, *, on: bool) -> None:
         """Have the head see the passes of the target that follow, or none."""
         self.tap.switch(on=on)
         self.target.after_pass = self._read_along if on else None
         self.target.limit_reuse = self._with_rows if on else None
+
+    def beside(self, target: LoadedModel) -> LoadedLayers:
+        """See `LoadedHead.beside`."""
+        info, own = self.info, self.context
+        options = LoadOptions(None, own.threads, None, info.cache_type, info.flash_attention, info.key_type)
+        context = HeadContext(self.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
+        tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
+        return _loaded(target, _Opened(self.model, context, tap, self.shape, info, owns_weights=False), None)
+
+    def gave_rows(self, num_tokens: int) -> bool:
+        """See `LoadedHead.gave_rows`."""
+        return bool(self.tap.rows(0, num_tokens).any())
 
     def _with_rows(self, num_shared: int) -> int:
         """How many of the tokens that the target holds may stay: all that the head knows, or can soon be given.
@@ -93,7 +100,7 @@ class LoadedHead(LoadedModel):
             log.info("the head could not read along: %s", error.message)
 
 
-def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedHead:
+def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
     """Open the next-token layers that were loaded with a target.
 
     Raises:
@@ -126,6 +133,8 @@ def open_head_file(
     """
     header = read_header(Path(path))
     check_head_file(read_header(target.model.path), header)
+    if head_method(header) in OWN_PRODUCTS:
+        return open_medusa(Path(path), target, options)
     is_mtp = head_method(header) == MTP
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
     with library.places() as reported:
@@ -155,20 +164,6 @@ def open_head_file(
     return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), memory)
 
 
-def open_head_beside(head: LoadedHead, target: LoadedModel) -> LoadedHead:
-    """Open a loaded head once more for a target that is beside its own: weights are shared. Close it before ``head``.
-
-    Raises:
-        ContextError: there is no memory for its context.
-    """
-    info = head.info
-    options = LoadOptions(None, head.context.threads, None, info.cache_type, info.flash_attention, info.key_type)
-    own = head.context
-    context = HeadContext(head.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
-    tap = HiddenTap(target.context, head.tap.parts, head.tap.n_embd)
-    return _loaded(target, _Opened(head.model, context, tap, head.shape, info, owns_weights=False), None)
-
-
 def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
     layers = header.own("target_layers")
     named = layers if isinstance(layers, tuple) else ()
@@ -193,7 +188,7 @@ class _Opened:
     owns_weights: bool
 
 
-def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> LoadedHead:
+def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> LoadedLayers:
     """Try it, and describe it: with what is kept of the target's rows, in the tap and as llama.cpp gives them."""
     context, tap = opened.context, opened.tap
     if memory is not None:
@@ -210,7 +205,7 @@ def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> L
         recommended=(),
     )
     reader = HeadModel(context, tap, opened.shape)
-    head = LoadedHead(
+    head = LoadedLayers(
         model=opened.model,
         context=context,
         reader=reader,

@@ -1,4 +1,4 @@
-"""Keeps the hidden rows of a target's passes for as long as a head may still need them."""
+"""Keeps the hidden rows of a target's passes for as long as a head may still need them: all of them, or the last."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import ctypes
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.llama.context import N_BATCH, LlamaContext
 from engine.llama.head_context import HiddenRows
-from engine.llama.hidden_rows import RowPart
+from engine.llama.hidden_rows import FinalRows, RowPart
 
 FOLLOW_AT = 256  # waiting rows at which a head reads along, so that no more than these and a pass's have to be kept
 CAPACITY = FOLLOW_AT + N_BATCH  # rows
 _KEPT = 16  # rows behind what was read: a short way back needs them again
 _BYTES = 4
+HiddenRow = NDArray[np.float32]
 
 
 class HiddenTap:
@@ -65,6 +67,10 @@ class HiddenTap:
         """See `RowTap.forget`."""
         self._first = self._place = self._end = 0
 
+    def prepare(self, *, is_whole: bool) -> bool:  # noqa: ARG002  (the protocol's signature)
+        """See `RowTap.prepare`: rows come from passes of any kind."""
+        return False
+
     def take(self, past: int, count: int) -> None:
         """See `RowTap.take`."""
         if not self._first <= past <= self._end:  # nothing is known of what lies between
@@ -102,3 +108,54 @@ class HiddenTap:
         if len(self.parts) == 1:
             return self._rows[0, place : place + count]
         return np.concatenate([rows[place : place + count] for rows in self._rows], axis=1)
+
+
+class LastRows:
+    """Implements `engine.llama.context.RowTap` for heads that read the row of the target's last token only.
+
+    Rows stay where llama.cpp leaves them until one is asked for.
+    """
+
+    def __init__(self, context: LlamaContext, n_embd: int) -> None:
+        self._context, self._rows, self.n_embd = context, FinalRows(context.handle), n_embd
+        self._first = self._end = 0  # positions of the last pass's tokens, where it gave rows
+        self._gives = False
+
+    @property
+    def num_past(self) -> int:
+        """How many tokens the target holds."""
+        return self._context.num_past
+
+    @property
+    def is_on(self) -> bool:
+        """Whether passes give rows now."""
+        return self._context.tap is self
+
+    def switch(self, *, on: bool) -> None:
+        """Have the passes that follow give rows where they can, or none."""
+        if on == self.is_on:
+            return
+        self._context.tap = self if on else None
+        self._rows.switch(on=False)
+        self.forget()
+
+    def forget(self) -> None:
+        """See `RowTap.forget`."""
+        self._first = self._end = 0
+
+    def prepare(self, *, is_whole: bool) -> bool:
+        """See `RowTap.prepare`."""
+        self._gives = is_whole
+        self._rows.switch(on=is_whole)
+        return is_whole
+
+    def take(self, past: int, count: int) -> None:
+        """See `RowTap.take`."""
+        self._first, self._end = past, past + count if self._gives else past
+
+    def row(self) -> HiddenRow | None:
+        """The row of the target's last token [n_embd], as a copy; None where its pass gave none."""
+        place = self._context.num_past - 1
+        if not self._first <= place < self._end:
+            return None
+        return self._rows.copy(place - self._first, self.n_embd)

@@ -69,6 +69,9 @@ def _usual_ubatch(model: LlamaModel) -> int:
 class RowTap(Protocol):
     """Keeps hidden rows of a context's passes for a head."""
 
+    def prepare(self, *, is_whole: bool) -> bool:
+        """A pass follows, in which ``is_whole`` each token but padding gives logits; whether padding has to, too."""
+
     def take(self, past: int, count: int) -> None:
         """A pass of ``count`` tokens behind ``past`` others is done: its rows can be read until the next."""
 
@@ -254,13 +257,16 @@ class LlamaContext:
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
         position = past - self._gap
+        last = end
+        if self.tap is not None and self.tap.prepare(is_whole=n_rows == end and count <= self._max_rows):
+            last = count
         if count == 1:
             self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), position, n_rows
         else:
             self._ids[:count] = ids
             np.add(self._counting[:count], position, out=self._positions[:count])
             self._wants_row[:count] = 0
-            self._wants_row[end - n_rows : end] = 1
+            self._wants_row[end - n_rows : last] = 1
         self._batch.n_tokens = count
         library.clear_errors()
         code = self._lib.llama_decode(self._handle, self._batch)

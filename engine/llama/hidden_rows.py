@@ -1,7 +1,8 @@
-"""Hidden rows of a target's passes: what heads (MTP, EAGLE-3) read beside the tokens.
+"""Hidden rows of a target's passes: what heads read beside the tokens.
 
-llama.cpp exports these functions as C++, so that their names depend on the compiler, and promises none of them. They
-are looked up by name; where a build lacks some, `missing_for` names them, and the method is left out.
+Those that MTP and EAGLE-3 read, llama.cpp gives by functions that it exports as C++, so that their names depend on the
+compiler, and promises none of them. They are looked up by name; where a build lacks some, `missing_for` names them, and
+the method is left out. `FinalRows` needs none of them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import ctypes
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.gguf.head_files import EAGLE3, MTP
 from engine.llama import library
@@ -84,6 +88,34 @@ def function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
 def missing_for(method: str) -> tuple[str, ...]:
     """What this build of llama.cpp lacks for `MTP` or `EAGLE3`: names of functions, none where it has all."""
     return tuple(name for name in _NEEDED[method] if function(name) is None)
+
+
+class FinalRows:
+    """The normed output of a target's last layer, of which its output matrix makes logits; any architecture has it.
+
+    llama.cpp gives them only in passes all of whose tokens give logits.
+    """
+
+    def __init__(self, handle: int) -> None:
+        lib = library.start()
+        self._handle, self._is_on, self._switch = handle, False, lib.llama_set_embeddings
+        address = ctypes.cast(lib.llama_get_embeddings, ctypes.c_void_p).value
+        self._address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(address or 0)
+
+    def switch(self, *, on: bool) -> None:
+        """Have the passes that follow give them, or no longer."""
+        if on != self._is_on:
+            self._switch(self._handle, on)
+            self._is_on = on
+
+    def copy(self, place: int, width: int) -> NDArray[np.float32] | None:
+        """The row [width] of one of the last pass's tokens; None where it gave none."""
+        address = self._address(self._handle)
+        if not address:
+            return None
+        row = np.empty(width, dtype=np.float32)
+        ctypes.memmove(row.ctypes.data, address + place * row.nbytes, row.nbytes)
+        return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from engine.interfaces import Computing
 from engine.llama import library
-from engine.llama.context import LlamaContext
 
 
 class Interrupt:
@@ -33,7 +33,7 @@ class Interrupt:
         self._text[0] = b"\x00"
 
     @contextmanager
-    def attached_to(self, contexts: Sequence[LlamaContext]) -> Iterator[None]:
+    def attached_to(self, contexts: Sequence[Computing]) -> Iterator[None]:
         """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost."""
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:

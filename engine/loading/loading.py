@@ -17,6 +17,7 @@ from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, esti
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import unused_parts
 from engine.gguf.model_parts import size_of_files
+from engine.interfaces import Computing
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -71,14 +72,14 @@ class LoadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain.
+class Loaded:
+    """What can draft. ``can_rollback`` was tried, not assumed; without it a model decodes plain.
 
-    ``owns_weights``: False where another `LoadedModel` has them, and frees them.
+    ``model`` is its own, or the one that it belongs to. ``owns_weights``: False where another has them, and frees them.
     """
 
     model: LlamaModel
-    context: LlamaContext
+    context: Computing
     sequence: CachedSequence
     info: ModelInfo
     can_rollback: bool
@@ -89,6 +90,13 @@ class LoadedModel:
         self.context.close()
         if self.owns_weights:
             self.model.close()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel(Loaded):
+    """A model that can run by itself."""
+
+    context: LlamaContext
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
@@ -340,7 +348,7 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
 
 
-def cache_identity(loaded: LoadedModel) -> Callable[[], str]:
+def cache_identity(loaded: Loaded) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))

@@ -6,7 +6,7 @@ A draft on a graphics processor keeps its threads, which do nothing there.
 from __future__ import annotations
 
 from engine.llama import library
-from engine.loading.loading import LoadedModel
+from engine.loading.loading import Loaded
 from engine.pacing.measuring import DraftingTimes, ShouldStop, measure_drafting, never_stop
 from engine.pacing.thread_choice import choose_threads
 from engine.sentences import said
@@ -20,7 +20,7 @@ _SIZES = (1,)
 class DraftCosts:
     """One for a loaded draft."""
 
-    def __init__(self, draft: LoadedModel, asked_threads: int | None, store: CostStore, key: str) -> None:
+    def __init__(self, draft: Loaded, asked_threads: int | None, store: CostStore, key: str) -> None:
         """What is found out is kept in ``store`` under ``key``."""
         self._draft, self._asked, self._store, self._key = draft, asked_threads, store, key
         self._control = self._new_control(draft.context.threads)
@@ -49,7 +49,7 @@ class DraftCosts:
         return is_good
 
     @property
-    def loaded(self) -> LoadedModel:
+    def loaded(self) -> Loaded:
         """The draft model."""
         return self._draft
 

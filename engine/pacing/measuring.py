@@ -229,11 +229,11 @@ def measure_drafting(
             if should_stop():
                 raise Interrupted
             started = perf_counter()
-            drafter.propose(history, _DRAFT_TOKENS)
+            draft = drafter.propose(history, _DRAFT_TOKENS)
             if drafter.failure:
                 raise DecodeError(drafter.failure)
             if number:
-                steps_s.append((perf_counter() - started) / _DRAFT_TOKENS)
+                steps_s.append((perf_counter() - started) / max(1, len(draft.ids)))
             drafter.truncate(past)
             if steps_s and perf_counter() > ends:
                 break

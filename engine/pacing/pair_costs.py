@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.llama.devices import find_gpus
-from engine.loading.loading import LoadedModel
+from engine.loading.loading import Loaded, LoadedModel
 from engine.pacing.constants import (
     BUDGET_S,
     CHECK_SIZES,
@@ -64,7 +64,7 @@ class PairCosts:
     def __init__(
         self,
         target: LoadedModel,
-        draft: LoadedModel | None,
+        draft: Loaded | None,
         request: LoadRequest,
         store: CostStore,
         experience: ExperienceStore | None = None,
@@ -343,7 +343,7 @@ class PairCosts:
 
 def keep_sample(
     samples: SampleStore,
-    loaded: LoadedModel,
+    loaded: Loaded,
     threads: int,
     points_ms: Mapping[int, float] | None = None,
     step_ms: float | None = None,
@@ -365,7 +365,7 @@ def keep_sample(
         samples.put(PassSample(path.name, size_bytes, weights, *place, points_ms or {}, step_ms))
 
 
-def _facts(loaded: LoadedModel) -> tuple[object, ...]:
+def _facts(loaded: Loaded) -> tuple[object, ...]:
     info = loaded.info
     kind = (info.head,) if info.head else ()  # in the same file as the target, perhaps
     return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *info.placement.facts, *kind)

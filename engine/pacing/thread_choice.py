@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from engine.errors import DecodeError
 from engine.llama import library
-from engine.loading.loading import LoadedModel
+from engine.loading.loading import Loaded
 from engine.pacing.measuring import Interrupted, ShouldStop, measurable, never_stop
 from engine.tuning import threads
 
 
 def choose_threads(
-    loaded: LoadedModel,
+    loaded: Loaded,
     asked: int | None,
     sizes: tuple[int, ...],
     budget_s: float,

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import copyreg
 import io
+import logging
 import pickle
 import struct
 import threading
+import time
 from collections.abc import Callable
 from typing import IO, Any
 
 from engine.records import LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk, TokenSpan
 from engine.requests import PassTraced
 
+log = logging.getLogger(__name__)
+
+# Events go over at most this often while there are many. The window shows them every 25 ms at the soonest; to take each
+# token by itself would cost a pass a wake-up of another process.
 SWITCH_S = 0.0005  # of Python's threads: the engine's must not wait 5 ms for one that reads a command or paints
+EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
+_BESIDE_TEXT = (StatsUpdate, PassTraced)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
 
 
@@ -67,52 +75,40 @@ def _read(stream: IO[bytes], size: int) -> bytes:
     return data
 
 
-class PulledSender:
-    """Sends messages in their order, as lists: text in the making when it is pulled, the rest at once.
+class BatchingSender:
+    """Sends messages in their order, as lists. `post` may be called from any thread.
 
-    All methods may be called from any thread.
+    An event after a pause goes at once, and so do the first text of an answer and all that somebody may wait for.
     """
 
-    def __init__(self, write: Callable[[bytes], object]) -> None:
+    def __init__(self, write: Callable[[bytes], object], every_s: float = EVERY_S) -> None:
         """``write`` raises an OSError where the other side is gone; then nothing is sent any more."""
         self._write = write
+        self._every_s = every_s
         self._lock = threading.Lock()
         self._sending = threading.Lock()
         self._waiting: list[object] = []
-        self._is_pulled = True  # and nothing was sent for it yet
+        self._sent_s = 0.0
         self._has_text = False  # of the answer in the making
+        self._due = threading.Event()
+        threading.Thread(target=self._send_late, name="engine-events", daemon=True).start()
 
     def post(self, message: object) -> None:
-        """Send this at once or, where it may come every few milliseconds, at the next `pull`.
-
-        The first text of an answer goes at once, and so does all that somebody may wait for.
-        """
+        """Send this, at once or with what follows within `EVERY_S`."""
         with self._lock:
             self._waiting.append(message)
-            is_due = self._is_urgent(message)
-            if not is_due and self._is_pulled:
-                is_due, self._is_pulled = True, False
-        if is_due:
+            is_first = len(self._waiting) == 1
+            is_urgent = self._is_urgent(message)
+        if is_urgent or time.monotonic() - self._sent_s >= self._every_s:
             self.flush()
-
-    def post_now(self, message: object) -> None:
-        """Send this for somebody who does not pull; a `PassTraced` with what follows it."""
-        with self._lock:
-            self._waiting.append(message)
-        if not isinstance(message, PassTraced):
-            self.flush()
-
-    def pull(self) -> None:
-        """Send what waits, or else the next message at once."""
-        with self._lock:
-            self._is_pulled = not self._waiting
-        self.flush()
+        elif is_first:
+            self._due.set()
 
     def _is_urgent(self, message: object) -> bool:
         if isinstance(message, TextChunk):  # the first must not wait because progress was told just before
             is_first, self._has_text = not self._has_text, True
             return is_first
-        if isinstance(message, StatsUpdate):
+        if isinstance(message, _BESIDE_TEXT):
             return False
         self._has_text = False
         return not isinstance(message, _PROGRESS)
@@ -123,7 +119,18 @@ class PulledSender:
             with self._lock:
                 messages, self._waiting = self._waiting, []
             if messages:
+                self._sent_s = time.monotonic()
                 try:
                     self._write(packed(messages))
-                except OSError:  # who reads the requests notices, too
+                except OSError:  # who reads the commands notices, too
                     self._write = lambda _data: None
+
+    def _send_late(self) -> None:
+        while True:
+            self._due.wait()
+            time.sleep(self._every_s)
+            self._due.clear()
+            try:
+                self.flush()
+            except Exception:  # what cannot be pickled must not hold up what comes after it
+                log.exception("events could not be sent")

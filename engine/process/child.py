@@ -14,9 +14,9 @@ import sys
 from contextlib import suppress
 from typing import IO
 
-from engine.process.channel import SWITCH_S, PulledSender, read_packed
-from engine.process.messages import Cancel, Close, Logged, Pull
-from engine.requests import Request, in_background
+from engine.process.channel import SWITCH_S, BatchingSender, read_packed
+from engine.process.messages import Cancel, Close, Logged
+from engine.requests import Request
 from engine.sandbox.limits import quiet_crashes
 from engine.session.worker import EngineWorker
 
@@ -40,11 +40,11 @@ def main() -> int:
         events.write(data)
         events.flush()
 
-    sender = PulledSender(write)
+    sender = BatchingSender(write)
     logging.basicConfig(level=setup.log_level, handlers=[_SendingHandler(sender, setup.formatter)])
     worker = EngineWorker(sender.post, setup.make_session)
     worker.start()
-    ended = _serve(worker, sender, commands)
+    ended = _serve(worker, commands)
     sender.flush()
     return 0 if ended else 1
 
@@ -62,7 +62,7 @@ def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
 class _SendingHandler(logging.Handler):
     """Has what is logged here written by the other process."""
 
-    def __init__(self, sender: PulledSender, formatter: logging.Formatter) -> None:
+    def __init__(self, sender: BatchingSender, formatter: logging.Formatter) -> None:
         super().__init__()
         self._sender, self._formatter = sender, formatter
 
@@ -77,7 +77,7 @@ class _SendingHandler(logging.Handler):
             self.handleError(record)
 
 
-def _serve(worker: EngineWorker, sender: PulledSender, commands: IO[bytes]) -> bool:
+def _serve(worker: EngineWorker, commands: IO[bytes]) -> bool:
     """Do what comes until the end; whether the worker ended well."""
     while True:
         try:
@@ -85,13 +85,11 @@ def _serve(worker: EngineWorker, sender: PulledSender, commands: IO[bytes]) -> b
         except (EOFError, OSError):
             os._exit(1)  # nobody is there to hear of anything; a model may be in the middle of a pass
         try:
-            message: Request | Cancel | Pull | Close = pickle.loads(data)  # noqa: S301  (of this very program)
+            message: Request | Cancel | Close = pickle.loads(data)  # noqa: S301  (of this very program)
             if isinstance(message, Close):
                 return worker.close(message.timeout_s)
-            if isinstance(message, Pull):
-                sender.pull()
-            elif not isinstance(message, Cancel):
-                worker.submit(message, sender.post_now if in_background(message) else None)
+            if not isinstance(message, Cancel):
+                worker.submit(message)
             elif message.only_summary:
                 worker.skip_summary(message.number)
             else:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.process.messages import Cancel, Close, Logged, Pull, Setup
+from engine.process.messages import Cancel, Close, Logged, Setup
 from engine.records import EngineEnded, Event, Problem
 from engine.requests import OnEvent, Order, Request, SetStateLimit, ends, failure
 from engine.sentences import Sentence, said
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 KILL_S = 1.0  # for a killed process to be gone
 ENDED = "The engine ended unexpectedly"
-_Message = Request | Cancel | Pull | Close
+_Message = Request | Cancel | Close
 
 
 class EngineClient:
@@ -93,10 +93,6 @@ class EngineClient:
         """See `engine.requests.Engine`."""
         self._send(Cancel(number, only_summary=True))
 
-    def pull(self) -> None:
-        """See `engine.requests.Engine`."""
-        self._send(Pull())
-
     def close(self, timeout_s: float) -> bool:
         """Cancel everything, free the models, end the process; False if it had to be killed after ``timeout_s`` s."""
         with self._lock:
@@ -135,15 +131,13 @@ class EngineClient:
                 process = self._process
                 if not is_last and (generation != self._generation or (self._is_closing and process is None)):
                     continue
-                if process is None and isinstance(message, Cancel | Pull):
-                    continue
             try:
                 process = process or self._start_process()
                 if process is not None and message is not None:
                     process.send(message)
             except Exception:  # the thread must outlive every surprise, and the user must hear of it
                 log.exception("%s could not be sent to the engine", type(message).__name__)
-                if not isinstance(message, Cancel | Pull | Close | None):
+                if not isinstance(message, Cancel | Close | None):
                     self._fail(message.request_id, UNEXPECTED)
             if is_last:
                 return

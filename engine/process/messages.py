@@ -32,11 +32,6 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
-class Pull:
-    """To the engine: `engine.requests.Engine.pull`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Close:
     """To the engine, as the last message: `engine.requests.Engine.close`."""
 

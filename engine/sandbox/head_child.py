@@ -15,7 +15,8 @@ from engine.fit.fit import all_parts_bytes, estimate
 from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.hyperparameters import read_checked_head, read_checked_header
 from engine.gguf.model_parts import all_parts
-from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
+from engine.heads.loaded import LoadedHead
+from engine.heads.loading import open_head_file, open_own_heads
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.sandbox.limits import limit_memory
 from engine.sandbox.probe_child import answer_as_json
@@ -57,8 +58,8 @@ def _run(target: LoadedModel, head: LoadedHead) -> None:
     first = target.model.vocab.bos_id or 0
     ids = [first, *(first + 1 + i for i in range(_READ))]
     ids = [one % target.model.vocab.n_vocab for one in ids]
-    target.sequence.forward(ids[:-1], 1)
-    if not head.tap.rows(0, _READ).any():
+    target.sequence.forward(ids[:-1], _READ)
+    if not head.gave_rows(_READ):
         raise DraftRefusedError(
             said("llama.cpp gives no hidden rows of {architecture} models.", architecture=target.info.architecture)
         )
@@ -66,6 +67,6 @@ def _run(target: LoadedModel, head: LoadedHead) -> None:
     for _ in range(_DRAFTED):
         if np.isnan(row).any() or not np.isfinite(row).any():
             raise ModelLoadError(
-                said("{path} is damaged: its head gave numbers that are not finite.", path=head.model.path.name)
+                said("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)
             )
         row = head.sequence.forward([int(row.argmax())], 1)[0]

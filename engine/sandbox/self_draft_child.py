@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import EngineError, ToolError
-from engine.records import JobEvent, Problem
-from engine.requests import OnEvent
+from engine.errors import ToolError
 from engine.sandbox.probe import ask_child
 from engine.sandbox.probe_child import answer_as_json
 from engine.sandbox.pruning_child import prune_in_helper
@@ -50,44 +48,6 @@ def main(arguments: list[str]) -> int:
         return {"drafts": [{**asdict(one), "path": str(one.path)} for one in found]}
 
     return answer_as_json(make, target.name)
-
-
-@dataclass(frozen=True, slots=True)
-class SelfDraftProgress(JobEvent):
-    """A draft is being made: what is done, and how much of it."""
-
-    what: str
-    fraction: float
-
-
-@dataclass(frozen=True, slots=True)
-class SelfDraftJob:
-    """Implements `engine.requests.Job`: the helper process has the machine, as the engine does nothing else meanwhile.
-
-    It returns what was found, or why nothing was.
-    """
-
-    target: Path
-    folder: Path
-    cache_dir: Path
-    sample: Path
-
-    def run(
-        self, _session: object, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> Sequence[SelfDraft] | Problem:
-        """Make it."""
-
-        def progress(what: str, fraction: float) -> None:
-            on_event(SelfDraftProgress(what, fraction))
-
-        def is_over() -> bool:
-            between_steps()
-            return should_stop()
-
-        try:
-            return make_in_helper(self.target, self.folder, self.cache_dir, self.sample, progress, is_over)
-        except EngineError as error:
-            return error.problem
 
 
 def make_in_helper(

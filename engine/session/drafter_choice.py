@@ -13,7 +13,7 @@ from engine.drafters.suffix.index import SuffixIndex
 from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.llama.vocab import Vocab
-from engine.loading.loading import LoadedModel
+from engine.loading.loading import Loaded
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.hybrid import HybridDrafter
 from engine.pacing.pacer import Pacer
@@ -66,7 +66,7 @@ class DraftersByMode:
 
 
 def model_drafter(
-    draft: LoadedModel | None,
+    draft: Loaded | None,
     translated: TranslatedSequence | None,
     vocab: Vocab,
     should_stop: Callable[[], bool],

@@ -12,7 +12,8 @@ from engine.fit.fit import CacheShape, check_head_fit
 from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
-from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
+from engine.heads.loaded import LoadedHead
+from engine.heads.loading import open_head_file, open_own_heads
 from engine.loading.loading import LoadedModel, LoadOptions, draft_options, fit_context
 from engine.records import FlashAttention, LoadRequest
 from engine.sandbox.head_probe import InspectHead

@@ -24,14 +24,15 @@ from engine.drafters.translation.tables import Translation
 from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.grammar.held_calls import held_calls
-from engine.heads.loading import LoadedHead, open_head_beside
+from engine.heads.loaded import LoadedHead
+from engine.interfaces import Computing
 from engine.llama import library, rpc
-from engine.llama.context import LlamaContext
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.grammar import start_of
 from engine.llama.interrupt import Interrupt
 from engine.llama.vocab import Vocab
 from engine.loading.loading import (
+    Loaded,
     LoadedModel,
     LoadOptions,
     cache_identity,
@@ -102,7 +103,7 @@ class Session:
         self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
-        self._draft: LoadedModel | None = None
+        self._draft: Loaded | None = None
         self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
         self._prompt: PromptBuilder | None = None
         self._library_notices: tuple[str, ...] = ()
@@ -213,7 +214,7 @@ class Session:
             self._close_draft(self._draft_reason)
             self._use_draft(head)
 
-    def _use_draft(self, draft: LoadedModel) -> None:
+    def _use_draft(self, draft: Loaded) -> None:
         self._draft, self._sharpness = draft, Sharpness()
         self.states.attach("draft", draft.sequence, cache_identity(draft))
 
@@ -288,10 +289,11 @@ class Session:
         return other
 
     @staticmethod
-    def _draft_beside(draft: LoadedModel, target: LoadedModel, n_ctx: int) -> LoadedModel:
+    def _draft_beside(draft: Loaded, target: LoadedModel, n_ctx: int) -> Loaded:
         """The same draft with a context of its own, for a target that is beside its own."""
         if isinstance(draft, LoadedHead):
-            return open_head_beside(draft, target)
+            return draft.beside(target)
+        assert isinstance(draft, LoadedModel)  # noqa: S101  (what is no head is a model)
         return open_beside(draft, n_ctx, narrows=True)
 
     def ready(self) -> EngineReady:
@@ -535,7 +537,7 @@ class Session:
         """Whether `measure` has something to do."""
         return self._target is not None and self._pair_costs().needs_measuring
 
-    def _contexts(self) -> list[LlamaContext]:
+    def _contexts(self) -> list[Computing]:
         return [each.context for each in (self._loaded(), self._draft) if each is not None]
 
     def _pair_costs(self) -> PairCosts:

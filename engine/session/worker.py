@@ -94,9 +94,6 @@ class EngineWorker:
         """See `engine.requests.Engine`."""
         self._queue.skip_summary(number)
 
-    def pull(self) -> None:
-        """See `engine.requests.Engine`; events of a thread cost nothing to tell."""
-
     def close(self, timeout_s: float) -> bool:
         """Cancel everything, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
         self._queue.close()

@@ -135,7 +135,9 @@ def main() -> None:
     parser.add_argument("target", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, help="folder of the packed conversations")
-    parser.add_argument("--layers", type=int, nargs=3, default=(8, 20, 29), help="whose inputs the head reads")
+    parser.add_argument(
+        "--layers", type=int, nargs="*", default=(8, 20, 29), help="whose inputs are kept; none for Medusa"
+    )
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--threads", type=int, default=1)

@@ -14,6 +14,7 @@ import torch
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, LlamaFileType
 from gguf.quants import quantize
 from head import NUM_ROWS, Head
+from medusa_file import name_of
 from train import load_head
 
 ARCHITECTURE = "eagle3"
@@ -41,12 +42,6 @@ def add_metadata(writer: GGUFWriter, head: Head, layers: list[int], target_name:
     writer.add_layer_norm_rms_eps(shape.norm_eps)
     writer.add_array(f"{ARCHITECTURE}.target_layers", layers)
     writer.add_uint32(f"{ARCHITECTURE}.target_hidden_size", head.fc.weight.shape[1] // NUM_ROWS)
-
-
-def name_of(reader: GGUFReader) -> str:
-    """What the target calls itself."""
-    keys = ("general.basename", "general.name")
-    return next((str(reader.fields[key].contents()) for key in keys if key in reader.fields), "its target")
 
 
 def copy_vocabulary(writer: GGUFWriter, reader: GGUFReader) -> int:

@@ -134,9 +134,6 @@ class PuppetWorker:
     def skip_summary(self, number: int) -> None:
         self.num_skips += 1
 
-    def pull(self) -> None:
-        """All is told at once."""
-
     def close(self, timeout_s: float) -> bool:
         self.is_down = True
         return True

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from app.controllers.models.self_draft_job import SelfDraftJob, SelfDraftProgress
 from app.controllers.parts import Parts
 from app.domain.models import ModelRef, SelfDraftState, SelfDraftView
 from app.hub.file_names import all_shards
 from app.paths import builtin_target
 from engine.records import EngineFailed, Event, Problem
 from engine.requests import JobEnded, RunJob
-from engine.sandbox.self_draft_child import SelfDraftJob, SelfDraftProgress
 from ui.models.panel import ModelsPanel
 from ui.models.self_draft_dialog import SelfDraftDialog
 from ui.text.problem_words import explanation, in_language, in_words

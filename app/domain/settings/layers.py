@@ -125,20 +125,23 @@ class Layers:
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
         """Give the value that holds at a layer, looking no further than its own and those behind it."""
+        return self._value(key, layer, {each: self._own(each) for each in EDITABLE})
+
+    def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
         order = EDITABLE.index(layer)
-        hidden_by = next((each for each in EDITABLE[:order] if key in self._own(each)), None)
-        origin = next((each for each in EDITABLE[order:] if key in self._own(each)), Layer.DEFAULT)
-        value = DEFAULTS[key] if origin is Layer.DEFAULT else self._own(origin)[key]
+        hidden_by = next((each for each in EDITABLE[:order] if key in own[each]), None)
+        origin = next((each for each in EDITABLE[order:] if key in own[each]), Layer.DEFAULT)
+        value = DEFAULTS[key] if origin is Layer.DEFAULT else own[origin][key]
         return LayeredValue(value, origin, hidden_by)
 
     def values(self, layer: Layer = Layer.CHAT) -> dict[str, LayeredValue]:
         """Give all values that hold at a layer."""
-        return {key: self.value(key, layer) for key in LAYERED_KEYS}
+        own = {each: self._own(each) for each in EDITABLE}
+        return {key: self._value(key, layer, own) for key in LAYERED_KEYS}
 
     def effective(self) -> Settings:
         """Give settings as they hold for the open conversation."""
-        held = {key: self.value(key).value for key in LAYERED_KEYS}
-        return replace(self.settings, values={**self.settings.values, **held})
+        return replace(self.settings, values={**self.settings.values, **self.model, **self.chat})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
         """Give these layers with values of the chat's or the model's own; what is not good is left out."""

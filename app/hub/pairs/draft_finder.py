@@ -21,6 +21,7 @@ from app.hub.sources import Hub
 from engine.errors import EngineError
 from engine.gguf.head_files import (
     EAGLE3_ARCHITECTURE,
+    MEDUSA_ARCHITECTURE,
     head_method,
     num_next_token_layers,
     own_heads_sentence,
@@ -249,7 +250,7 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
     """Why a repository need not be read, from what the search says of it; empty where it may serve."""
-    if summary.architecture not in ("", EAGLE3_ARCHITECTURE, target.header.architecture):
+    if summary.architecture not in ("", EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
             own=summary.architecture,

@@ -44,7 +44,6 @@ class SilentWorker:
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self.on_event = on_event
         self.is_down = False
-        self.num_pulls = 0
 
     def start(self) -> None: ...
 
@@ -53,9 +52,6 @@ class SilentWorker:
     def cancel(self, number: int) -> None: ...
 
     def skip_summary(self, number: int) -> None: ...
-
-    def pull(self) -> None:
-        self.num_pulls += 1
 
     def close(self, timeout_s: float) -> bool:
         self.is_down = True
@@ -145,26 +141,6 @@ def test_a_fast_stream_arrives_whole_with_few_wake_ups_and_then_silence(qtbot: Q
     qtbot.wait(100)
     assert bridge.num_wake_ups == before
     assert not any(timer.isActive() for timer in bridge.findChildren(QTimer))
-
-
-def test_text_is_pulled_once_the_window_has_had_time_for_what_came_before(qtbot: QtBot) -> None:
-    workers: list[SilentWorker] = []
-
-    def make_worker(on_event: Callable[[Event], None]) -> SilentWorker:
-        workers.append(SilentWorker(on_event))
-        return workers[0]
-
-    bridge = EngineBridge(make_worker)
-    arrived: list[Event] = []
-    bridge.event_arrived.connect(arrived.append)
-    qtbot.wait(60)
-    assert workers[0].num_pulls == 0, "nothing was delivered"
-    bridge.post(chunk("a"))
-    qtbot.waitUntil(lambda: arrived == [chunk("a")])
-    assert workers[0].num_pulls == 0
-    qtbot.waitUntil(lambda: workers[0].num_pulls == 1)
-    qtbot.wait(100)
-    assert workers[0].num_pulls == 1, "once for each delivery"
 
 
 def test_an_event_of_the_gui_thread_is_not_delivered_in_the_middle_of_the_caller(qtbot: QtBot) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import pickle
 import threading
+import time
 
 import pytest
 
 from engine.errors import PromptTooLongError
 from engine.pacing.pass_trace import TracedPass
-from engine.process.channel import PulledSender, packed, read_packed
+from engine.process.channel import BatchingSender, packed, read_packed
 from engine.records import (
     Finished,
     FinishReason,
@@ -73,11 +74,18 @@ class Pipe:
 
     def __init__(self) -> None:
         self.lists: list[list[object]] = []
+        self.has_come = threading.Condition()
 
     def write(self, data: bytes) -> None:
         found = unpacked(data)
         assert isinstance(found, list)
-        self.lists.append(found)
+        with self.has_come:
+            self.lists.append(found)
+            self.has_come.notify_all()
+
+    def wait_for(self, num_messages: int) -> None:
+        with self.has_come:
+            assert self.has_come.wait_for(lambda: sum(map(len, self.lists)) >= num_messages, 20.0)
 
 
 def chunk(number: int) -> TextChunk:
@@ -88,65 +96,61 @@ def traced() -> PassTraced:
     return PassTraced(TracedPass(0, None, 0, 0, 1.0))
 
 
-def test_the_first_goes_at_once_and_those_that_follow_when_they_are_pulled() -> None:
+def test_the_first_goes_at_once_and_those_that_follow_together() -> None:
     pipe = Pipe()
-    sender = PulledSender(pipe.write)
-    for number in range(6):
+    sender = BatchingSender(pipe.write, every_s=0.2)
+    sender.post(chunk(0))
+    assert len(pipe.lists) == 1
+    for number in range(1, 6):
         sender.post(chunk(number))
-    assert pipe.lists == [[chunk(0)], [chunk(1)]], "the first text, and what was pulled at the start"
-    sender.pull()
-    assert pipe.lists[2:] == [[chunk(number) for number in range(2, 6)]]
-    sender.post(chunk(6))
-    assert len(pipe.lists) == 3
-    sender.pull()
-    sender.pull()
-    sender.post(chunk(7))
-    sender.post(chunk(8))
-    assert pipe.lists[3:] == [[chunk(6)], [chunk(7)]], "pulled before there was anything"
+    assert len(pipe.lists) == 1
+    pipe.wait_for(6)
+    assert [len(messages) for messages in pipe.lists] == [1, 5]
+    assert [message for messages in pipe.lists for message in messages] == [chunk(number) for number in range(6)]
+    time.sleep(0.25)
+    assert len(pipe.lists) == 2
 
 
 def test_the_first_text_does_not_wait_for_the_progress_before_it() -> None:
     pipe = Pipe()
-    sender = PulledSender(pipe.write)
+    sender = BatchingSender(pipe.write, every_s=60.0)
     sender.post(PrefillProgress(1, 1, 2))
-    sender.post(PrefillProgress(1, 2, 2))
     sender.post(chunk(0))
     sender.post(chunk(1))
-    assert pipe.lists == [[PrefillProgress(1, 1, 2)], [PrefillProgress(1, 2, 2), chunk(0)]]
+    assert pipe.lists == [[PrefillProgress(1, 1, 2)], [chunk(0)]]
 
 
-def test_who_does_not_pull_is_told_at_once_with_what_each_pass_was() -> None:
+def test_what_a_job_tells_of_its_passes_goes_with_its_text() -> None:
     pipe = Pipe()
-    sender = PulledSender(pipe.write)
-    told = [traced(), chunk(0), traced(), chunk(1), JobEnded()]
-    for message in told:
-        sender.post_now(message)
-    assert pipe.lists == [told[:2], told[2:4], told[4:]]
-    sender.post(PrefillProgress(1, 1, 2))
-    assert pipe.lists[3:] == [[PrefillProgress(1, 1, 2)]], "what was pulled is still to come"
+    sender = BatchingSender(pipe.write, every_s=60.0)
+    told = [PrefillProgress(1, 1, 1), traced(), chunk(0), traced(), chunk(1)]
+    for message in [*told, JobEnded()]:
+        sender.post(message)
+    assert pipe.lists == [told[:1], told[1:3], [*told[3:], JobEnded()]]
 
 
 def test_what_somebody_waits_for_goes_at_once_behind_what_waits() -> None:
     pipe = Pipe()
-    sender = PulledSender(pipe.write)
+    sender = BatchingSender(pipe.write, every_s=60.0)
+    sender.post(chunk(0))
+    sender.post(chunk(1))
     end = Finished(1, FinishReason.END, RunStats())
-    for message in (chunk(0), chunk(1), chunk(2), end):
-        sender.post(message)
-    assert pipe.lists == [[chunk(0)], [chunk(1)], [chunk(2), end]]
+    sender.post(end)
+    assert pipe.lists == [[chunk(0)], [chunk(1), end]]
 
 
 def test_a_pipe_that_is_broken_stops_nobody() -> None:
     def broken(_data: bytes) -> None:
         raise BrokenPipeError
 
-    sender = PulledSender(broken)
+    sender = BatchingSender(broken)
     sender.post(chunk(0))
     sender.post(Finished(1, FinishReason.END, RunStats()))
 
 
 def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
     pipe = Pipe()
-    sender = PulledSender(pipe.write)
+    sender = BatchingSender(pipe.write, every_s=0.001)
 
     def post(name: int) -> None:
         for number in range(300):
@@ -155,9 +159,9 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
     threads = [threading.Thread(target=post, args=(name,)) for name in range(4)]
     for thread in threads:
         thread.start()
-    while any(thread.is_alive() for thread in threads):
-        sender.pull()
-    sender.pull()
+    for thread in threads:
+        thread.join()
+    pipe.wait_for(1200)
     came = [message for messages in pipe.lists for message in messages]
     for name in range(4):
         texts = [one.text for one in came if isinstance(one, TextChunk) and one.request_id == name]
@@ -165,13 +169,22 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
 
 
 def test_what_cannot_be_sent_holds_up_nothing_that_comes_later() -> None:
-    pipe = Pipe()
-    sender = PulledSender(pipe.write)
-    sender.post(chunk(0))
-    sender.post(chunk(1))
+    sent: list[bytes] = []
+    came = threading.Event()
+
+    def write(data: bytes) -> None:
+        sent.append(data)
+        came.set()
+
+    sender = BatchingSender(write, every_s=0.05)
+    sender.post(TextChunk(1, "a", ()))
+    assert came.wait(10)
     sender.post(StatsUpdate(1, lambda: None))  # type: ignore[arg-type]
-    with pytest.raises((AttributeError, pickle.PicklingError)):
-        sender.pull()
-    sender.post(chunk(2))
-    sender.pull()
-    assert pipe.lists[2:] == [[chunk(2)]]
+    time.sleep(0.2)
+    came.clear()
+    sender.post(TextChunk(1, "b", ()))
+    sender.post(TextChunk(1, "c", ()))
+    end_s = time.monotonic() + 60
+    while "c" not in [chunk.text for data in sent for chunk in unpacked(data)]:  # type: ignore[attr-defined]
+        assert time.monotonic() < end_s
+        time.sleep(0.01)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_draft
-from engine.errors import DecodeError, SettingError
+from engine.errors import DecodeError, PromptError, SettingError
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -371,3 +371,74 @@ def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(ev
     session.goes_on.set()
     assert worker.close(20)
     assert session.done == [1, 7, "past", 0, "closed"]
+
+
+class Broken(Session):
+    """A session in which everything but answers goes wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.states.forget = self.fail  # type: ignore[method-assign]
+        self.states.set_limit = self.fail  # type: ignore[method-assign]
+
+    def fail(self, *_: object) -> None:
+        raise ZeroDivisionError("nobody thought of this")
+
+    def forget_past(self) -> None:
+        self.fail()
+
+    def count_tokens(self, text: str) -> int:
+        raise PromptError("the tokenizer failed")
+
+    def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
+        for text in "abc":
+            yield TextChunk(request.request_id, text, ())
+
+
+@pytest.fixture
+def broken(events: Events) -> Iterator[Driver]:
+    worker = Driver(EngineWorker(events.put, Broken))
+    yield worker
+    assert worker.close(10)
+
+
+def test_what_is_not_answered_does_not_fail_aloud(
+    broken: Driver, events: Events, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A load that waits would be taken for failed."""
+    broken.set_state_limit(1)
+    broken.forget_state(1)
+    broken.forget_past()
+    broken.generate(ChatRequest(request_id=5))
+    broken.start()
+    assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
+    assert sum(record.exc_info is not None for record in caplog.records) == 3
+
+
+def test_a_file_of_the_past_that_cannot_be_deleted_is_logged_and_the_next_command_runs(
+    events: Events, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Held(Broken):
+        def forget_past(self) -> None:
+            raise PermissionError(13, "Permission denied", "/a/file.ids")
+
+    worker = Driver(EngineWorker(events.put, Held))
+    worker.forget_past()
+    worker.generate(ChatRequest(request_id=5))
+    worker.start()
+    assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
+    assert worker.close(10)
+    assert "/a/file.ids" in caplog.text
+
+
+def test_an_answer_goes_on_where_a_text_cannot_be_counted(broken: Driver, events: Events) -> None:
+    broken.generate(ChatRequest(request_id=5))
+    broken.count(CountRequest(1, ("one", "two")))
+    broken.count(CountRequest(2, ("three",)))
+    broken.start()
+    told = [events.get(timeout=60) for _ in range(5)]
+    assert [event for event in told if isinstance(event, TextChunk)] == [TextChunk(5, text, ()) for text in "abc"]
+    assert [event for event in told if isinstance(event, TokensCounted)] == [
+        TokensCounted(1, None),
+        TokensCounted(2, None),
+    ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.self_draft import SelfDraftController
+from app.controllers.models.self_draft_job import SelfDraftJob
 from app.domain.models import ModelRef, SelfDraftState
 from engine.process.client import EngineClient
 from engine.records import EngineFailed, Problem
@@ -126,6 +130,13 @@ def test_cancelling_ends_it_and_leaves_nothing(bench: Bench, tmp_path: Path) -> 
     assert not bench.engine.threads[0].is_alive()
     assert not bench.folder.exists() or list(bench.folder.iterdir()) == []
     assert bench.used == []
+
+
+def test_the_job_crosses_to_another_process_without_a_window() -> None:
+    job = SelfDraftJob(*map(Path, ("target.gguf", "drafts", "cache", "sample.gguf")))
+    assert pickle.loads(pickle.dumps(job)) == job  # noqa: S301 (our own)
+    code = "import sys; from app.controllers.models import self_draft_job; sys.exit('PySide6' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
 def test_what_fails_is_said_in_the_dialog(bench: Bench, tmp_path: Path, qtbot: QtBot) -> None:

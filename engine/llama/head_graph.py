@@ -1,0 +1,259 @@
+"""Products of small heads on one hidden row, as graphs of ggml that the loaded library computes on the processor.
+
+A head is a chain of residual blocks and an output matrix. With z the row, behind it the embeddings of the tokens that
+the head sees, the first block gives S z + s + silu(W z + b), where a block without S takes z itself; each further one
+gives x + silu(W x + b). (The residual blocks of arXiv 2401.10774 and 2402.05109.)
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ContextError, DecodeError
+from engine.gguf.value_types import BLOCK_SIZES
+from engine.llama import library
+from engine.sentences import said
+
+Row = NDArray[np.float32]
+_POINTER, _SIZE, _INT, _I64 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64
+# Of each function its arguments and its result.
+_FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
+    "ggml_free": ([_POINTER], None),
+    "ggml_new_tensor_1d": ([_POINTER, _INT, _I64], _POINTER),
+    "ggml_new_tensor_2d": ([_POINTER, _INT, _I64, _I64], _POINTER),
+    "ggml_reshape_1d": ([_POINTER, _POINTER, _I64], _POINTER),
+    "ggml_mul_mat": ([_POINTER, _POINTER, _POINTER], _POINTER),
+    "ggml_add": ([_POINTER, _POINTER, _POINTER], _POINTER),
+    "ggml_silu": ([_POINTER, _POINTER], _POINTER),
+    "ggml_concat": ([_POINTER, _POINTER, _POINTER, _INT], _POINTER),
+    "ggml_get_rows": ([_POINTER, _POINTER, _POINTER], _POINTER),
+    "ggml_tensor_overhead": ([], _SIZE),
+    "ggml_graph_overhead_custom": ([_SIZE, ctypes.c_bool], _SIZE),
+    "ggml_new_graph_custom": ([_POINTER, _SIZE, ctypes.c_bool], _POINTER),
+    "ggml_build_forward_expand": ([_POINTER, _POINTER], None),
+    "ggml_backend_alloc_ctx_tensors": ([_POINTER, _POINTER], _POINTER),
+    "ggml_backend_buffer_get_size": ([_POINTER], _SIZE),
+    "ggml_backend_buffer_free": ([_POINTER], None),
+    "ggml_backend_tensor_set": ([_POINTER, _POINTER, _SIZE, _SIZE], None),
+    "ggml_backend_tensor_get": ([_POINTER, _POINTER, _SIZE, _SIZE], None),
+    "ggml_backend_graph_compute": ([_POINTER, _POINTER], _INT),
+    "ggml_backend_init_by_type": ([_INT, ctypes.c_char_p], _POINTER),
+    "ggml_backend_free": ([_POINTER], None),
+    "ggml_backend_get_device": ([_POINTER], _POINTER),
+    "ggml_backend_dev_backend_reg": ([_POINTER], _POINTER),
+    "ggml_backend_reg_get_proc_address": ([_POINTER, ctypes.c_char_p], _POINTER),
+}
+_PROCESSOR = 0  # ggml-backend.h's enum ggml_backend_dev_type
+_NUMBERS = {block.name: number for number, block in BLOCK_SIZES.items()}
+_F32, _I32 = _NUMBERS["F32"], _NUMBERS["I32"]
+_TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # more than a graph makes
+
+
+class _InitParams(ctypes.Structure):
+    _fields_ = (("mem_size", _SIZE), ("mem_buffer", _POINTER), ("no_alloc", ctypes.c_bool))
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Weights as a GGUF file has them: ``data`` [bytes] of ``rows`` rows of ``columns`` values of a kind."""
+
+    data: NDArray[np.uint8]
+    kind: str
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One residual block; ``skip`` and ``skip_bias`` are S and s, where the block is wider in than out."""
+
+    weight: Matrix
+    bias: Row | None = None
+    skip: Matrix | None = None
+    skip_bias: Row | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeadWeights:
+    """One head: it sees ``num_seen`` tokens behind the row. ``output`` may be one matrix for several heads."""
+
+    blocks: tuple[Block, ...]
+    output: Matrix
+    output_bias: Row | None = None
+    num_seen: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """Handles of one head's graph: its inputs, its output, and itself."""
+
+    handle: int
+    row: int
+    seen: int
+    scores: int
+    num_scores: int
+
+
+def missing_functions() -> tuple[str, ...]:
+    """What this build of ggml does not export, of the functions that are needed here."""
+    return tuple(name for name in ("ggml_init", *_FUNCTIONS) if _find(name) is None)
+
+
+def _find(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
+    for place in (library.start()._lib, library.ggml()):  # noqa: SLF001  (the binding's own extensions take it as well)
+        found = getattr(place, name, None)
+        if found is not None:
+            return found
+    return None
+
+
+@cache
+def _function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
+    found = _find(name)
+    found.argtypes, found.restype = _FUNCTIONS.get(name, ([_InitParams], _POINTER))
+    return found
+
+
+class HeadGraphs:
+    """The graphs of several heads of one width. It computes with so many ``threads``.
+
+    Raises:
+        ContextError: there is no memory for their weights.
+    """
+
+    num_snapshots: int | None = 0  # there is no pass here that could be interrupted
+    n_ubatch = 512  # tokens of a prompt that are taken at once: they are only remembered
+    threads_change_numbers = False  # each value is summed up by one thread
+
+    def __init__(self, heads: Sequence[HeadWeights], width: int, embedding_kind: str, n_ctx: int) -> None:
+        """``embedding_kind`` is that of the rows which `scores` is given of the tokens seen; ``n_ctx`` is only told."""
+        self._heads, self.width, self.n_ctx, self.threads = tuple(heads), width, n_ctx, 1
+        self._embedding_kind = embedding_kind
+        self._made: dict[int, int] = {}  # tensors of matrices, by where their data lies
+        self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors, and what is to be copied there
+        self._backend = self._context = self._buffer = 0
+        self._backend = _function("ggml_backend_init_by_type")(_PROCESSOR, None) or 0
+        self._context = self._new_context()
+        self._graphs = [self._make(head) for head in self._heads]
+        self._buffer = _function("ggml_backend_alloc_ctx_tensors")(self._context, self._backend) or 0
+        if not self._buffer:
+            self.close()
+            raise ContextError(said("There is no memory for the weights of the heads."))
+        for tensor, values in self._waiting:
+            _function("ggml_backend_tensor_set")(tensor, values.ctypes.data, 0, values.nbytes)
+        self._waiting.clear()
+        self._compute, self._set = _function("ggml_backend_graph_compute"), _function("ggml_backend_tensor_set")
+        self._get, self._set_count = _function("ggml_backend_tensor_get"), self._find_set_count()
+        self.set_threads(self.threads)
+
+    @property
+    def num_bytes(self) -> int:
+        """What weights and values take in memory."""
+        return int(_function("ggml_backend_buffer_get_size")(self._buffer)) if self._buffer else 0
+
+    def close(self) -> None:
+        """Free everything."""
+        for name, handle in (
+            ("ggml_backend_buffer_free", self._buffer),
+            ("ggml_free", self._context),
+            ("ggml_backend_free", self._backend),
+        ):
+            if handle:
+                _function(name)(handle)
+        self._buffer = self._context = self._backend = 0
+
+    def set_threads(self, threads: int) -> None:
+        """Use so many threads from now on."""
+        self.threads = threads
+        if self._set_count is not None and self._backend:
+            self._set_count(self._backend, threads)
+
+    def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        """Take no notice: a product is over before anybody could be asked."""
+
+    def scores(self, number: int, row: Row, seen: NDArray[np.uint8]) -> Row:
+        """Scores [rows of the output] of head ``number``, as a copy.
+
+        ``row`` [width] is the target's, ``seen`` [bytes] the rows of the embedding matrix of the tokens seen.
+
+        Raises:
+            DecodeError: ggml could not compute it.
+        """
+        graph = self._graphs[number]
+        self._set(graph.row, row.ctypes.data, 0, row.nbytes)
+        if graph.seen:
+            self._set(graph.seen, seen.ctypes.data, 0, seen.nbytes)
+        code = self._compute(self._backend, graph.handle)
+        if code != 0:
+            raise DecodeError(said("ggml could not compute a head (code {code}).", code=code))
+        found = np.empty(graph.num_scores, dtype=np.float32)
+        self._get(graph.scores, found.ctypes.data, 0, found.nbytes)
+        return found
+
+    # ---- making -----------------------------------------------------------------------------------------------------
+
+    def _new_context(self) -> int:
+        blocks = sum(len(head.blocks) for head in self._heads)
+        tensors = _TENSORS_PER_BLOCK * blocks + _TENSORS_PER_HEAD * len(self._heads)
+        graphs = len(self._heads) * int(_function("ggml_graph_overhead_custom")(self._graph_size, False))
+        size = tensors * int(_function("ggml_tensor_overhead")()) + graphs
+        return int(_function("ggml_init")(_InitParams(size, None, True)) or 0)
+
+    @property
+    def _graph_size(self) -> int:
+        return max(_TENSORS_PER_BLOCK * len(head.blocks) for head in self._heads) + _TENSORS_PER_HEAD
+
+    def _make(self, head: HeadWeights) -> _Graph:
+        row = seen = x = self._vector(self.width)
+        seen = 0
+        if head.num_seen:
+            kind = _NUMBERS[self._embedding_kind]
+            seen = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_seen)
+            places = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
+            self._waiting.append((places, np.arange(head.num_seen, dtype=np.int32)))
+            embedded = self._op("ggml_get_rows", seen, places)
+            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_seen)
+            x = _function("ggml_concat")(self._context, row, embedded, 0)
+        for block in head.blocks:
+            inner = self._op("ggml_silu", self._product(block.weight, block.bias, x))
+            kept = x if block.skip is None else self._product(block.skip, block.skip_bias, x)
+            x = self._op("ggml_add", kept, inner)
+        scores = self._product(head.output, head.output_bias, x)
+        graph = _function("ggml_new_graph_custom")(self._context, self._graph_size, False)
+        _function("ggml_build_forward_expand")(graph, scores)
+        return _Graph(graph, row, seen, scores, head.output.rows)
+
+    def _op(self, name: str, *tensors: int) -> int:
+        return int(_function(name)(self._context, *tensors))
+
+    def _vector(self, size: int) -> int:
+        return int(_function("ggml_new_tensor_1d")(self._context, _F32, size))
+
+    def _product(self, matrix: Matrix, bias: Row | None, x: int) -> int:
+        found = self._op("ggml_mul_mat", self._weights(matrix), x)
+        if bias is None:
+            return found
+        tensor = self._vector(len(bias))
+        self._waiting.append((tensor, np.ascontiguousarray(bias, dtype=np.float32)))
+        return self._op("ggml_add", found, tensor)
+
+    def _weights(self, matrix: Matrix) -> int:
+        place = matrix.data.ctypes.data
+        if place not in self._made:
+            kind = _NUMBERS[matrix.kind]
+            tensor = _function("ggml_new_tensor_2d")(self._context, kind, matrix.columns, matrix.rows)
+            self._made[place] = tensor
+            self._waiting.append((tensor, matrix.data))
+        return self._made[place]
+
+    def _find_set_count(self) -> Any:  # noqa: ANN401  (the binding ships no types)
+        registry = _function("ggml_backend_dev_backend_reg")(_function("ggml_backend_get_device")(self._backend))
+        address = _function("ggml_backend_reg_get_proc_address")(registry, b"ggml_backend_set_n_threads")
+        return ctypes.CFUNCTYPE(None, _POINTER, _INT)(address) if address else None

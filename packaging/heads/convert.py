@@ -1,0 +1,133 @@
+"""Make a GGUF of published heads: those of FasterDecoding/Medusa, and of Hydra's authors (its heads of the kind "mlp").
+
+Reads ``medusa_lm_head`` or ``hydra_lm_head`` as .safetensors, or as .pt by PyTorch's loader for weights only, which
+runs nothing that a file asks for. Heads without an output matrix use the target's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from medusa_file import TYPES, HeadsFile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_HEADER_BYTES = 64 * 2**20
+_KINDS = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
+_MEDUSA = re.compile(r"(?:medusa_head\.)?(\d+)\.(\d+)\.(linear\.)?(weight|bias)")
+_HYDRA = re.compile(r"(?:hydra_head\.)?hydra_mlp\.(\d+)\.(\d+)\.(linear|res_connection)\.(weight|bias)")
+_HYDRA_OUTPUT = re.compile(r"(?:hydra_head\.)?hydra_lm_head\.(\d+)\.(weight|bias)")
+Weights = dict[str, "NDArray[np.float32]"]
+
+
+def read_safetensors(path: Path) -> Weights:
+    """All tensors of a file, as float32.
+
+    Raises:
+        ValueError: it is damaged, or of another format.
+    """
+    data = np.memmap(path, np.uint8, "r")
+    size = int.from_bytes(data[:8].tobytes(), "little") if len(data) >= 8 else 0
+    if not 0 < size <= min(MOST_HEADER_BYTES, len(data) - 8):
+        raise ValueError(f"{path.name} is no safetensors file, or is cut")
+    found = {}
+    for name, entry in json.loads(data[8 : 8 + size].tobytes()).items():
+        if name == "__metadata__":
+            continue
+        kind, (begin, end), shape = entry["dtype"], entry["data_offsets"], tuple(entry["shape"])
+        if kind not in _KINDS:
+            raise ValueError(f"{path.name} has the tensor {name} of the type {kind}; known are {', '.join(_KINDS)}")
+        raw = data[8 + size + begin : 8 + size + end]
+        if not 0 <= begin <= end or raw.nbytes != int(np.prod(shape)) * np.dtype(_KINDS[kind]).itemsize:
+            raise ValueError(f"the tensor {name} of {path.name} is not whole: the file is cut or damaged")
+        values = np.frombuffer(raw.tobytes(), _KINDS[kind])
+        wide = (values.astype(np.uint32) << 16).view(np.float32) if kind == "BF16" else values.astype(np.float32)
+        found[name] = wide.reshape(shape)
+    return found
+
+
+def read_pt(path: Path) -> Weights:
+    """The same of a file that PyTorch wrote.
+
+    Raises:
+        ValueError: it holds more than weights: such a file may run anything when it is opened.
+    """
+    import torch  # noqa: PLC0415  (.safetensors files need none)
+
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise ValueError(f"{path.name} holds more than weights, or is damaged: it was not opened") from error
+    if not isinstance(state, dict) or not all(isinstance(one, torch.Tensor) for one in state.values()):
+        raise ValueError(f"{path.name} is no plain list of weights")
+    return {str(name): one.float().numpy() for name, one in state.items()}
+
+
+def renamed(weights: Weights) -> tuple[str, dict[str, NDArray[np.float32]]]:
+    """The kind of the heads, and their tensors by the names of our files.
+
+    Raises:
+        ValueError: it is neither layout.
+    """
+    is_hydra = any(_HYDRA.fullmatch(name) for name in weights)
+    found = {}
+    for name, values in weights.items():
+        if is_hydra and (match := _HYDRA.fullmatch(name)):
+            place = f"block.{match[2]}" if match[3] == "linear" else "skip"
+            found[f"head.{match[1]}.{place}.{match[4]}"] = values
+        elif is_hydra and (match := _HYDRA_OUTPUT.fullmatch(name)):
+            found[f"head.{match[1]}.output.{match[2]}"] = values
+        elif not is_hydra and (match := _MEDUSA.fullmatch(name)):
+            place = f"block.{match[2]}" if match[3] else "output"
+            found[f"head.{match[1]}.{place}.{match[4]}"] = values
+        else:
+            raise ValueError(f"the tensor {name} belongs to no layout that is known (Medusa, Hydra of the kind mlp)")
+    return "hydra" if is_hydra else "medusa", found
+
+
+def heads_file(weights: Weights, num_tokens: int | None = None) -> HeadsFile:
+    """What is to be written; with ``num_tokens`` only the lowest ids, the commonest of most vocabularies, are kept.
+
+    Raises:
+        ValueError: it is neither layout.
+    """
+    kind, tensors = renamed(weights)
+    kept = None
+    if num_tokens is not None:
+        kept = np.arange(num_tokens, dtype=np.int32)
+        tensors = {name: one[:num_tokens] if ".output." in name else one for name, one in tensors.items()}
+    numbers = [
+        tuple(map(int, match.groups())) for name in tensors if (match := re.match(r"head\.(\d+)\.block\.(\d+)", name))
+    ]
+    if not numbers:
+        raise ValueError("there are no heads in it")
+    heads, blocks = (max(one) + 1 for one in zip(*numbers, strict=True))
+    return HeadsFile(kind, heads, blocks, len(tensors["head.0.block.0.weight"]), tensors, kept)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("heads", type=Path, help=".safetensors or .pt")
+    parser.add_argument("target", type=Path, help="GGUF of the model that they were made for")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--type", choices=sorted(TYPES), default="Q8_0", help="of the matrices")
+    parser.add_argument("--tokens", type=int, help="propose only so many tokens, of the lowest ids")
+    chosen = parser.parse_args()
+    try:
+        weights = read_safetensors(chosen.heads) if chosen.heads.suffix == ".safetensors" else read_pt(chosen.heads)
+        heads_file(weights, chosen.tokens).write(chosen.out, chosen.target, chosen.type)
+    except (OSError, ValueError) as error:
+        sys.exit(f"{error}.")
+    print(f"{chosen.out}: {chosen.out.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""Sessions with Medusa and Hydra heads from a file: known rows, known acceptance, the same answers, refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.decoding import tie_safe
+from engine.heads.medusa.loading import LoadedMedusa
+from engine.pacing.pass_trace import TracedPass
+from engine.records import EngineReady, LoadRequest, Mode, SamplingParams, Source
+from engine.sandbox.head_probe import head_inspector
+from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile, Kind, Tensor, tiny_llama
+from tests.engine.heads.head_sessions import agrees, answer, load, longer
+from tests.engine.heads.medusa.factory import (
+    N_EMBD,
+    markov_heads,
+    markov_llama,
+    random_heads,
+    tensor,
+    tokens_of,
+    unit_embeddings,
+)
+from tests.engine.session.test_heads import chi_square_p
+from tests.long_form import LONG
+
+KEPT = np.arange(3, 260, 3, dtype=np.int32)
+KINDS: dict[str, Callable[[GgufFile], GgufFile]] = {
+    "medusa": random_heads,
+    "medusa, two blocks, few tokens": lambda target: random_heads(target, num_blocks=2, kept=KEPT),
+    "medusa, the target's output": lambda target: random_heads(target, kept=KEPT, output="lent"),
+    "hydra": lambda target: random_heads(target, "hydra", output="shared"),
+    "hydra, the target's output": lambda target: random_heads(target, "hydra", output="lent", num_blocks=2),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    target = longer(tiny_llama)
+    session, ready = load(tmp_path_factory.mktemp("medusa"), target, KINDS[request.param](target))
+    assert ready.draft is not None, ready.unavailable
+    yield session
+    session.close()
+
+
+def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
+    plain, proposed = answer(loaded, Mode.OFF), 0
+    for mode in (Mode.HEAD, Mode.HYBRID, Mode.AUTO):
+        for depth in (None, 1, 3, 7):
+            end = answer(loaded, mode, depth=depth)
+            assert agrees(loaded, plain, end)
+            assert not any("left out" in why for why in end.stats.decisions)
+            proposed += end.stats.proposed
+    assert proposed > 200
+
+
+@pytest.mark.parametrize("kind", ["medusa", "hydra"])
+def test_tie_safe_gives_the_plain_tokens_of_many_prompts(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tie_safe, "BUDGET_S", 120.0)  # beside other programs a look may take long
+    target = longer(tiny_llama)
+    session, _ready = load(tmp_path, target, random_heads(target, kind))
+    dice, proposed, number_of_prompts = np.random.default_rng(5), 0, 200 if LONG else 20
+    words = ("the", "a", "cat", "dog", "sat", "on", "mat", "once", "time", "more", "of", "lake", "water", "red", "b")
+    for number in range(number_of_prompts):
+        prompt = " ".join(dice.choice(words, int(dice.integers(1, 30))))
+        plain = answer(session, Mode.OFF, prompt, tie_safe=True)
+        end = answer(session, Mode.HEAD, prompt, depth=1 + number % 4, tie_safe=True)
+        assert end.token_ids == plain.token_ids
+        proposed += end.stats.proposed
+    assert proposed > 30 * number_of_prompts
+    session.close()
+
+
+def test_no_more_is_proposed_than_there_are_heads_and_only_what_their_map_has(tmp_path: Path) -> None:
+    target = longer(tiny_llama)
+    session, _ready = load(tmp_path, target, random_heads(target, num_heads=2, kept=KEPT))
+    passes: list[TracedPass] = []
+    session.on_trace = passes.append
+    answer(session, Mode.HEAD, depth=7)
+    assert max(one.proposed for one in passes) == 2
+    head = session._draft
+    assert isinstance(head, LoadedMedusa)
+    head.follow(on=False)
+    head.sequence.clear()
+    row = head.sequence.forward([5], 1)[0]
+    assert np.flatnonzero(np.isfinite(row)).tolist() == KEPT.tolist()
+    session.close()
+
+
+# ---- known rows -----------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_what_the_published_formulas_give(tmp_path: Path) -> None:
+    """Of Medusa and Hydra, recomputed by NumPy from the target's own row and embeddings."""
+    target = longer(tiny_llama)
+    for kind in ("medusa", "hydra"):
+        file = random_heads(target, kind, num_blocks=2)
+        session, _ready = load(tmp_path, target, file)
+        head, sequence = session._draft, session._loaded().sequence
+        assert isinstance(head, LoadedMedusa)
+        head.follow(on=True)
+        ids = [5, 9, 60, 71, 80, 90]
+        sequence.clear()
+        head.sequence.clear()
+        sequence.forward(ids[:3], 3)
+        row = head.tap.row()
+        assert row is not None
+        output = values(target, "output.weight")
+        logits = sequence.forward(ids[2:3], 1) if sequence.rollback(2) else None
+        assert logits is not None
+        assert np.allclose(output @ row, logits[0], atol=0.02)  # so it is the row that the target makes logits of
+        found = head.sequence.forward(ids, 3)
+        for k in range(3):
+            seen = values(target, "token_embd.weight")[ids[3 : 4 + k]].ravel() if kind == "hydra" else np.zeros(0)
+            assert np.allclose(found[k], by_formula(file, k, np.concatenate([row, seen])), atol=0.02)
+        session.close()
+
+
+def values(file: GgufFile, name: str) -> NDArray[np.float64]:
+    (one,) = [each for each in file.tensors if each.name == name]
+    kind = np.float32 if one.kind == 0 else np.float16
+    return np.frombuffer(one.data, kind).reshape(one.dims[::-1]).astype(np.float64)
+
+
+def by_formula(file: GgufFile, k: int, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    x = z
+    for n in range(2):
+        inner = values(file, f"head.{k}.block.{n}.weight") @ x + values(file, f"head.{k}.block.{n}.bias")
+        if n == 0 and len(z) > N_EMBD:
+            x = values(file, f"head.{k}.skip.weight") @ x + values(file, f"head.{k}.skip.bias")
+        x = x + inner / (1.0 + np.exp(-inner))
+    return values(file, f"head.{k}.output.weight") @ x + values(file, f"head.{k}.output.bias")
+
+
+# ---- known acceptance -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have answers without a seed draw the same numbers in every run."""
+    numbers = count()
+    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
+
+
+def markov(folder: Path, noise: float) -> tuple[Session, EngineReady]:
+    target = unit_embeddings(markov_llama())
+    return load(folder, target, markov_heads(target, noise), n_ctx=1024)
+
+
+def test_heads_that_say_the_same_are_always_accepted(tmp_path: Path) -> None:
+    session, ready = markov(tmp_path, 0.0)
+    assert ready.draft is not None
+    assert ready.draft.head == "Hydra"
+    end = answer(session, Mode.HEAD, depth=3)
+    assert end.stats.accepted >= end.stats.proposed - 3  # of the first pass nothing is known of the prompt
+    assert end.stats.provenance[Source.HEAD] >= 44
+    session.close()
+
+
+class Chain:
+    """The distributions of a target whose next token depends on the last only, and of its heads."""
+
+    def __init__(self, session: Session, noise_file: GgufFile, temperature: float) -> None:
+        target, head = session._loaded().sequence, session._draft
+        assert isinstance(head, LoadedMedusa)
+        ends = list(session._loaded().model.vocab.eog_ids)
+        number = head.weights.layout.n_vocab
+        embedding = values(unit_embeddings(markov_llama()), "token_embd.weight")
+        own = embedding @ values(noise_file, "output.weight").T
+        head.follow(on=False)
+        self.p, self.q = np.zeros((number, number)), np.zeros((number, number))
+        for token_id in range(number):
+            target.clear()
+            for logits, found in (
+                (target.forward([token_id], 1)[0].astype(np.float64), self.p),
+                (own[token_id], self.q),
+            ):
+                weights = np.exp((logits - logits.max()) / temperature)
+                weights[ends] = 0.0  # as the answers are asked to
+                found[token_id] = weights / weights.sum()
+        target.clear()
+
+    @property
+    def kept(self) -> NDArray[np.float64]:
+        """The chance that a token drawn by a head is kept, by the token before."""
+        return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
+
+    @property
+    def agreed(self) -> NDArray[np.float64]:
+        """The chance that both draw one token with the same Gumbel numbers, by the token before."""
+        found = np.zeros(len(self.p))
+        for last, (p, q) in enumerate(zip(self.p, self.q, strict=True)):
+            both = np.flatnonzero((p > 0.0) & (q > 0.0))
+            found[last] = sum(1.0 / np.maximum(p / p[x], q / q[x]).sum() for x in both)
+        return found
+
+
+@pytest.mark.parametrize("seeded", [False, True])
+@pytest.mark.parametrize(("noise", "temperature"), [(0.3, 1.0), (0.8, 0.8)])
+def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
+    tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.sampling.sharpness._FIRST", 1.0)  # so that q is what the arithmetic takes it for
+    monkeypatch.setattr("engine.sampling.sharpness.EXPONENTS", (1.0,))
+    monkeypatch.setattr("engine.sampling.sharpness._POWERS", np.ones((1, 1)))
+    session, _ready = markov(tmp_path, noise)
+    chain = Chain(session, markov_heads(unit_embeddings(markov_llama()), noise), temperature)
+    kept = chain.agreed if seeded else chain.kept
+    after, passes, chances, num_kept = Counter[tuple[int, int]](), list[TracedPass](), list[float](), 0
+    session.on_trace = passes.append
+    for seed in range(4):
+        passes.clear()
+        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
+        ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
+        after.update(pairwise(ids))
+        drafted = [one for one in passes if one.proposed and one.token > 1]
+        chances += [float(kept[ids[one.token - 1]]) for one in drafted]
+        num_kept += sum(one.accepted for one in drafted)
+    assert len(chances) > 500
+    expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
+    assert abs(num_kept - expected) < 4.0 * spread
+    assert expected < 0.97 * len(chances)
+    assert chi_square_p(after, chain.p) > 0.001
+    session.close()
+
+
+@pytest.mark.parametrize("seeded", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "depth", "temperature"),
+    [(Mode.HEAD, 3, 0.8), (Mode.HEAD, None, 1.0), (Mode.HYBRID, 4, 1.0), (Mode.AUTO, None, 0.8)],
+)
+def test_the_output_of_longer_drafts_is_the_targets(
+    tmp_path: Path, mode: Mode, depth: int | None, temperature: float, seeded: bool, repeatable: None
+) -> None:
+    session, _ready = markov(tmp_path, 0.6)
+    chain = Chain(session, markov_heads(unit_embeddings(markov_llama()), 0.6), temperature)
+    after, num_proposed = Counter[tuple[int, int]](), 0
+    for seed in range(4):
+        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
+        end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
+        after.update(pairwise(end.token_ids))
+        num_proposed += end.stats.proposed
+    assert num_proposed > 200 or mode is Mode.AUTO
+    assert chi_square_p(after, chain.p) > 0.001
+    session.close()
+
+
+# ---- refusals -------------------------------------------------------------------------------------------------------
+
+
+def refusal(folder: Path, head: GgufFile | bytes) -> str:
+    """Why heads are not used; the target is, and answers."""
+    target, path = longer(tiny_llama).write(folder / "target.gguf"), folder / "head.gguf"
+    path.write_bytes(head if isinstance(head, bytes) else head.to_bytes())
+    session = Session(inspect_head=head_inspector(folder / "cache"))
+    ready = session.load(LoadRequest(str(target), str(path), n_ctx=512))
+    assert ready.draft is None
+    assert len(answer(session, Mode.AUTO).token_ids) == 64
+    session.close()
+    return ready.unavailable[Mode.DRAFT]
+
+
+def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    target = tiny_llama()
+    good = random_heads(target, kept=KEPT)
+    wide = tensor("head.0.block.0.weight", np.zeros((N_EMBD, 2 * N_EMBD)))
+    back = Tensor("vocab_map", (len(KEPT),), 26, KEPT[::-1].tobytes())
+    beyond = Tensor("vocab_map", (len(KEPT),), 26, (KEPT + len(tokens_of(target))).astype(np.int32).tobytes())
+    more = tensor("blk.0.attn_q.weight", np.zeros((1, 32)))
+    damaged = np.full((N_EMBD, N_EMBD), np.nan)
+    cases: dict[str, GgufFile | bytes] = {
+        "made for tiny, whose tokens are others": good.with_metadata(medusa__tokenizer_sha256=(Kind.STRING, "0" * 64)),
+        "rows of 128 numbers, and the target's have 64": good.with_metadata(
+            medusa__embedding_length=(Kind.UINT32, 128)
+        ),
+        "of the kind medusa or hydra": good.with_metadata(medusa__kind=(Kind.STRING, "lizard")),
+        "says 99 of its head_count": good.with_metadata(medusa__head_count=(Kind.UINT32, 99)),
+        "lacks the tensor head.3.block.0.weight": good.with_metadata(medusa__head_count=(Kind.UINT32, 4)),
+        "has 128 × 64 values": replace(good, tensors=(wide, *good.tensors[1:])),
+        "which no such head has": replace(good, tensors=(*good.tensors, more)),
+        "do not ascend": replace(good, tensors=(*good.tensors[:-1], back)),
+        "none of the target's": replace(good, tensors=(*good.tensors[:-1], beyond)),
+        "numbers that are not finite": good.with_tensor(
+            "head.0.block.0.weight", data=damaged.astype(np.float32).tobytes()
+        ),
+        "bytes of its weights are missing": good.to_bytes()[:-1000],
+    }
+    cases["vocabulary of 999 tokens"] = random_heads(target).with_metadata(medusa__vocab_size=(Kind.UINT32, 999))
+    for words, head in cases.items():
+        reason = refusal(tmp_path, head)
+        if words == "rows of 128 numbers, and the target's have 64":
+            assert words in reason or "values, and should have" in reason
+        elif words == "vocabulary of 999 tokens":
+            assert "values, and should have" in reason
+        else:
+            assert words in reason, reason
