@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -58,7 +57,7 @@ def test_an_answer_is_kept_as_interrupted_and_the_model_is_loaded_again(harness:
     assert harness.window.engine.state is EngineState.LOADING
     card = harness.window.transcript.last_answer()
     assert card is not None
-    assert card.author.text() == Path(TARGET).stem, "not the app"
+    assert card.author.text() == "puppet", "the title of the model, not the app"
     harness.engine.ready()
     banner = harness.window.problem_banner
     qtbot.waitUntil(lambda: "the model is loaded again." in banner.message.text())
