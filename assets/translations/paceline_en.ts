@@ -419,9 +419,9 @@
     <name>ServerPage</name>
     <message numerus="yes">
         <source>{names} and {number} more</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{names} and {number} more</numerusform>
+            <numerusform>{names} and {number} more</numerusform>
         </translation>
     </message>
 </context>
