@@ -300,8 +300,8 @@ class Session:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        own_head = draft if isinstance(self._draft, LoadedHead) and self._draft.is_own else None
-        draft = None if own_head is not None else draft
+        is_own = isinstance(self._draft, LoadedHead) and self._draft.is_own
+        draft, own_head = (None, draft) if is_own else (draft, None)
         return EngineReady(
             target.info,
             draft,
