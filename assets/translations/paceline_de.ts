@@ -161,6 +161,10 @@
         <translation>Als Text behalten</translation>
     </message>
     <message>
+        <source>Load</source>
+        <translation>Laden</translation>
+    </message>
+    <message>
         <source>Load {name}</source>
         <translation>{name} laden</translation>
     </message>
@@ -5524,6 +5528,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
     </message>
     <message>
+        <source>Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.</source>
+        <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
+    </message>
+    <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
         <translation>Flash Attention oder die Wahl der Tokens versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
     </message>
@@ -6808,6 +6816,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>The heads were made for a vocabulary of {num_tokens:,} tokens, and the target&apos;s has {number:,}.</source>
+        <translation>Die Köpfe wurden für ein Vokabular von {num_tokens:,} Token gemacht, das des Zielmodells hat {number:,}.</translation>
+    </message>
+    <message>
+        <source>Its vocabulary map is no list of at most {limit:,} ids.</source>
+        <translation>Ihre Vokabularzuordnung ist keine Liste von höchstens {limit:,} IDs.</translation>
+    </message>
+    <message>
         <source>Open that model, and choose this file as its draft.</source>
         <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als seinen Entwurf.</translation>
     </message>
@@ -6900,10 +6916,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
-        <source>The heads were made for a vocabulary of {wanted:,} tokens, and the target&apos;s has {number:,}.</source>
-        <translation>Die Köpfe wurden für ein Vokabular von {wanted:,} Token gemacht, und das des Zielmodells hat {number:,}.</translation>
-    </message>
-    <message>
         <source>nothing</source>
         <translation>nichts</translation>
     </message>
@@ -6914,10 +6926,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The file does not say whether its heads are of the kind medusa or hydra.</source>
         <translation>Die Datei sagt nicht, ob ihre Köpfe von der Art medusa oder hydra sind.</translation>
-    </message>
-    <message>
-        <source>Its vocabulary map is no list of at most {number:,} ids.</source>
-        <translation>Ihre Vokabularliste ist keine Liste von höchstens {number:,} Nummern.</translation>
     </message>
     <message>
         <source>Some of its heads have an output matrix of their own, and some have none.</source>
@@ -7250,10 +7258,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Choose another embedding model if it happens again.</source>
         <translation>Wähle ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
-    </message>
-    <message>
-        <source>Input {number} is too large: it has {tokens:,} tokens, and this model reads {most:,} at once.</source>
-        <translation>Eingabe {number} ist zu groß: Sie hat {tokens:,} Tokens, und dieses Modell liest {most:,} auf einmal.</translation>
     </message>
     <message>
         <source>The process that had {name} ended without an answer.</source>

@@ -105,8 +105,8 @@ def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
         )
     if tokens is not None and tokens.length != layout.n_vocab:
         return said(
-            "The heads were made for a vocabulary of {wanted:,} tokens, and the target's has {number:,}.",
-            wanted=layout.n_vocab,
+            "The heads were made for a vocabulary of {num_tokens:,} tokens, and the target's has {number:,}.",
+            num_tokens=layout.n_vocab,
             number=tokens.length,
         )
     return ""
@@ -168,7 +168,7 @@ def _num_outputs(vocab_map: TensorInfo | None, n_vocab: int) -> int:
     if vocab_map is None:
         return n_vocab
     if vocab_map.type_name != "I32" or len(vocab_map.dims) != 1 or vocab_map.dims[0] > n_vocab:
-        raise DraftRefusedError(said("Its vocabulary map is no list of at most {number:,} ids.", number=n_vocab))
+        raise DraftRefusedError(said("Its vocabulary map is no list of at most {limit:,} ids.", limit=n_vocab))
     return vocab_map.dims[0]
 
 

@@ -79,9 +79,9 @@ class Embedder:
                 raise PromptTooLongError(said("Input {number} has no tokens.", number=place + 1), "Leave it out.")
             raise PromptTooLongError(
                 said(
-                    "Input {number} is too large: it has {tokens:,} tokens, and this model reads {most:,} at once.",
+                    "Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.",
                     number=place + 1,
-                    tokens=number,
+                    num_tokens=number,
                     most=model.n_ctx,
                 ),
                 "Cut it into parts.",

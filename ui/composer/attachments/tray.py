@@ -103,7 +103,7 @@ class AttachmentTray(QWidget):
         self.offer_text, self.sight_text = QLabel(), QLabel()
         self.attach_button = QPushButton(translate("AttachmentTray", "Attach as a file"))
         self.keep_button = QPushButton(translate("AttachmentTray", "Keep as text"))
-        self.load_button = QPushButton()
+        self.load_button = QPushButton(translate("AttachmentTray", "Load"))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
         self.sight = _row(self.sight_text, self.load_button)
         self._seeing = ""  # the file of the model that is offered
