@@ -51,8 +51,6 @@ BAD_FIELDS: tuple[dict[str, object], ...] = (
     {"messages": [{"role": "user", "content": "x"}], "temperature": 1e999},
     {"messages": [{"role": "user", "content": "x"}], "max_tokens": "many"},
     {"messages": [{"role": "user", "content": "x"}], "stream": "yes"},
-    {"messages": [{"role": "user", "content": "x"}], "nobody_knows": 1},
-    {"messages": [{"role": "user", "content": "\ud800"}]},
     {"messages": [{"role": "user", "content": "x"}], "n": 0},
 )
 
