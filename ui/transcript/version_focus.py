@@ -5,9 +5,7 @@ With another version the page is shown anew and what had the focus is gone: the 
 
 from __future__ import annotations
 
-import time
-
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ui.transcript.cards.card import MessageCard
@@ -15,7 +13,7 @@ from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.text_caret import texts_of
 from ui.transcript.transcript import Transcript
 
-SOON_S = 0.5  # what takes longer to come has lost the keyboard to whatever was done meanwhile
+INPUTS = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # who does something else meanwhile has the keyboard
 
 
 class VersionFocus(QObject):
@@ -26,7 +24,6 @@ class VersionFocus(QObject):
         self._transcript = transcript
         self._wanted: int | None = None
         self._by = 0  # the arrow that was pressed; 0: none, the keyboard was elsewhere in a message
-        self._since_s = 0.0
         transcript.version_requested.connect(self._note)
         transcript.arrived.connect(self._on_arrived)
 
@@ -38,11 +35,23 @@ class VersionFocus(QObject):
         by_pointer = on_switch and switch is not None and not switch.pressed_by_key
         self._wanted = message_id if card is not None and not by_pointer else None
         self._by = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
-        self._since_s = time.monotonic()
+        if self._wanted is not None:
+            QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave the focus where it is put by a key or a click before the message is there."""
+        if event.type() in INPUTS:
+            self._forget()
+        return super().eventFilter(watched, event)
+
+    def _forget(self) -> None:
+        self._wanted = None
+        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
 
     def _on_arrived(self, message_id: int) -> None:
-        wanted, self._wanted = self._wanted, None
-        if message_id != wanted or time.monotonic() - self._since_s > SOON_S:
+        wanted = self._wanted
+        self._forget()
+        if message_id != wanted:
             return
         card = next((card for card in self._transcript.cards if card.message_id == message_id), None)
         target = self._target(card) if card is not None else None

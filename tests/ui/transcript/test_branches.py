@@ -91,6 +91,21 @@ def test_tab_walks_through_all_actions_of_a_message(page: MainWindow, qtbot: QtB
     assert answer_card(page, 1).more_button.hasFocus()
 
 
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_version_that_comes_takes_the_keyboard_unless_a_key_was_pressed_meanwhile(
+    page: MainWindow, qtbot: QtBot, typed: bool
+) -> None:
+    card = answer_card(page, 3)
+    card.body.segments[0].setFocus(Qt.FocusReason.TabFocusReason)
+    page.transcript.version_requested.emit(4)
+    page.composer.setFocus()
+    if typed:
+        qtbot.keyClick(page.composer.edit, Qt.Key.Key_A)
+    page.transcript.arrived.emit(4)
+    assert card.has_focus is not typed
+    assert page.composer.text == ("a" if typed else "")
+
+
 def test_all_of_it_has_names(page: MainWindow) -> None:
     user_card(page, 0).begin_edit()
     page.sidebar.search.setText("x")
