@@ -3433,6 +3433,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3, Medusa)</source>
+        <translation>Kopf (MTP, EAGLE-3, Medusa)</translation>
+    </message>
+    <message>
         <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
         <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
     </message>
@@ -3443,10 +3447,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
-    </message>
-    <message>
-        <source>Head (MTP, EAGLE-3)</source>
-        <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
     <message>
         <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
@@ -9644,6 +9644,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Schlüssel</translation>
     </message>
     <message>
+        <source>Programs of this computer may leave the key out.</source>
+        <translation>Programme auf diesem Computer brauchen den Schlüssel nicht.</translation>
+    </message>
+    <message>
         <source>Show the key</source>
         <translation>Schlüssel anzeigen</translation>
     </message>
@@ -10059,10 +10063,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <source>Head (MTP, EAGLE-3)</source>
-        <translation>Kopf (MTP, EAGLE-3)</translation>
-    </message>
-    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
@@ -10117,6 +10117,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Auto</source>
         <translation>Auto</translation>
+    </message>
+    <message>
+        <source>Head (MTP, EAGLE-3, Medusa)</source>
+        <translation>Kopf (MTP, EAGLE-3, Medusa)</translation>
     </message>
     <message>
         <source>Target</source>
@@ -10907,6 +10911,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell behalten.</translation>
     </message>
     <message>
+        <source>Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP, EAGLE-3 oder Medusa) vorgeschlagen und vom Zielmodell angenommen.</translation>
+    </message>
+    <message>
         <source>N-gram</source>
         <translation>N-Gramm</translation>
     </message>
@@ -11341,10 +11349,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Head</source>
         <translation>Kopf</translation>
-    </message>
-    <message>
-        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
-        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell angenommen.</translation>
     </message>
     <message>
         <source>Share of the time spent drafting tokens.</source>
@@ -12346,8 +12350,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Köpfe in der Datei: MTP-Schichten des Modells selbst</translation>
     </message>
     <message>
-        <source>A head in a file of its own (MTP or EAGLE-3)</source>
-        <translation>Ein Kopf in einer eigenen Datei (MTP oder EAGLE-3)</translation>
+        <source>A head in a file of its own (MTP, EAGLE-3 or Medusa)</source>
+        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3 oder Medusa)</translation>
     </message>
     <message>
         <source>Text that repeats is drafted; no second model is needed</source>

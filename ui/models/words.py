@@ -51,7 +51,7 @@ KIND_HELP = {
 DRAFTING_WORDS = {
     Drafting.DRAFT_MODEL: mark("Words", "A small model drafts for it"),
     Drafting.HEADS_INSIDE: mark("Words", "Heads inside: next-token layers (MTP) in the model's own file"),
-    Drafting.SIDE_FILE: mark("Words", "A head in a file of its own (MTP or EAGLE-3)"),
+    Drafting.SIDE_FILE: mark("Words", "A head in a file of its own (MTP, EAGLE-3 or Medusa)"),
     Drafting.TEXT: mark("Words", "Text that repeats is drafted; no second model is needed"),
 }
 MATCH_WORDS = {

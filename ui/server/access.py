@@ -50,6 +50,10 @@ class ServerAccess(QWidget):
         self.key = self._field(translate("ServerAccess", "Key"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.complaint = self._label("", "error")
+        self.hint = self._label(
+            translate("ServerAccess", "Programs of this computer may leave the key out."), "caption"
+        )
+        self.hint.hide()
         self.show_button = self._button("eye", translate("ServerAccess", "Show the key"))
         self.show_button.setCheckable(True)
         self.show_button.toggled.connect(self._show_key)
@@ -110,6 +114,7 @@ class ServerAccess(QWidget):
         for part in (heading, self._label(words, "caption")):
             column.addWidget(part)
         column.addLayout(grid)
+        column.addWidget(self.hint)
         column.addWidget(self.complaint)
         column.addLayout(above)
         column.addWidget(self.example)
@@ -122,9 +127,10 @@ class ServerAccess(QWidget):
         self._n_ctx = target.n_ctx if target else DEFAULT_CTX
         self._show()
 
-    def set_address(self, host: str, port: int) -> None:
-        """Where it listens, or will."""
+    def set_address(self, host: str, port: int, *, needs_key: bool = True) -> None:
+        """Where it listens, or will, and whether programs must show the key there."""
         self._url = base_url(host, port)
+        self.hint.setVisible(not needs_key)
         self._show()
 
     def set_key(self, key: str, problem: str) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.local_server import LOOPBACK, LoggedRequest, ServerState, ServerView
+from app.domain.local_server import LOOPBACK, LoggedRequest, ServerSetup, ServerState, ServerView
 from app.domain.settings.fields import SettingField, SettingValue
 from app.domain.settings.table import SERVER
 from engine.records import ModelInfo
@@ -163,7 +163,9 @@ class ServerPage(QWidget):
             row.blockSignals(True)
             row.set_value(values.get(key, row.field.default))
             row.blockSignals(False)
-        self.access.set_address(str(values.get("server_host", LOOPBACK)), int(values.get("server_port") or 0))
+        host, port = str(values.get("server_host", LOOPBACK)), int(values.get("server_port") or 0)
+        setup = ServerSetup(host, port, wants_key=bool(values.get("server_key", True)))
+        self.access.set_address(host, port, needs_key=setup.needs_key)
         self._show_models()
 
     def set_view(self, view: ServerView, words: str) -> None:

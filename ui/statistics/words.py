@@ -133,7 +133,7 @@ SOURCES = {
     Source.HEAD: (
         mark("StatsPanel", "Head"),
         "head",
-        mark("StatsPanel", "Proposed by a head (MTP or EAGLE-3) and accepted by the target."),
+        mark("StatsPanel", "Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target."),
     ),
     Source.NGRAM: (
         mark("StatsPanel", "N-gram"),

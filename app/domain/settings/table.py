@@ -28,7 +28,7 @@ _MODE_LABELS = {
     "ngram": "N-gram (prompt lookup)",
     "suffix": "Suffix decoding",
     "draft": "Draft model",
-    "head": "Head (MTP, EAGLE-3)",
+    "head": "Head (MTP, EAGLE-3, Medusa)",
     "hybrid": "Hybrid (text and draft model)",
     "auto": "Auto",
 }

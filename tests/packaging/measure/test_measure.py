@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from tests.long_form import only_long
+from tests.long_form import only_long, rounds
 from tests.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,7 +44,8 @@ def test_with_near_ties_decided_as_plain_there_is_no_difference_at_all(
 def test_sampled_tokens_are_distributed_as_plain_decoding(
     exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(exactness, monkeypatch, "sampling", "--samples", "1600", "--temperatures", "0.8") == 0
+    samples = str(rounds(800, 1600))
+    assert run(exactness, monkeypatch, "sampling", "--samples", samples, "--temperatures", "0.8") == 0
 
 
 @only_long

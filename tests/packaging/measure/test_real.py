@@ -16,7 +16,9 @@ import pytest
 from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Variant
 from tests.app.benchmark import scripted_server
 from tests.app.benchmark.made_runs import made_run
+from tests.long_form import only_long
 from tests.scripts import load_script
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "packaging" / "measure" / "real.py"
@@ -65,11 +67,12 @@ def answers(state: Path) -> list[bytes]:
     return [line for line in content[: content.rfind(b"\n") + 1].splitlines() if not line.startswith(b'{"paceline')]
 
 
+@only_long
 def test_a_killed_measurement_goes_on_and_is_whole(server: Path, tmp_path: Path) -> None:
     state, out, page = tmp_path / "state.jsonl", tmp_path / "out" / "real.json", tmp_path / "out" / "real.md"
     words = ["--peer", f"llama-server={server}", "--rounds", "2", "--json", str(out), "--markdown", str(page)]
     first = started(state, *words)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while len(answers(state)) < 30 and first.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     first.kill()
@@ -79,7 +82,7 @@ def test_a_killed_measurement_goes_on_and_is_whole(server: Path, tmp_path: Path)
     with state.open("ab") as file:
         file.write(b'{"prompt":"half a li')
     second = started(state, *words)
-    _, said = second.communicate(timeout=280)
+    _, said = second.communicate(timeout=10 * PATIENCE_S)
     assert second.returncode == 0, said
     after = answers(state)
     assert after[: len(before)] == before
@@ -107,11 +110,11 @@ def test_a_request_to_end_is_heard_and_reported(number: signal.Signals, tmp_path
     state, page = tmp_path / "state.jsonl", tmp_path / "real.md"
     # Long enough that it is not over before a busy machine has sent the signal.
     process = started(state, "--markdown", str(page), "--max-tokens", "200", "--rounds", "50")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while len(answers(state)) < 5 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "## Scan (not whole)" in page.read_text("utf-8")
 
@@ -119,14 +122,14 @@ def test_a_request_to_end_is_heard_and_reported(number: signal.Signals, tmp_path
 def test_time_ends_it_and_the_final_waits_for_the_scan(tmp_path: Path) -> None:
     state = tmp_path / "state.jsonl"
     process = started(state, "--minutes", "0")
-    assert "scan: 0 of 92 answers" in process.communicate(timeout=120)[1]
+    assert "scan: 0 of 92 answers" in process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 3
     process = started(state, "--stage", "final")
-    assert "The final needs a whole scan" in process.communicate(timeout=120)[1]
+    assert "The final needs a whole scan" in process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 3
     assert answers(state) == []
     process = started(state, "--stage", "scan", "--max-tokens", "5")
-    assert "max tokens was 4 and is 5" in process.communicate(timeout=120)[1]
+    assert "max tokens was 4 and is 5" in process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 1
 
 

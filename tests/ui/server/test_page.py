@@ -31,6 +31,19 @@ def test_values_come_in_silently_and_a_switch_asks(page: ServerPage, qtbot: QtBo
     assert changes == [{"server": False}]
 
 
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"server_key": True}, False),
+        ({"server_key": False}, True),
+        ({"server_key": False, "server_host": ALL_ADDRESSES}, False),  # other computers always need it
+    ],
+)
+def test_it_says_where_a_key_is_not_needed(page: ServerPage, values: dict[str, object], told: bool) -> None:
+    page.set_values(values)  # type: ignore[arg-type]
+    assert page.access.hint.isVisibleTo(page) is told
+
+
 def test_what_can_be_done_depends_on_what_it_does(page: ServerPage) -> None:
     page.set_view(ServerView(ServerState.FAILED), "Another program uses port 8080.")
     assert page.retry_button.isVisible()
