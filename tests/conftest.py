@@ -40,8 +40,22 @@ if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 
+# They take minutes: begun last, they would leave the other processors nothing to do.
+LONGEST = (
+    "packaging/measure/test_measure.py",
+    "packaging/measure/test_real.py",
+    "engine/session/test_recurrent.py",
+    "app/hub/downloads/test_bad_networks.py",
+)
+
+
 # Garbage is looked for between tests only: see `garbage`.
 gc.disable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
 
 
 def pytest_collection_finish() -> None:

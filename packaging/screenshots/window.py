@@ -8,10 +8,13 @@ Everything is kept in a folder of its own that is removed afterwards.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -129,6 +132,7 @@ class Pictures:
         self.marks()
         self.race()
         self.settings()
+        self.server()
 
     def chat(self) -> None:
         """An edit of code."""
@@ -171,14 +175,36 @@ class Pictures:
         self._window.resize(SIZE)
 
     def settings(self) -> None:
-        """Speculation, and the local server."""
-        for number, name in ((1, "modes"), (6, "server")):
-            self._window.dialogs.open_settings()
-            dialog = next(dialog for dialog in self._window.findChildren(SettingsDialog) if dialog.isVisible())
-            dialog.nav.setCurrentRow(number)
-            dialog.resize(DIALOG_SIZE)
-            self._app.shoot(self._out, f"settings-{name}", dialog)
-            dialog.close()
+        """The modes of speculation."""
+        self._window.dialogs.open_settings()
+        dialog = next(dialog for dialog in self._window.findChildren(SettingsDialog) if dialog.isVisible())
+        dialog.nav.setCurrentRow(1)
+        dialog.resize(DIALOG_SIZE)
+        self._app.shoot(self._out, "settings-modes", dialog)
+        dialog.close()
+
+    def server(self) -> None:
+        """The local server's page, once a program has asked it something."""
+        self._window.settings_changed.emit({"server": True})
+        self._window.sidebar.server_button.click()
+        page = self._window.server.page
+        url, key = page.access.url, page.access.key
+        self._app.wait(lambda: page.queue.isVisibleTo(page) and bool(key.text()), "the server")
+        for question in BEFORE:
+            asking = threading.Thread(target=ask_over_http, args=(url.text(), key.text(), question))
+            asking.start()
+            self._app.wait(lambda: not asking.is_alive(), "a program's answer")  # noqa: B023
+        self._app.settle()
+        self._app.shoot(self._out, "server")
+
+
+def ask_over_http(url: str, key: str, question: str) -> None:
+    """Ask the local server, as any program does."""
+    body = {"messages": [{"role": "user", "content": question}], "max_tokens": 64}
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        answer.read()
 
 
 def main() -> int:
