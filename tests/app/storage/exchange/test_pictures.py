@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import pictures
 from app.storage.exchange.file_names import JSON
@@ -146,7 +147,9 @@ def test_imported_pictures_are_kept_exported_and_imported_again(tmp_path: Path) 
     """Each once for its content; what was imported is known the next time."""
     chats = chatgpt(node("q", None, "user", shown("sediment://file-aaaa", "sediment://file-bbbb")))
     file = zipped(tmp_path, chats, {"file-aaaa-1.png": PNG, "file-bbbb-2.png": PNG})
-    first, second = (ChatStore(tmp_path / name, lambda _problem: None) for name in ("one.db", "two.db"))
+    places = [StoreLocation(tmp_path / name / "chats.db", tmp_path / name / "backups") for name in ("one", "two")]
+    first, second = (ChatStore(place, lambda _problem: None) for place in places)
+    assert (first.open(), second.open()) == (None, None)
     assert import_chats(first, file).num_new == 1
     assert (import_chats(first, file).num_new, import_chats(first, file).num_known) == (0, 1)
     assert first.read(lambda db: db.execute("SELECT count(*) FROM pictures").fetchone()[0]) == 1
