@@ -6,15 +6,17 @@ Keys and tensors are those of llama.cpp's tools/mtmd/clip.cpp.
 from __future__ import annotations
 
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from engine.errors import ModelFileError, SideFileError
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import is_own_projector
 from engine.gguf.source import open_for_reading
 from engine.sentences import said
+
+if TYPE_CHECKING:  # a window appears before it needs NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
 _ARCHITECTURE = "clip"
 # Of each projector the tensor whose rows, or with True whose columns, are as wide as the text model; others are left to
@@ -147,6 +149,8 @@ def row_end(path: Path) -> NDArray[np.float32] | None:
         return None
     with open_for_reading(path) as (read_at, _):
         data = read_at(header.data_offset + tensor.offset, tensor.num_bytes)
+    import numpy as np  # noqa: PLC0415  (as above)
+
     return np.frombuffer(data, dtype=_FLOATS[tensor.type_name]).astype(np.float32)
 
 

@@ -90,6 +90,7 @@ class ToolController(QObject):
         self.on_offered: Callable[[], None] = lambda: None  # other tools than before
         self.is_free: Callable[[], bool] = lambda: True
         self._after_start: tuple[Collection[str], Callable[[], None]] | None = None  # servers that do not count
+        self._told_failures: tuple[str, ...] = ()
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         page = self._window.transcript
@@ -141,9 +142,11 @@ class ToolController(QObject):
         if not self._are_on(settings):
             return False
         self.providers.start_servers()
+        unused = read_names(settings.text("unused_servers"))
         if not self.providers.is_starting:
+            self._tell_failures(unused)
             return False
-        self._after_start = read_names(settings.text("unused_servers")), then
+        self._after_start = unused, then
         return True
 
     def stop_waiting(self) -> bool:
@@ -155,9 +158,15 @@ class ToolController(QObject):
         self.on_offered()
         if self._after_start is not None and not self.providers.is_starting:
             (unused, then), self._after_start = self._after_start, None
-            if problems := self.providers.failures(unused):
-                self._window.show_notice(" ".join(problems))
+            self._tell_failures(unused)
             then()
+
+    def _tell_failures(self, unused: Collection[str]) -> None:
+        """Say which servers a question goes without, once for each time that they failed."""
+        problems = self.providers.failures(unused)
+        if problems and problems != self._told_failures:
+            self._window.show_notice(" ".join(problems))
+        self._told_failures = problems
 
     def show_sign(self) -> None:
         """Say at the composer that the open chat has tools, or that its model is given none; start its servers."""

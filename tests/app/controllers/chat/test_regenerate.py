@@ -64,7 +64,7 @@ def test_another_model_is_loaded_and_then_asked(harness: AppHarness, qtbot: QtBo
     assert (answer.text, answer.target, len(answer.versions)) == ("new", "other", 2)
     card = harness.window.transcript.last_answer()
     assert card is not None
-    assert card.author.text() == "other"
+    assert card.author.text() == "puppet", "the title of the model"
     assert card.versions is not None
     qtbot.mouseClick(card.versions.back, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: harness.messages()[-1].text == "old")

@@ -82,6 +82,24 @@ def test_a_server_that_fails_is_told_and_the_question_is_sent(app: AppHarness, q
     qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
     assert names(app) == ["calculate"]
     assert "“x”" in app.window.notices[-1]
+    app.engine.say("One tool.")
+    app.engine.finish()
+    qtbot.waitUntil(lambda: app.window.engine.state is EngineState.READY)
+    num_told = len(app.window.notices)
+    app.window.message_submitted.emit("And now?")  # it has failed before the question: that was told
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 2, timeout=WAIT_MS)
+    assert len(app.window.notices) == num_told
+
+
+@pytest.mark.parametrize("app", ["ends at once"], indirect=True)
+def test_a_server_that_failed_before_the_question_is_told_with_it(app: AppHarness, qtbot: QtBot) -> None:
+    load(app, qtbot)
+    providers = app.controller.answers.tools.providers
+    providers.start_servers()
+    qtbot.waitUntil(lambda: bool(providers.failures(())), timeout=WAIT_MS)
+    app.window.message_submitted.emit("What is there?")
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
+    assert "“x”" in app.window.notices[-1]
 
 
 @pytest.mark.parametrize("app", ["good"], indirect=True)

@@ -55,7 +55,7 @@ def test_the_librarys_models_are_listed_and_one_is_loaded_with_its_draft(
     harness.window.header.open_models()
     qtbot.waitUntil(lambda: f"target:{target}" in keys_of(harness), timeout=WAIT_MS)
     row = next(row for row in rows_of(harness) if row.key == f"target:{target}")
-    assert "small" in row.lines[0]
+    assert "Paceline tiny draft" in row.lines[0]
     num_before = len(harness.engine.loads)
     take(harness, f"target:{target}")
     qtbot.waitUntil(lambda: len(harness.engine.loads) > num_before, timeout=WAIT_MS)
