@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from app.domain.local_server import GONE, LoggedRequest, RequestState
@@ -121,6 +122,11 @@ class RequestModel(QAbstractTableModel):
         return None
 
 
+# Texts as wide as a column is to be; paths and models share what is left.
+SAMPLES = {0: "00:00:00", 1: "Open WebUI/0.6.30", 4: "00,000", 5: "000.0", 6: "503, stopped, or no model"}
+STRETCHED = (2, 3)
+
+
 class RequestTable(QTableView):
     """As high as some rows; what is more is scrolled to."""
 
@@ -140,8 +146,9 @@ class RequestTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        for column in STRETCHED:
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         theme.changed.connect(self._fit)
         self._fit()
 
@@ -149,10 +156,14 @@ class RequestTable(QTableView):
         """Show these, the newest first."""
         self.requests.set_rows(rows)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Measure by the font of the theme, which it has by now."""
+        super().showEvent(event)
+        self._fit()
+
     def _fit(self) -> None:
         metrics = self.fontMetrics()
-        samples = ("00:00:00", "Open WebUI/0.6.30", "/v1/chat/completions", "qwen2.5-coder-1.5b", "00,000", "000.0")
-        for column, sample in enumerate(samples):
+        for column, sample in SAMPLES.items():
             words = max(sample, translate("ServerPage", COLUMNS[column]), key=metrics.horizontalAdvance)
             self.setColumnWidth(column, metrics.horizontalAdvance(words) + CELL_PX)
         line = round(self._theme.text_height()) + 10
