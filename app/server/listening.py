@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import json
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.domain.errors import AppError, PortTakenError
+from app.server.errors import ApiError
 
 BACKLOG = 128  # connections that nobody has accepted yet
 MAX_CONNECTIONS = 256  # more get a 503
@@ -79,6 +81,15 @@ class TimedProtocol(H11Protocol):
         """Wait no more."""
         super().connection_lost(exc)
         self._stop_timer()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP in OpenAI's form; within an answer, hang up."""
+        if self.cycle is None or self.cycle.response_complete:
+            error = ApiError(400, f"This is no request that can be read: {msg}", code="invalid_http")
+            body = json.dumps(error.body).encode()
+            head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + body)
+        self.transport.close()
 
     def _watch(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:

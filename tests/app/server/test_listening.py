@@ -194,10 +194,13 @@ def test_a_header_without_end_and_an_odd_request_are_refused(server: Running) ->
         with socket.create_connection((LOCAL, server.port), timeout=PATIENCE_S) as link:
             try:
                 link.sendall(raw)
-                answer = link.recv(100)
+                answer = b"".join(iter(lambda: link.recv(4096), b""))
             except ConnectionError:  # it hung up before all was sent
                 continue
-            assert answer.startswith(b"HTTP/1.1 400")
+            head, _, body = answer.partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 400")
+            error = json.loads(body)["error"]
+            assert (error["type"], error["code"]) == ("invalid_request_error", "invalid_http")
     assert said(server.ask("Repeat: red.", max_tokens=5))
 
 
