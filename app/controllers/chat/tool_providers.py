@@ -69,7 +69,8 @@ class ToolProviders(QObject):
     def failures(self, but: Collection[str]) -> tuple[str, ...]:
         """Why servers that are switched on give no tools, but for those named."""
         views = self.views() if self._servers is not None else ()
-        return tuple(view.problem for view in views if view.is_on and view.state == "failed" and view.name not in but)
+        failed = [view for view in views if view.is_on and view.state == "failed" and view.name not in but]
+        return tuple(view.problem for view in failed if view.problem)
 
     def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
         """The built-in tools of these names, and those of the servers but the ``unused``.

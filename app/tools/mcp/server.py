@@ -177,16 +177,16 @@ class Server:
     async def _hear_log(self, params: LoggingMessageNotificationParams) -> None:
         self._log.add(f"{params.level}: {params.data}"[:4096])
 
-    def _become(self, phase: Phase) -> None:
-        self.phase, self.problem = phase, ""
+    def _become(self, phase: Phase, problem: str = "") -> None:
+        # The problem first: other threads look at any moment, and must not find a failure without its sentence.
+        self.problem = problem
+        self.phase = phase
         if phase is not Phase.READY:
             self.tools = {}
         self._on_change()
 
     def _fail(self, sentence: str) -> None:
-        self._become(Phase.FAILED)
-        self.problem = sentence
-        self._on_change()
+        self._become(Phase.FAILED, sentence)
 
     async def _sentence(self, error: BaseException, *, is_start: bool) -> Sentence:
         """One sentence for whatever a library or a server did."""

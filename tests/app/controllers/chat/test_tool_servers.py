@@ -31,10 +31,15 @@ def app(qtbot: QtBot, request: pytest.FixtureRequest) -> Iterator[AppHarness]:
     allowed = ", ".join(f"x/{name}" for name in names)
     keep_settings({"tools": True, "built_in_tools": "calculate", "allowed_tools": allowed})
     harness = open_app()
-    entry = {"command": sys.executable, "args": [str(SERVER), request.param], "enabled": True}
+    entry = {"command": sys.executable, "args": [str(SERVER), request.param, str(file_of(harness))], "enabled": True}
     harness.paths.tool_servers_file.write_text(json.dumps({"mcpServers": {"x": entry}}))
     yield harness
     harness.close()
+
+
+def file_of(harness: AppHarness) -> Path:
+    """What the server `waits for a file` waits for."""
+    return harness.paths.tool_servers_file.with_name("begin")
 
 
 def load(harness: AppHarness, qtbot: QtBot) -> None:
@@ -47,7 +52,7 @@ def names(harness: AppHarness) -> list[object]:
     return [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("app", ["good"], indirect=True)
+@pytest.mark.parametrize("app", ["waits for a file"], indirect=True)
 def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbot: QtBot) -> None:
     load(app, qtbot)  # begins to start it
     app.window.message_submitted.emit("What is there?")
@@ -55,6 +60,7 @@ def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbo
     assert card is not None
     assert app.engine.requests == []
     assert card.progress_label.text() == "Starting the servers of tools"
+    file_of(app).touch()
     qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
     assert names(app) == ["calculate", "echo", "second"]
     app.engine.say("Two tools.")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 VERSION = "2025-06-18"
 KIND = sys.argv[1] if len(sys.argv) > 1 else "good"
@@ -56,6 +57,8 @@ def answer(request: dict[str, object], number: int) -> dict[str, object]:
     if method == "initialize":
         if KIND == "never starts":
             time.sleep(1_000)
+        while KIND == "waits for a file" and not Path(sys.argv[2]).exists():
+            time.sleep(0.01)
         info = {"name": NASTY, "version": "1"}
         return {"protocolVersion": VERSION, "capabilities": {"tools": {"listChanged": True}}, "serverInfo": info}
     if method == "tools/list":
