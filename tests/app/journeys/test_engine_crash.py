@@ -79,7 +79,8 @@ def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness,
         view = harness.messages()[-1]
         assert view.state is MessageState.INTERRUPTED
         assert view.text == window.text != ""
-        assert view.notice == "The engine ended unexpectedly (signal SIGABRT)."
+        # Python's report of a crash reads the stacks of threads that run on, and may crash at that itself.
+        assert view.notice in [f"The engine ended unexpectedly (signal {name})." for name in ("SIGABRT", "SIGSEGV")]
         assert window.composer.text == "not sent yet"
         assert window.isVisible()
         harness.engine.is_endless = False
