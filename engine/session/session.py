@@ -17,7 +17,6 @@ from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound, decides_ties
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
-from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
 from engine.drafters.translation.comparison import find_translation
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
@@ -43,6 +42,7 @@ from engine.loading.loading import (
     open_beside,
     open_model,
     placement_notices,
+    sequence_beside,
     target_options,
     with_room_for,
 )
@@ -61,10 +61,13 @@ from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
+from engine.sequence import CachedSequence
 from engine.session.answer import LEAST_ROOM, Answer, AnswerPlan
+from engine.session.batcher import Batcher
 from engine.session.draft_placement import DraftPlacement, check_memory
 from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
 from engine.session.head_choice import HeadChoice, explained
+from engine.session.past_text import PastText
 from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
@@ -108,8 +111,7 @@ class Session:
         self._prompt: PromptBuilder | None = None
         self._library_notices: tuple[str, ...] = ()
         self._drafters = DraftersByMode()
-        self._past_folder = past_folder
-        self._past: PastTextIndex | None = None
+        self._past = PastText(past_folder)
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
@@ -120,6 +122,10 @@ class Session:
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
+        self.batcher = Batcher()
+        self._lane = 0
+        self._lanes: list[Session] = []  # of the answers beside those of this one
+        self._main: Session | None = None  # of which this is a lane
         self.on_trace: OnTrace | None = None  # hears of every pass of the answers that follow
         self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
 
@@ -165,6 +171,7 @@ class Session:
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
         self.states.attach("target", target.sequence, cache_identity(target))
+        self._join_batch(self._target)
         if not request.draft:
             self._use_own_heads()
         else:
@@ -216,7 +223,8 @@ class Session:
 
     def _use_draft(self, draft: Loaded) -> None:
         self._draft, self._sharpness = draft, Sharpness()
-        self.states.attach("draft", draft.sequence, cache_identity(draft))
+        self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
+        self._join_batch(draft)
 
     def _open_draft(
         self, path: str, target: LoadedModel, progress: Callable[[float], bool]
@@ -276,6 +284,72 @@ class Session:
                 other._translated = TranslatedSequence(other._draft.sequence, self._translated.translation)
             other.states.attach("draft", other._draft.sequence, cache_identity(other._draft))
         return other
+
+    @property
+    def parallel(self) -> int:
+        """How many answers can be made side by side with what is loaded."""
+        return 1 if self._target is None else self._target.context.params.num_sequences
+
+    def lane(self, number: int) -> Session:
+        """Give the session of answers that are made beside those of this one; lane 0 is this one.
+
+        Each lane has a sequence of each context. What is loaded, what it costs, past text and kept caches are shared.
+        """
+        if number and not self._lanes:
+            self._lanes = [self._make_lane(other) for other in range(1, self.parallel)]
+        return self._lanes[number - 1] if number else self
+
+    def _make_lane(self, number: int) -> Session:
+        target, other = self._loaded(), Session(self._inspect)
+        other._store, other._experience, other._samples = self._store, self._experience, self._samples
+        other._request, other._prompt, other.interrupt = self._request, self._prompt, self.interrupt
+        other._past, other.states, other.batcher, other._lane = self._past, self.states, self.batcher, number
+        other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
+        other._target = sequence_beside(target, number)
+        other._sight = self._sight.beside(other._target)
+        self.states.attach("target", other._target.sequence, cache_identity(target), number)
+        other._join_batch(other._target)
+        if isinstance(self._draft, LoadedModel) and self._draft.context.params.num_sequences > number:
+            draft = sequence_beside(self._draft, number)
+            other._use_draft(draft)
+            if self._translated is not None:
+                other._translated = TranslatedSequence(draft.sequence, self._translated.translation)
+        elif self._draft is not None:
+            other._draft_reason = said("It drafts for one answer at a time, and another is being made.")
+        other._costs = self._pair_costs().of_lane(other._target)
+        return other
+
+    def prepare_lanes(self, should_stop: Callable[[], bool]) -> None:
+        """Have what answers side by side need to know of costs, before the first of them; see `PairCosts.prepare`.
+
+        Raises:
+            DecodeError: a pass failed.
+        """
+        costs, batcher = self._pair_costs(), self.batcher
+        with self.interrupt.attached_to(self._contexts()):
+            costs.prepare(paced=True, should_stop=should_stop)
+        batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
+
+    def leave(self) -> None:
+        """An answer of this lane has ended: what its sequences hold is kept elsewhere, but that of the first lane."""
+        if self._lane:
+            self.states.leave(self._lane)
+
+    def _join_batch(self, loaded: Loaded) -> None:
+        """Have passes of several answers at once made together."""
+        if self.parallel < 2 or not isinstance(loaded, LoadedModel):
+            return
+        is_target, main = loaded is self._target, self._main or self
+
+        def beside() -> Iterator[CachedSequence]:
+            for lane in (main, *main._lanes):  # noqa: SLF001  (of the same class)
+                other = lane._target if is_target else lane._draft  # noqa: SLF001  (as above)
+                if other is not None and lane is not self:
+                    yield other.sequence
+
+        loaded.sequence.join(self.batcher, beside)
+        if is_target and not self._lane:
+            self.batcher.target = loaded.context
 
     def apart(self) -> Session:
         """Give an empty session for another target, which knows what was measured here and looks at files alike.
@@ -352,9 +426,7 @@ class Session:
     def _close_models(self) -> None:
         self._close_draft(_NO_DRAFT)
         self.states.detach("target")
-        if self._past:
-            self._past.save()  # which may have to look at the vocabulary
-        self._past = None
+        self._past.leave()
         self._sight.close()
         if self._target:
             self._target.close()
@@ -399,9 +471,9 @@ class Session:
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
         with self.interrupt.attached_to(self._contexts()):
-            costs.prepare(paced=paced, should_stop=should_stop)
+            costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        index = self._past.index if self._past is not None and request.use_past else None
+        index = self._past.index if request.use_past else None
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
@@ -426,10 +498,10 @@ class Session:
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
-            model.on_steps, model.on_prompt_read = costs.observe_draft_step, answer.stats.count_draft_prompt
+            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
             model.sharpness = sharpness
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
-        self.states.begin(request.conversation_id, answer.stats)
+        self.states.begin(request.conversation_id, answer.stats, self._lane)
         try:
             with self.interrupt.attached_to(self._contexts()):
                 yield from answer.events(should_stop)
@@ -438,7 +510,7 @@ class Session:
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.request_check()
         if request.use_past:
-            self._past_text().learn([one for one in answer.conversation_ids if one >= 0])
+            self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
@@ -494,14 +566,14 @@ class Session:
         """Whether `use_idle_time` has something to do."""
         if self._target is None:
             return False
-        return self.states.has_work or (self._past.has_work if self._past else self._past_folder is not None)
+        return self.states.has_work or self._past.has_work
 
     def use_idle_time(self, budget_s: float) -> None:
         """Keep caches; read, index and keep what past conversations said; for about so many seconds."""
         if self.states.has_work:
             self.states.work(budget_s)
         else:
-            self._past_text().work(budget_s)
+            self._past.work(budget_s, self._loaded().model.vocab)
 
     def forget_past(self) -> None:
         """Lose what past conversations said, of every model; what is said from now on may be learnt again.
@@ -509,15 +581,7 @@ class Session:
         Raises:
             OSError: a file cannot be deleted.
         """
-        if self._past:
-            self._past.forget()
-        elif self._past_folder:
-            forget_files(self._past_folder)
-
-    def _past_text(self) -> PastTextIndex:
-        if self._past is None:
-            self._past = PastTextIndex(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
-        return self._past
+        self._past.forget()
 
     # ---- costs --------------------------------------------------------------------------------------------------
 
@@ -536,6 +600,8 @@ class Session:
         return self._target is not None and self._pair_costs().needs_measuring
 
     def _contexts(self) -> list[Computing]:
+        if self._main is not None:
+            return self._main._contexts()  # noqa: SLF001  (of the same class)
         return [each.context for each in (self._loaded(), self._draft) if each is not None]
 
     def _pair_costs(self) -> PairCosts:
@@ -543,6 +609,10 @@ class Session:
             stores = (self._store, self._experience, self._samples)
             self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
         return self._costs
+
+    def _observe_draft_step(self, step_ms: float) -> None:
+        if len(self.batcher) < 2:  # else the others' work is in it
+            self._pair_costs().observe_draft_step(step_ms)
 
     def _tie_bound_in_use(self) -> TieBound:
         self._tie_bound = self._tie_bound or TieBound()
@@ -575,7 +645,7 @@ class Session:
         return self._prompt
 
     def _close_draft(self, reason: str) -> None:
-        self._draft_reason = reason
+        self._draft_reason, self._lanes = reason, []
         if self._costs:
             self._costs.save()
         self._costs = None

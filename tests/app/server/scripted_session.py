@@ -122,6 +122,8 @@ class ScriptedSession:
     ``echo``: the answer is the question instead, each character a token.
     """
 
+    parallel = 1
+
     def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
         self.pieces = pieces
         self.echo = echo
