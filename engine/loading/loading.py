@@ -132,6 +132,13 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
     return replace(options, num_sequences=several[0], shares_cells=several[1])
 
 
+def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
+    """What a person should know of where and how a target was loaded, one sentence each."""
+    found = (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
+    why_one = target.info.parallel_reason
+    return (*found, said("One answer at a time: {reason}", reason=why_one)) if why_one and request.parallel else found
+
+
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
     """What of a request cannot be followed as it is, and what is to be known of its devices; one sentence each."""
     reported = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))

@@ -21,6 +21,7 @@ from greenlet import getcurrent, greenlet
 from engine.errors import DecodeError
 from engine.interfaces import NOBODY, Beside, JoinedPass, Rows, TokenIds
 from engine.llama.context import N_BATCH, LlamaContext, PassPart
+from engine.sequence import CachedSequence
 
 Result = TypeVar("Result")
 LEAST_READ = 4  # tokens of prompts in a pass beside answers, whatever they cost: else a prompt would never be read
@@ -77,6 +78,7 @@ class Batcher:
 
     def __init__(self) -> None:
         self._tasks: list[_Task] = []
+        self._sequences: dict[tuple[int, int], CachedSequence] = {}  # by llama.cpp's context and number
         self._current: _Task | None = None
         self._hub: greenlet | None = None
         self.target: LlamaContext | None = None
@@ -91,6 +93,21 @@ class Batcher:
     def is_alone(self) -> bool:
         """Whether whoever runs now may make passes by itself."""
         return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
+
+    def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
+        """Have the passes of a sequence made with those of others of its context, whose prompts it shares."""
+        key = (context.handle, context.seq_id)
+        self._sequences[key] = sequence
+
+        def beside() -> list[CachedSequence]:
+            return [one for other, one in self._sequences.items() if other[0] == key[0] and other != key]
+
+        sequence.join(self, beside)
+
+    def forget(self) -> None:
+        """Other models follow, or none."""
+        self._sequences.clear()
+        self.target = None
 
     def start(self, work: Callable[[], None]) -> None:
         """Add a task; it begins with the next `step`. ``work`` must not raise."""

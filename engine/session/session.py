@@ -17,31 +17,25 @@ from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound, decides_ties
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
-from engine.drafters.translation.comparison import find_translation
+from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
-from engine.drafters.translation.tables import Translation
-from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
+from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.grammar.held_calls import held_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
-from engine.llama import library, rpc
-from engine.llama.devices import find_devices, find_gpus
+from engine.llama import library
+from engine.llama.devices import find_gpus
 from engine.llama.grammar import start_of
 from engine.llama.interrupt import Interrupt
-from engine.llama.vocab import Vocab
+from engine.loading.devices import remote_devices
 from engine.loading.loading import (
     Loaded,
     LoadedModel,
-    LoadOptions,
     cache_identity,
-    draft_options,
-    experts_notices,
-    fit_context,
-    layers_notices,
+    load_notices,
     open_beside,
     open_model,
-    placement_notices,
     sequence_beside,
     target_options,
     with_room_for,
@@ -53,7 +47,7 @@ from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, PictureSize
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
@@ -61,18 +55,15 @@ from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
-from engine.sequence import CachedSequence
 from engine.session.answer import LEAST_ROOM, Answer, AnswerPlan
 from engine.session.batcher import Batcher
-from engine.session.draft_placement import DraftPlacement, check_memory
-from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
+from engine.session.draft_placement import open_draft
+from engine.session.drafter_choice import NO_DRAFT, WITH_MODEL, DraftersByMode, model_drafter, unavailable_modes
 from engine.session.head_choice import HeadChoice, explained
-from engine.session.past_text import PastText
 from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
-from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import with_attention
 
 log = logging.getLogger(__name__)
@@ -80,9 +71,6 @@ log = logging.getLogger(__name__)
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 # Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
 Inspect = Callable[..., object]
-_NO_DRAFT = said("No draft model is chosen.")
-_DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
-_HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
 
 
 class Session:
@@ -116,7 +104,7 @@ class Session:
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
         self._samples = SampleStore(cost_folder)
-        self._draft_reason: str = _NO_DRAFT
+        self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
         self._sharpness = Sharpness()
@@ -147,9 +135,7 @@ class Session:
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
-            notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
-            notices = (*notices, *gpu_notices(request), *layers_notices(request, target))
-            notices = (*notices, *experts_notices(request, target.info))
+            notices = (*prompt.try_out(), *kernel_notices(), *gpu_notices(request), *load_notices(request, target))
             encoder = self._sight.open(target)
             notices = (*notices, *self._sight.notices)
             info = replace(
@@ -192,7 +178,7 @@ class Session:
         """
         target = self._loaded()
         if path is None:
-            self._close_draft(_NO_DRAFT)
+            self._close_draft(NO_DRAFT)
             self._use_own_heads()
             return self.ready()
 
@@ -205,7 +191,7 @@ class Session:
             self._use_draft(head)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft, translation = self._open_draft(path, target, on_progress)
+        draft, translation = open_draft(path, target, self._request, self._store, on_progress)
         self._close_draft("")
         if translation is not None:
             draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
@@ -225,35 +211,6 @@ class Session:
         self._draft, self._sharpness = draft, Sharpness()
         self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
         self._join_batch(draft)
-
-    def _open_draft(
-        self, path: str, target: LoadedModel, progress: Callable[[float], bool]
-    ) -> tuple[LoadedModel, Translation | None]:
-        """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on, cache, translations = True, DraftCache(self._store), dict[int, Translation | None]()
-
-        def go_on(fraction: float) -> bool:
-            nonlocal goes_on
-            goes_on = progress(fraction)
-            return goes_on
-
-        def open_with(options: LoadOptions) -> LoadedModel:
-            draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
-            try:
-                translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
-                check_memory(draft)
-            except Exception:
-                draft.close()
-                raise
-            return draft
-
-        options, place = draft_options(self._request, target.context.n_ctx), DraftPlacement(self._store)
-        if place.has_choice(self._request, target):
-            draft = place.open(path, options, open_with, lambda: not goes_on)
-        else:
-            draft = open_with(options)
-        draft = cache.open_best(path, draft, options, open_with)
-        return draft, translations[id(draft)]
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Give another session on the models that are loaded here: weights are shared, caches and text are not.
@@ -339,16 +296,8 @@ class Session:
         """Have passes of several answers at once made together."""
         if self.parallel < 2 or not isinstance(loaded, LoadedModel):
             return
-        is_target, main = loaded is self._target, self._main or self
-
-        def beside() -> Iterator[CachedSequence]:
-            for lane in (main, *main._lanes):  # noqa: SLF001  (of the same class)
-                other = lane._target if is_target else lane._draft  # noqa: SLF001  (as above)
-                if other is not None and lane is not self:
-                    yield other.sequence
-
-        loaded.sequence.join(self.batcher, beside)
-        if is_target and not self._lane:
+        self.batcher.add(loaded.context, loaded.sequence)
+        if loaded is self._target and not self._lane:
             self.batcher.target = loaded.context
 
     def apart(self) -> Session:
@@ -381,19 +330,11 @@ class Session:
             draft,
             self._unavailable(target),
             devices=find_gpus(),
-            remote_devices=self._remote_devices(),
+            remote_devices=remote_devices(self._request),
             own_head=own_head,
             has_heads=self._heads.are_known,
             library_notices=self._library_notices,
         )
-
-    def _remote_devices(self) -> tuple[tuple[str, tuple[Device, ...]], ...]:
-        names = (*self._request.placement.devices, *(self._request.draft_devices if self._request.draft else ()))
-        try:
-            return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
-        except DeviceError as error:  # the draft's, which was not taken then
-            log.info("%s", error.message)
-            return ()
 
     @property
     def request(self) -> LoadRequest:
@@ -424,10 +365,11 @@ class Session:
         self._close_models()
 
     def _close_models(self) -> None:
-        self._close_draft(_NO_DRAFT)
+        self._close_draft(NO_DRAFT)
         self.states.detach("target")
         self._past.leave()
         self._sight.close()
+        self.batcher.forget()
         if self._target:
             self._target.close()
         self._target = self._prompt = self._tie_bound = None
@@ -619,18 +561,7 @@ class Session:
         return self._tie_bound
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
-        if not target.can_rollback:
-            reason = said(
-                "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
-                "before them, so it runs plain.",
-                architecture=target.info.architecture,
-            )
-            return {mode: reason for mode in Mode if mode is not Mode.OFF}
-        if self._draft is None:
-            return {Mode.DRAFT: self._draft_reason, Mode.HEAD: self._heads.reason, Mode.HYBRID: self._draft_reason}
-        if self._draft.info.head:
-            return {Mode.DRAFT: _HEAD_INSTEAD if self._draft_reason in ("", _NO_DRAFT) else self._draft_reason}
-        return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else self._heads.reason}
+        return unavailable_modes(target, self._draft, self._draft_reason, self._heads.reason)
 
     def _loaded(self) -> LoadedModel:
         if self._target is None:
@@ -653,16 +584,3 @@ class Session:
         if self._draft:
             self._draft.close()
             self._draft = self._translated = None
-
-
-def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
-    return loaded.model.vocab, loaded.model.chat_template
-
-
-def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
-    """Render once while loading, which also starts the helper that does it; a broken template is told at once."""
-    try:
-        prompt.build((Message("user", "Hello"),))
-    except TemplateError as error:
-        return (error.one_line,)
-    return ()
