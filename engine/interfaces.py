@@ -144,6 +144,10 @@ class Batch(Protocol):
     def is_alone(self) -> bool:
         """Whether whoever runs now may make passes by itself."""
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether whoever runs now is an answer of the batch."""
+
     def forward(
         self,
         sequence: Any,  # noqa: ANN401  (of a context of llama.cpp)

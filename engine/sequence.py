@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import DecodeError, EngineError
+from engine.errors import CacheFullError, DecodeError, EngineError
 from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows, Run, Runs, TokenIds
 from engine.sampling.sampler import History
 
@@ -96,7 +96,11 @@ class CachedSequence:
         def forward(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
             if batch.is_alone:
                 self.joined = None
-                return alone(ids, n_rows, num_padding)
+                try:
+                    return alone(ids, n_rows, num_padding)
+                except CacheFullError:  # of what others have left there
+                    if not batch.is_answering:
+                        raise
             rows, self.joined = batch.forward(model, ids, n_rows, num_padding)
             return rows
 

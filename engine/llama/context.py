@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ContextError, DecodeError
+from engine.errors import CacheFullError, ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
@@ -430,7 +430,7 @@ class LlamaContext:
 
     def _raise(self, code: int) -> NoReturn:
         if code == _IS_FULL:
-            raise DecodeError(
+            raise CacheFullError(
                 said("The context of {n_ctx:,} tokens is full.", n_ctx=self._n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
             )

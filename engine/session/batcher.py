@@ -18,13 +18,14 @@ from typing import TypeVar
 
 from greenlet import getcurrent, greenlet
 
-from engine.errors import DecodeError
+from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import NOBODY, Beside, JoinedPass, Rows, TokenIds
 from engine.llama.context import N_BATCH, LlamaContext, PassPart
-from engine.sequence import CachedSequence
+from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
 LEAST_READ = 4  # tokens of prompts in a pass beside answers, whatever they cost: else a prompt would never be read
+ROOM_TO_RETURN = 64  # tokens that must be free beside those that an answer held, before it returns to the cache
 GAIN_RATE = 0.2  # weight of a pass in what an answer is expected to gain by its passes
 
 
@@ -52,6 +53,8 @@ class _Wish:
 @dataclass(slots=True, eq=False)
 class _Task:
     run: greenlet
+    lane: int
+    kept: SequenceState | None = None  # what its sequence held, while it waits for room in a cache that others fill
     wish: _Wish | None = None
     call: Callable[[], object] | None = None  # what it wants done while nobody looks at the rows of a pass
     answer: object = None
@@ -64,7 +67,7 @@ class _Task:
 
     @property
     def is_stopped(self) -> bool:
-        return self.wish is not None or self.call is not None
+        return self.wish is not None or self.call is not None or self.kept is not None
 
 
 class Batcher:
@@ -73,6 +76,7 @@ class Batcher:
     Attributes:
         has_arrivals: asked before each pass of a task that runs alone: whether the engine has to look at its queue.
         read_budget: how many tokens of prompts to read beside so many tokens of answers in one pass.
+        evict: empties the sequences of a lane in which no answer is made.
         on_pass: hears of each joined pass of the target: its tokens, and milliseconds.
     """
 
@@ -84,6 +88,7 @@ class Batcher:
         self.target: LlamaContext | None = None
         self.has_arrivals: Callable[[], bool] = lambda: False
         self.read_budget: Callable[[int], int] = lambda _num_tokens: 16
+        self.evict: Callable[[int], None] = lambda _lane: None
         self.on_pass: Callable[[int, float], None] = lambda _num_tokens, _milliseconds: None
 
     def __len__(self) -> int:
@@ -93,6 +98,11 @@ class Batcher:
     def is_alone(self) -> bool:
         """Whether whoever runs now may make passes by itself."""
         return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether whoever runs now is a task."""
+        return self._current is not None
 
     def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
         """Have the passes of a sequence made with those of others of its context, whose prompts it shares."""
@@ -109,9 +119,14 @@ class Batcher:
         self._sequences.clear()
         self.target = None
 
-    def start(self, work: Callable[[], None]) -> None:
-        """Add a task; it begins with the next `step`. ``work`` must not raise."""
-        self._tasks.append(_Task(greenlet(work)))
+    @property
+    def has_room(self) -> bool:
+        """Whether no task waits for room in the cache."""
+        return all(task.kept is None for task in self._tasks)
+
+    def start(self, work: Callable[[], None], lane: int) -> None:
+        """Add a task, whose sequences have the number ``lane``; it begins with the next `step`. It must not raise."""
+        self._tasks.append(_Task(greenlet(work), lane))
 
     # ---- in a task --------------------------------------------------------------------------------------------------
 
@@ -138,7 +153,8 @@ class Batcher:
         if self._current is None or len(self._tasks) == 1:
             return NOBODY
         self._task.is_drafting = is_drafting
-        others = [task for task in self._tasks if task is not self._current and not task.is_reading]
+        able = (task for task in self._tasks if task is not self._current and task.kept is None)
+        others = [task for task in able if not task.is_reading]
         num_tokens = sum(max(task.num_tokens, 1) for task in others)
         gain, num_drafting = sum(task.gain for task in others), sum(task.is_drafting for task in others)
         return Beside(len(self._tasks) - 1, num_tokens, gain, num_drafting)
@@ -165,6 +181,7 @@ class Batcher:
         Draft models make theirs before that, as many as are wanted: the pass of the target waits for what they propose.
         """
         self._hub = getcurrent()
+        self._return_to_cache()
         self._resume()
         while wishes := self._wishes(lambda wish: not self._is_of_target(wish) and not wish.is_prompt):
             self._make(wishes, [])
@@ -180,7 +197,7 @@ class Batcher:
             if not task.is_stopped:
                 self._go_on(task)
         for task in list(self._tasks):
-            if (work := task.call) is not None:
+            if (work := task.call) is not None and task.kept is None:
                 try:
                     task.answer = work()
                 except Exception as error:  # noqa: BLE001  (the task's own)
@@ -197,7 +214,8 @@ class Batcher:
                 self._tasks.remove(task)
 
     def _wishes(self, wanted: Callable[[_Wish], bool]) -> list[tuple[_Task, _Wish]]:
-        return [(task, task.wish) for task in self._tasks if task.wish is not None and wanted(task.wish)]
+        able = (task for task in self._tasks if task.kept is None)
+        return [(task, task.wish) for task in able if task.wish is not None and wanted(task.wish)]
 
     def _is_of_target(self, wish: _Wish) -> bool:
         return self.target is None or wish.sequence.handle == self.target.handle
@@ -259,7 +277,8 @@ class Batcher:
         """Make the passes of a joined one that failed: each fails, or not, by itself. The rows of the last stay."""
         task, wish, part = chosen[0]
         if len(chosen) == 1:
-            task.wish, task.error = None, error
+            if not (isinstance(error, CacheFullError) and self._is_of_target(wish) and self._make_room(task)):
+                task.wish, task.error = None, error
             return
         self._run([(task, wish, part)])
         for one in chosen[1:]:
@@ -267,6 +286,54 @@ class Batcher:
                 self._go_on(task)
             task = one[0]
             self._run([one])
+
+    # ---- where answers share the cells of a cache -------------------------------------------------------------------
+
+    def _make_room(self, task: _Task) -> bool:
+        """Have the newest answer wait until others end: what its sequence holds is kept outside the cache.
+
+        False where there is no other that could, or it cannot be kept.
+        """
+        if self._evict_idle():
+            return True
+        able = [one for one in self._tasks if one.kept is None and (one is task or self._sequence(one).num_past)]
+        if len(able) < 2:
+            return False
+        newest = able[-1]
+        if not self._sequence(newest).num_past:
+            return True  # it has not begun, and waits as it is
+        newest.kept = self._sequence(newest).export()
+        if newest.kept is None:
+            return False
+        self._sequence(newest).clear()
+        return True
+
+    def _evict_idle(self) -> bool:
+        """Empty the sequences of lanes in which no answer is made; whether there were any."""
+        lanes = {one.lane for one in self._tasks}
+        idle = {lane for (_, lane), one in self._sequences.items() if lane not in lanes and one.num_past}
+        for lane in idle:
+            self.evict(lane)
+        return bool(idle)
+
+    def _return_to_cache(self) -> None:
+        """Let the oldest answer that waits go on, where there is room for it again."""
+        waiting = next((task for task in self._tasks if task.kept is not None), None)
+        if waiting is None or waiting.kept is None or self.target is None:
+            return
+        held = sum(self._sequence(task).num_past for task in self._tasks)
+        others = len(self._tasks) > sum(task.kept is not None for task in self._tasks)
+        if others and self.target.num_cells - held < len(waiting.kept.ids) + ROOM_TO_RETURN:
+            return
+        self._evict_idle()
+        if not self._sequence(waiting).adopt(waiting.kept):
+            waiting.wish = waiting.call = None
+            waiting.error = DecodeError("An answer that waited for room could not go on.", "Ask again.")
+        waiting.kept = None
+
+    def _sequence(self, task: _Task) -> CachedSequence:
+        assert self.target is not None  # noqa: S101  (it has no room)
+        return self._sequences[self.target.handle, task.lane]
 
     def _take(self, task: _Task, wish: _Wish, part: PassPart, rows: Rows, made: JoinedPass) -> None:
         """A part of a task's wish was computed; where that is all of it, the task can go on."""

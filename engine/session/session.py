@@ -286,6 +286,7 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=True, should_stop=should_stop)
         batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
+        batcher.evict = self.states.leave
 
     def leave(self) -> None:
         """An answer of this lane has ended: what its sequences hold is kept elsewhere, but that of the first lane."""

@@ -181,7 +181,7 @@ class EngineWorker:
                 free.append(number)
                 free.sort()
 
-            batcher.start(work)
+            batcher.start(work, number)
 
         start(first)
         while len(batcher):
@@ -197,7 +197,7 @@ class EngineWorker:
         """Whether something may begin now, beside the answers that run."""
         if isinstance(asked.request, Order):
             return not isinstance(asked.request, ForgetPast)  # what runs still learns, and is to be forgotten, too
-        return bool(free_lanes) and self._can_share(session, asked)
+        return bool(free_lanes) and session.batcher.has_room and self._can_share(session, asked)
 
     def _fail_all(self, problem: Problem) -> None:
         while (asked := self._queue.take()) is not None:

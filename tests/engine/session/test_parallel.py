@@ -51,12 +51,21 @@ class Heard:
 class Asker:
     """An engine that several ask at the same time; each hears of its own answer only."""
 
-    def __init__(self, parallel: int, *, draft: str | None = None, n_ctx: int = 512, target: str = TARGET) -> None:
+    def __init__(
+        self,
+        parallel: int,
+        *,
+        draft: str | None = None,
+        n_ctx: int = 512,
+        target: str = TARGET,
+        shared_context: bool = False,
+    ) -> None:
         self.sessions = list[Session]()
         self.worker = EngineWorker(lambda _event: None, self._make)
         self.worker.start()
         ready: queue.Queue[Event] = queue.Queue()
         request = LoadRequest(shared_model(target), draft and shared_model(draft), n_ctx, threads=1, parallel=parallel)
+        request = replace(request, shared_context=shared_context)
         self.worker.submit(replace(request, request_id=next_number()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
             assert not isinstance(event, EngineFailed), event
@@ -297,6 +306,25 @@ def test_closing_ends_all_of_them() -> None:
     while not ends.empty():
         found.append(ends.get())
     assert sum(isinstance(event, Finished) for event in found) >= 1
+
+
+def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:
+    asker = Asker(4, n_ctx=256, shared_context=True)
+    assert asker.sessions[0].lane(0).parallel == 4
+    asked = [question(text, max_tokens=100) for text in PROMPTS]
+    heard = asker.ask(asked)
+    assert [one.finished.stats.tokens for one in heard] == [100] * 4
+    found = [one.finished.token_ids for one in heard]
+    assert sum(agree(one, other) == 100 for one, other in zip(found, alone(asked), strict=True)) >= 3
+    asker.close()
+
+
+def test_one_that_fills_the_shared_cache_alone_ends_as_it_would_by_itself() -> None:
+    asker = Asker(2, n_ctx=256, shared_context=True)
+    heard = asker.ask([question("Once", max_tokens=400), question("The dog", max_tokens=30)])
+    assert heard[0].finished.reason is FinishReason.CONTEXT
+    assert heard[1].finished.stats.tokens == 30
+    asker.close()
 
 
 def test_a_memory_that_is_a_state_answers_one_at_a_time_and_says_so() -> None:
