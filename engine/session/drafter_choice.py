@@ -14,8 +14,8 @@ from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.llama.vocab import Vocab
 from engine.loading.loading import Loaded
+from engine.pacing.chained import ChainedDrafter
 from engine.pacing.drafter import PacedDrafter
-from engine.pacing.hybrid import HybridDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_amid
 from engine.records import Mode, Source
@@ -24,8 +24,8 @@ from engine.records import Mode, Source
 # alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
-_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
-WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # with a draft model, or a head
+_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
+WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # with a draft model, or a head
 
 
 class DraftersByMode:
@@ -61,7 +61,7 @@ class DraftersByMode:
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:
-            return HybridDrafter(suffix, model)
+            return ChainedDrafter(suffix, model)
         return model or text or NoDrafter()
 
 

@@ -557,7 +557,7 @@ class Session:
             )
             return {mode: reason for mode in Mode if mode is not Mode.OFF}
         if self._draft is None:
-            return {Mode.DRAFT: self._draft_reason, Mode.HEAD: self._heads.reason, Mode.HYBRID: self._draft_reason}
+            return {Mode.DRAFT: self._draft_reason, Mode.HEAD: self._heads.reason}
         if self._draft.info.head:
             return {Mode.DRAFT: _HEAD_INSTEAD if self._draft_reason in ("", _NO_DRAFT) else self._draft_reason}
         return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else self._heads.reason}
