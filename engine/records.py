@@ -32,6 +32,7 @@ from engine.tools.formats import ToolFormat as ToolFormat
 
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
+HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
 
 
 class Mode(StrEnum):
@@ -42,8 +43,19 @@ class Mode(StrEnum):
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
     HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or heads in a file
-    HYBRID = "hybrid"  # text where it matches well, the draft model or the head elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
+
+    @classmethod
+    def _missing_(cls, value: object) -> Mode | None:
+        return cls.AUTO if value == HYBRID else None
+
+    @classmethod
+    def known(cls, word: object) -> Mode | None:
+        """The mode that ``word`` names, now or in an earlier version; None where it names none."""
+        try:
+            return cls(word) if isinstance(word, str) else None
+        except ValueError:
+            return None
 
 
 class Overflow(StrEnum):

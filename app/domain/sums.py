@@ -21,7 +21,7 @@ ADDED = (
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")
 _OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
-_WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO)
+_WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.llama.vocab import Vocab
 from engine.loading.loading import Loaded, LoadedModel
+from engine.pacing.chained import ChainedDrafter
 from engine.pacing.drafter import PacedDrafter
-from engine.pacing.hybrid import HybridDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_amid
 from engine.records import Mode, Source
@@ -25,11 +25,11 @@ from engine.sentences import said
 # alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
-_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
 NO_DRAFT = said("No draft model is chosen.")
 _DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
 _HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
-WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # with a draft model, or a head
+_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
+WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # with a draft model, or a head
 
 
 class DraftersByMode:
@@ -65,7 +65,7 @@ class DraftersByMode:
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:
-            return HybridDrafter(suffix, model)
+            return ChainedDrafter(suffix, model)
         return model or text or NoDrafter()
 
 
@@ -105,7 +105,7 @@ def unavailable_modes(
         )
         return {mode: reason for mode in Mode if mode is not Mode.OFF}
     if draft is None:
-        return {Mode.DRAFT: draft_reason, Mode.HEAD: head_reason, Mode.HYBRID: draft_reason}
+        return {Mode.DRAFT: draft_reason, Mode.HEAD: head_reason}
     if draft.info.head:
         return {Mode.DRAFT: _HEAD_INSTEAD if draft_reason in ("", NO_DRAFT) else draft_reason}
     return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else head_reason}
