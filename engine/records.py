@@ -304,6 +304,7 @@ class ModelInfo:
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
     sees: bool = False  # pictures, with the side file that was loaded
     engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
+    parallel: int = 1
 
 
 @dataclass(frozen=True, slots=True)
