@@ -37,10 +37,14 @@ def next_number() -> int:
 
 
 class Job(Protocol):
-    """Work that has the engine's thread, and what is loaded, to itself: a race, or a request of the local server.
+    """Work on the engine's thread, with what is loaded: a race, or a request of the local server.
 
     It can be pickled, as it may run in another process.
     """
+
+    @property
+    def shares(self) -> bool:
+        """Whether it runs beside other answers; else it has the engine to itself."""
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
