@@ -37,14 +37,10 @@ def next_number() -> int:
 
 
 class Job(Protocol):
-    """Work on the engine's thread, with what is loaded: a race, or a request of the local server.
+    """Work with what is loaded: a race, or a request of the local server.
 
     It can be pickled, as it may run in another process.
     """
-
-    @property
-    def shares(self) -> bool:
-        """Whether it runs beside other answers; else it has the engine to itself."""
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
@@ -66,11 +62,16 @@ class SetDraft:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """Run a job; ends with `JobEnded` or `EngineFailed`. In the ``background``: once nothing else is to be done."""
+    """Run a job; ends with `JobEnded` or `EngineFailed`. In the ``background``: once nothing else is to be done.
+
+    It has the engine to itself, unless it ``shares`` that: then it runs beside answers, as one of them, where several
+    are made at once.
+    """
 
     job: Job
     background: bool = False
     request_id: int = field(default_factory=next_number, compare=False)
+    shares: bool = False
 
 
 @dataclass(frozen=True, slots=True)

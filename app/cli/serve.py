@@ -62,8 +62,7 @@ def command(options: argparse.Namespace) -> int:
             ready = load_models(session, _load_request(options))
             if ready is None:
                 return INTERRUPTED
-            fewer = ready.target.parallel_reason if options.parallel != 1 else ""
-            for notice in filter(None, (*ready.notices, *library_notices(), fewer)):
+            for notice in (*ready.notices, *library_notices()):
                 notify(notice)
             if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
                 return 1
@@ -163,7 +162,7 @@ class LibraryModels:
         options = argparse.Namespace(**vars(self._options))
         options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
         options.mmproj = None  # what was named is the first model's
-        if draft is None and options.mode in (Mode.DRAFT, Mode.HYBRID):
+        if draft is None and options.mode == Mode.DRAFT:
             options.mode = None
         apply_layers(options)
         defaults = decoding_defaults(options)
@@ -227,8 +226,6 @@ def _unloading(
 
     class Unload:
         """Implements `engine.requests.Job`."""
-
-        shares = False
 
         def run(self, *_: object) -> None:
             activity = scheduler.activity

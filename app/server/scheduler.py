@@ -102,8 +102,8 @@ class _QueuedTurn:
 
     @property
     def shares(self) -> bool:
-        """As `Turn.shares`."""
-        return self.request is not None and not self.loads
+        """Whether it runs beside answers: it is one, or asks about what is loaded, and does not load anything."""
+        return not self.loads and (self.request is not None or (self.job.ask is not None and bool(self.job.target)))
 
 
 class _Throughput:
@@ -268,7 +268,8 @@ class Scheduler:
             job = turn.job
             load = self.load_for(job.target) if job.target and not turn.shares else None
             asked = Turn(turn.request, job.target, job.ask, load, self.on_pass is not None)
-            self._engine.submit(RunJob(asked, True, turn.number), partial(self._on_event, turn))
+            job_of_engine = RunJob(asked, background=True, request_id=turn.number, shares=turn.shares)
+            self._engine.submit(job_of_engine, partial(self._on_event, turn))
         self.on_change()
 
     def _take_next(self) -> _QueuedTurn | None:
