@@ -312,8 +312,7 @@ class Scheduler:
             if self.on_pass is not None:
                 self.on_pass(event.traced)
         elif isinstance(event, EngineReady):
-            self._parallel = event.target.parallel
-            self.on_loaded(event)
+            self._note_loaded(event)
         elif isinstance(event, TextChunk):
             with self._lock:
                 is_due = self._throughput.count(len(event.spans))
@@ -336,6 +335,16 @@ class Scheduler:
             self._parallel = parallel
         turn.job.on_turn()
         self._begin_next()
+
+    def _note_loaded(self, ready: EngineReady) -> None:
+        """From now on turns for this model have nothing to load."""
+        with self._lock:
+            self._parallel = ready.target.parallel
+            for turn in self._waiting:
+                turn.loads &= turn.job.target != ready.target.path
+            if self._next_alone is not None and self._next_alone.shares:
+                self._next_alone = None
+        self.on_loaded(ready)
 
     def _tell_last(self, turn: _QueuedTurn, event: JobEvent) -> None:
         job = turn.job
