@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from app.domain.attachments import StoredPicture
+from app.domain.attachments import Attachment, StoredPicture
 from app.domain.framing import with_attachments
 from app.domain.messages import MessageState, MessageView
 from app.domain.settings.table import COMPLETES
@@ -89,7 +89,7 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     is_silent = False  # an answer without words came last: calls may follow
     for view in views:
         if view.call is not None:
-            _add_call(parts, view, view.call, after_silence=is_silent)
+            _add_call(parts, view, view.call, decode, after_silence=is_silent)
             is_silent = False
             continue
         message = _message(view, decode)
@@ -134,7 +134,9 @@ def _joined(first: Message, second: Message) -> Message:
     return Message("user", content, questions, pictures=pictures)
 
 
-def _add_call(parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, *, after_silence: bool) -> None:
+def _add_call(
+    parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, decode: Decode | None, *, after_silence: bool
+) -> None:
     """Add a result, and its call to the answer that made it."""
     place = len(parts) - 1
     while place >= 0 and parts[place][0].role == "tool" and not after_silence:
@@ -145,8 +147,18 @@ def _add_call(parts: list[tuple[Message, int]], view: MessageView, call: StoredC
     answer, number = parts[place]
     calls = (*answer.tool_calls, ToolCall(call.call_id, call.name, call.arguments))
     parts[place] = (replace(answer, tool_calls=calls), number)
-    result = Message("tool", result_for_model(call, view.text), tool_call_id=call.call_id, name=call.name)
-    parts.append((result, view.id))
+    parts.append((result_message(call, view.text, view.attachments, decode), view.id))
+
+
+def result_message(
+    call: StoredCall, text: str, pictures: Iterable[Attachment] = (), decode: Decode | None = None
+) -> Message:
+    """A result as the model gets it: its pictures first where it sees, else what says that they were there."""
+    words = result_for_model(call, text)
+    if decode is None:
+        return Message("tool", with_attachments(words, pictures), tool_call_id=call.call_id, name=call.name)
+    seen = tuple((0, decode(each.picture)) for each in pictures if each.picture is not None)
+    return Message("tool", words, tool_call_id=call.call_id, name=call.name, pictures=seen)
 
 
 def counted_text(messages: Iterable[Message]) -> str:

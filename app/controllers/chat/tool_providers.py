@@ -223,7 +223,7 @@ class ToolProviders(QObject):
     def _files(self) -> Sequence[Attachment]:
         conversation_id = self._conversation_id
         views = () if conversation_id is None else self._store.history(conversation_id)
-        return [attachment for view in views for attachment in view.attachments]
+        return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
 
     def _search(self, words: str, most: int) -> Sequence[ChatHit]:
         hits = self._store.library.search(words).result() or ()

@@ -221,7 +221,7 @@ def test_results_are_cleaned_of_what_steers_terminals(start: Start) -> None:
 
 def test_what_is_no_text_is_named(start: Start) -> None:
     assert call(start(entry("no text"))).text.splitlines() == [
-        "[an image, image/png, 300 bytes; only text can be shown to the model]",
+        "[picture 1 cannot be shown: “picture 1” is no PNG, JPEG, WebP or GIF picture.]",
         "[a sound, image/png, 300 bytes; only text can be shown to the model]",
         "[a link to ab: file:///x]",
         "in a file",
