@@ -393,8 +393,6 @@ class Session:
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
             reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
         pictures = self._sight.ids_in(request)
-        if pictures and self._draft is not None and self._draft.info.head and request.mode is Mode.HEAD:
-            reason = said("a head reads tokens, and pictures are none.")
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
@@ -483,7 +481,7 @@ class Session:
         self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
     ) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
-            self._draft.follow(on=mode in WITH_MODEL and not sees_nothing)
+            self._draft.follow(on=mode in WITH_MODEL)
         vocab = self._loaded().model.vocab
         return model_drafter(self._draft, self._translated, vocab, should_stop, sees_nothing=sees_nothing)
 
