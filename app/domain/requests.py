@@ -26,6 +26,7 @@ from engine.records import (
 )
 
 Decode = Callable[[StoredPicture], Picture]  # for a model that sees
+MOST_OF_TOOLS, _GO_AT_ONCE = 32, 16  # pictures of tools that a model is shown: half of what a prompt holds
 
 
 def chat_request(
@@ -86,10 +87,12 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     next one; of two answers to one question, the later counts.
     """
     parts: list[tuple[Message, int]] = []
+    listed = tuple(views)
+    named = _only_named(listed)
     is_silent = False  # an answer without words came last: calls may follow
-    for view in views:
+    for view in listed:
         if view.call is not None:
-            _add_call(parts, view, view.call, decode, after_silence=is_silent)
+            _add_call(parts, view, view.call, None if view.id in named else decode, after_silence=is_silent)
             is_silent = False
             continue
         message = _message(view, decode)
@@ -110,9 +113,27 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
 
 
 def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
-    """Width and height of the pictures in what was said, in pixels."""
-    pictures = (each.picture for view in views for each in view.attachments)
+    """Width and height of the pictures in what was said, in pixels, but for those that are only named."""
+    listed = tuple(views)
+    named = _only_named(listed)
+    pictures = (each.picture for view in listed if view.id not in named for each in view.attachments)
     return tuple((one.width, one.height) for one in pictures if one is not None)
+
+
+def _only_named(views: Iterable[MessageView]) -> frozenset[int]:
+    """The results whose pictures a model does not see any more: tools give many, and a prompt holds only so many.
+
+    More of them go at once than have to, so that the beginning of the prompt stays for a while, and is read from the
+    cache.
+    """
+    counts = [(view.id, sum(one.picture is not None for one in view.attachments)) for view in views if view.call]
+    over = sum(count for _, count in counts) - MOST_OF_TOOLS
+    left, named = -(-over // _GO_AT_ONCE) * _GO_AT_ONCE, set[int]()
+    for message_id, count in counts:
+        if left > 0 and count:
+            named.add(message_id)
+            left -= count
+    return frozenset(named)
 
 
 def _message(view: MessageView, decode: Decode | None) -> Message:

@@ -38,7 +38,7 @@ class Chat:
 
     def __init__(self, options: argparse.Namespace, states: str | None) -> None:
         self.session = Session(state_folder=None if states is None else Path(states))
-        ready = self.session.load(LoadRequest(options.target, mmproj=options.mmproj))
+        ready = self.session.load(LoadRequest(options.target, threads=options.threads, mmproj=options.mmproj))
         if not ready.target.sees:
             raise SystemExit(f"the model does not see: {' '.join(ready.notices)}")
         self.session.states.set_limit(0 if states is None else DISK_BYTES)
@@ -79,7 +79,7 @@ def one_round(options: argparse.Namespace, seed: int, states: str, times: dict[s
         times[name].append(spent)
         ids.append(found)
         if (end.stats.restored_tokens > 0) != (folder is not None):
-            raise SystemExit(f"{name}: {end.stats.restored_tokens} tokens were restored")
+            raise SystemExit(f"{name}: {end.stats.restored_tokens} tokens restored: {'; '.join(end.stats.decisions)}")
         chat.session.close()
     print(
         f"round {seed}: {end.stats.prompt_tokens} tokens and places, greedy ids equal: {ids[0] == ids[1]}", flush=True
@@ -94,6 +94,7 @@ def main() -> int:
     parser.add_argument("--side", type=int, default=512, help="of the picture, pixels")
     parser.add_argument("--words", type=int, default=200, help="beside the picture")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, help="the same in all rounds, or a kept cache may be another's")
     options = parser.parse_args()
     times: dict[str, list[float]] = {name: [] for name in ("anew", "rows", "cache", "restart", "restart, nothing kept")}
     with tempfile.TemporaryDirectory() as states:
