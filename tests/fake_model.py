@@ -185,7 +185,7 @@ class ScriptedWorker:
         )
 
     def _ready(self, target: str) -> EngineReady:
-        unavailable = {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), "No draft model is chosen.")
+        unavailable = {} if self._draft else {Mode.DRAFT: "No draft model is chosen."}
         return EngineReady(self._info(target), self._draft, unavailable)
 
     def _info(self, path: str) -> ModelInfo:

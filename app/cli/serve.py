@@ -162,7 +162,7 @@ class LibraryModels:
         options = argparse.Namespace(**vars(self._options))
         options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
         options.mmproj = None  # what was named is the first model's
-        if draft is None and options.mode in (Mode.DRAFT, Mode.HYBRID):
+        if draft is None and options.mode == Mode.DRAFT:
             options.mode = None
         apply_layers(options)
         defaults = decoding_defaults(options)

@@ -62,6 +62,8 @@ class LoadOptions:
     placement: Placement = ANYWHERE
     beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
     num_at_once: int = 0  # see `ContextParams`
+    num_sequences: int = 1  # see `ContextParams`
+    shares_cells: bool = False  # see `ContextParams`
 
     @property
     def may_leave_main_memory(self) -> bool:
@@ -102,7 +104,15 @@ class LoadedModel(Loaded):
 def target_options(request: LoadRequest) -> LoadOptions:
     """What a request asks for the target."""
     kinds = (request.cache_type, request.flash_attention)
-    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
+    return LoadOptions(
+        request.n_ctx,
+        request.threads,
+        request.gpu_layers,
+        *kinds,
+        placement=request.placement,
+        num_sequences=max(request.parallel, 1),
+        shares_cells=request.shared_context,
+    )
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
@@ -117,7 +127,16 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
         placement = replace(request.placement, cpu_moe_layers=None, overrides=())
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
-    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
+    several = (max(request.parallel, 1), request.shared_context)
+    options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
+    return replace(options, num_sequences=several[0], shares_cells=several[1])
+
+
+def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
+    """What a person should know of where and how a target was loaded, one sentence each."""
+    found = (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
+    why_one = target.info.parallel_reason
+    return (*found, said("One answer at a time: {reason}", reason=why_one)) if why_one and request.parallel else found
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
@@ -311,8 +330,32 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     snapshots = affordable_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
     kinds = (options.cache_type, options.key_type, options.flash_attention)
-    params = ContextParams(n_ctx, threads, snapshots, *kinds, candidates, num_at_once=options.num_at_once)
+    several = options.num_sequences if not _why_one_answer(model, options) else 1
+    params = ContextParams(
+        n_ctx,
+        threads,
+        snapshots,
+        *kinds,
+        candidates if several == 1 else 0,
+        num_at_once=options.num_at_once,
+        num_sequences=several,
+        shares_cells=options.shares_cells,
+    )
     return LlamaContext(model, params)
+
+
+def _why_one_answer(model: LlamaModel, options: LoadOptions) -> str:
+    """Why a model makes one answer at a time, where several are wanted; empty where it can make them."""
+    if options.num_sequences < 2:
+        return ""
+    if model.is_recurrent:
+        return said("Its memory is a state, which is computed for one answer at a time.")
+    # llama.cpp chooses between two sets of factors by the size of the whole cache: in one of several answers each would
+    # be read with those for long texts.
+    own = model.metadata(f"{model.architecture}.rope.scaling.original_context_length")
+    if own is not None and not options.shares_cells:
+        return said("It reads short and long contexts differently, so a context for several answers would change it.")
+    return ""
 
 
 @contextmanager
@@ -346,6 +389,12 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
         raise
     info = replace(info, n_ctx=context.n_ctx, memory=None)
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
+
+
+def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
+    """Give a loaded model with another of the sequences of its context, empty. Nothing of it needs to be closed."""
+    context = loaded.context.beside(number)
+    return replace(loaded, context=context, sequence=CachedSequence(context), owns_weights=False)
 
 
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
@@ -388,6 +437,8 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
             model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)
         ),
         placement=options.placement,
+        parallel=context.params.num_sequences,
+        parallel_reason=_why_one_answer(model, options),
     )
 
 

@@ -57,6 +57,7 @@ class PictureEncoder:
         self.runs = NamedRuns()
         self._key = key_of(*file_facts(str(path)), *library.build_facts())  # what the rows depend on beside the pixels
         self.num_encoded = 0  # runs, so far
+        self.num_readers = 0  # answers in the making, which may ask for rows yet
 
     def close(self) -> None:
         """Free all of it."""
@@ -100,7 +101,7 @@ class PictureEncoder:
         return self._counts[size]
 
     def release(self) -> None:
-        """An answer is done: pixels are not needed any more."""
+        """No answer is in the making: pixels are not needed any more."""
         self._pixels.clear()
         for known in self._known.values():
             if known.whole is not None:

@@ -40,7 +40,7 @@ PATIENCE_S = 60.0
 CHAT = "/v1/chat/completions"
 HELLO: dict[str, object] = {"model": "tiny", "messages": [{"role": "user", "content": "Hello"}]}
 STATS = RunStats(
-    mode=Mode.HYBRID,
+    mode=Mode.AUTO,
     prompt_tokens=10,
     prompt_cached_tokens=4,
     prompt_s=0.5,
@@ -50,7 +50,7 @@ STATS = RunStats(
     accepted=6,
     provenance={Source.NGRAM: 2, Source.DRAFT: 4, Source.RECOVERED: 3},
     decode_s=2.0,
-    decisions=("hybrid at depth 3",),
+    decisions=("auto at depth 3",),
 )
 
 
@@ -121,6 +121,8 @@ class ScriptedSession:
 
     ``echo``: the answer is the question instead, each character a token.
     """
+
+    parallel = 1
 
     def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
         self.pieces = pieces
