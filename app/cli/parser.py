@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
+MOST_PARALLEL = 64  # answers at once: every pass asks for the rows of all of them
 MOST_LAYERS = 10_000  # as in the settings: more than any model has
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
@@ -271,6 +272,10 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
     models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
     models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
+    at_once = "answers at once; default 0: by memory, up to 4. Each has the whole context"
+    models.add_argument("-np", "--parallel", type=_parallel, default=0, metavar="N", help=at_once)
+    shared = "the answers at once share the cells of one context, and take no more memory"
+    models.add_argument("--shared-context", action="store_true", help=shared)
     idle = "free the models once nothing was asked for so long; the next request loads them again"
     models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")
@@ -588,6 +593,10 @@ def _host(text: str) -> str:
         return host_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _parallel(text: str) -> int:
+    return _whole(text, 0, MOST_PARALLEL)
 
 
 def _queue(text: str) -> int:

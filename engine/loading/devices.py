@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
+
 from engine.errors import DeviceError
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import Spread
@@ -46,7 +48,8 @@ def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[De
 def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> Room:
     """What is free, with the devices one by one."""
     free = tuple((one.name, one.free_bytes or 0) for one in devices)
-    return Room(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free)
+    machine_bytes = psutil.virtual_memory().total
+    return Room(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
 
 
 @dataclass(frozen=True, slots=True)

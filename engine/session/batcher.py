@@ -20,7 +20,7 @@ from greenlet import getcurrent, greenlet
 
 from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import NOBODY, Beside, JoinedPass, Rows, TokenIds
-from engine.llama.context import N_BATCH, LlamaContext, PassPart
+from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
@@ -138,7 +138,7 @@ class Batcher:
         Raises:
             DecodeError: it failed.
         """
-        if sequence.tap is not None or len(ids) > N_BATCH:
+        if sequence.tap is not None:
             return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
         self._task.wish = _Wish(sequence, ids, n_rows, num_padding)
         return self._stop()  # type: ignore[return-value]  # what `_give` was given
@@ -230,7 +230,10 @@ class Batcher:
             chosen, num_tokens, num_rows = list[tuple[_Task, _Wish, PassPart]](), 0, 0
             for task, wish in answers:
                 size = len(wish.ids)
-                fits = num_tokens + size <= N_BATCH and num_rows + wish.n_rows <= wish.sequence.params.max_rows
+                fits = (
+                    num_tokens + size <= wish.sequence.n_batch
+                    and num_rows + wish.n_rows <= wish.sequence.params.max_rows
+                )
                 if self._context_of(wish) == handle and fits:
                     chosen.append((task, wish, wish.part(size)))
                     num_tokens, num_rows = num_tokens + size, num_rows + wish.n_rows
@@ -244,11 +247,8 @@ class Batcher:
         """How many tokens of each prompt to read in a pass with so many tokens of answers."""
         if not reading:
             return []
-        if num_tokens:
-            budget = min(max(self.read_budget(num_tokens), LEAST_READ), N_BATCH - num_tokens)
-        else:
-            budget = reading[0][1].sequence.n_ubatch
-        left, shares = budget, list[int]()
+        budget = max(self.read_budget(num_tokens), LEAST_READ) if num_tokens else reading[0][1].sequence.n_ubatch
+        left, shares = min(budget, reading[0][1].sequence.n_batch - num_tokens), list[int]()
         for i, (_, wish) in enumerate(reading):
             share = min(-(-left // (len(reading) - i)), len(wish.ids) - wish.done)
             shares.append(share)

@@ -326,7 +326,15 @@ def test_the_placement_reaches_the_engine() -> None:
     assert (asked.draft_threads, asked.draft_gpu_layers) == (2, 10_000)
     assert asked.draft_cache_type is CacheType.Q4_0
     plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
-    assert plain == LoadRequest("T.gguf")
+    assert plain == LoadRequest("T.gguf", parallel=1), "one answer after the other"
+
+
+def test_answers_at_once_are_of_a_server() -> None:
+    asked = load_request(make_parser().parse_args(["serve", "--model", "T.gguf"]))
+    assert (asked.parallel, asked.shared_context) == (0, False)
+    for words in (["-np", "6"], ["--parallel", "6"]):
+        asked = load_request(make_parser().parse_args(["serve", "--model", "T.gguf", *words, "--shared-context"]))
+        assert (asked.parallel, asked.shared_context) == (6, True)
 
 
 def test_devices_reach_the_engine() -> None:
