@@ -29,7 +29,7 @@ CHANGED: Question = (1, [["abc ", 7, WORDS], ["ab"], ["and?"]])
 def run(folder: Path, states: Path, *questions: Question, ending: str = "end") -> list[dict[str, Any]]:
     """One run of the program; what each question came to."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.engine.session.kept_pictures", folder, states, ending, json.dumps(questions)],
+        [sys.executable, "-m", "tests.engine.pictures.kept", folder, states, ending, json.dumps(questions)],
         capture_output=True,
         check=False,
         cwd=ROOT,
