@@ -91,6 +91,7 @@ class ToolController(QObject):
         self.is_free: Callable[[], bool] = lambda: True
         self._after_start: tuple[Collection[str], Callable[[], None]] | None = None  # servers that do not count
         self._told_failures: tuple[str, ...] = ()
+        self._counted: tuple[tuple[ToolDefinition, ...], str] = (), ""
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         page = self._window.transcript
@@ -135,7 +136,10 @@ class ToolController(QObject):
     def counted_text(self) -> str:
         """What the next prompt tells the model of its tools, to be counted; empty where it is given none."""
         settings = self._conversations.settings
-        return json.dumps(functions_of(self._offered(settings)), ensure_ascii=False) if self._are_on(settings) else ""
+        offered = self._offered(settings) if self._are_on(settings) else ()
+        if offered != self._counted[0]:  # asked for again and again, and some milliseconds of many tools
+            self._counted = offered, json.dumps(functions_of(offered), ensure_ascii=False)
+        return self._counted[1]
 
     def wait_for_servers(self, settings: Settings, then: Callable[[], None]) -> bool:
         """Whether servers are still starting: then ``then`` is called once each has started, or failed."""

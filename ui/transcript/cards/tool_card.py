@@ -14,7 +14,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.messages import MessageView
-from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
@@ -26,6 +26,7 @@ PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
 MOST_ARGUMENTS = 6
 DETAILS_LINES = 14
+MOST_LINES = 10_000  # of a result in the details: 260,000 empty ones took Qt half a second
 ICON_PX = 14
 TICK_MS = 1000
 
@@ -167,10 +168,10 @@ class ToolCard(MessageCard):
         arguments = translate("ToolCard", "Arguments")
         result = translate("ToolCard", "Result")
         parts = [f"{arguments}\n{pretty_json(self.call.arguments)}"]
-        if self.call.tokens:
-            parts.append(tokens_words(self.call))
+        if self.call.written.tokens:
+            parts.append(tokens_words(self.call.written))
         if self._view.text:
-            parts.append(f"{result}\n{shown_text(self._view.text)}")
+            parts.append(f"{result}\n{_first_lines(shown_text(self._view.text))}")
         return "\n\n".join(parts)
 
     def _update_status(self) -> None:
@@ -317,10 +318,22 @@ def _plain(kind: str) -> QLabel:
     return label
 
 
-def tokens_words(call: StoredCall) -> str:
-    """How many tokens the call was written with, and how many of them did not cost a pass of their own."""
-    words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
-    return words.format(count=count(call.tokens), drafted=count(call.drafted))
+def tokens_words(written: CallTokens) -> str:
+    """How many tokens the call was written with, in how many passes, and how many of them cost no pass of their own."""
+    if not written.passes:  # of an earlier version
+        words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
+    elif written.forced:
+        words = translate(
+            "ToolCard",
+            "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which "
+            "{forced} were fixed by the form of calls.",
+        )
+    else:
+        words = translate(
+            "ToolCard", "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted."
+        )
+    parts = {"count": written.tokens, "passes": written.passes, "drafted": written.drafted, "forced": written.forced}
+    return words.format(**{name: count(number) for name, number in parts.items()})
 
 
 def readable_arguments(arguments: str) -> str:
@@ -346,6 +359,15 @@ def pretty_json(arguments: str) -> str:
         return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
     except ValueError:
         return arguments
+
+
+def _first_lines(text: str) -> str:
+    """As much of a result as the details show; whole but for one of very many lines."""
+    lines = text.split("\n", MOST_LINES)
+    if len(lines) <= MOST_LINES:
+        return text
+    more = translate("ToolCard", "{count} more lines are not shown here. Copy the result to have them all.")
+    return "\n".join([*lines[:MOST_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
 
 
 def preview_of(text: str) -> tuple[str, bool]:
