@@ -130,7 +130,9 @@ class ToolCard(MessageCard):
             self._since_s = self._clock()
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
         self.author.setText(call.title or call.name)
-        self.server.setText(f"{call.server} · {call.name}" if call.server else call.name)
+        name = call.name if call.title and call.title != call.name else ""  # the heading has it
+        self.server.setText(" · ".join(filter(None, (call.server, name))))
+        self.server.setVisible(bool(self.server.text()))
         lines = readable_arguments(call.arguments)
         self.arguments.setText(lines)
         self.arguments.setVisible(bool(lines))
@@ -245,9 +247,11 @@ class ToolCard(MessageCard):
             words = translate("ToolCard", "Run it again")
             self.repeat_button = QPushButton(words)
             self.repeat_button.clicked.connect(lambda: self.repeat_requested.emit(self.message_id))
-            self._column.insertWidget(
-                self._column.indexOf(self.toggle), self.repeat_button, 0, Qt.AlignmentFlag.AlignLeft
-            )
+            row = QHBoxLayout()
+            row.setContentsMargins(0, 4, 0, 0)
+            row.addWidget(self.repeat_button)
+            row.addStretch(1)
+            self._column.insertLayout(self._column.indexOf(self.toggle), row)
         if self.repeat_button is not None:
             self.repeat_button.setVisible(offered)
         if self.call.status is CallStatus.UNKNOWN:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -41,3 +43,13 @@ def test_the_details_show_so_many_lines_of_a_result(theme: Theme, qtbot: QtBot, 
         assert shown.endswith("\n190,000 more lines are not shown here. Copy the result to have them all.")
     assert card.details.blockCount() < MOST_LINES + 10
     assert card.text == text  # which is what is copied
+
+
+def test_a_card_names_its_tool_once(theme: Theme, qtbot: QtBot) -> None:
+    card = ToolCard(theme, MessageView(1, "tool", "", call=CALL))
+    qtbot.addWidget(card)
+    assert (card.author.text(), card.server.text()) == ("read", "files")
+    card.show_call(MessageView(1, "tool", "", call=replace(CALL, title="Read a file")))
+    assert (card.author.text(), card.server.text()) == ("Read a file", "files · read")
+    card.show_call(MessageView(1, "tool", "", call=replace(CALL, server="")))
+    assert card.server.isHidden()
