@@ -54,10 +54,12 @@ class TokenSpan:
 
     A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
     passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took.
-    ``probabilities`` is on the last token that the answer took from a pass.
+    ``probabilities`` is on the last token that the answer took from a pass. ``is_forced``: it was proposed because a
+    grammar left no choice.
     """
 
     num_chars: int
     source: Source
     rejected: str = ""
     probabilities: PassProbabilities | None = None
+    is_forced: bool = False

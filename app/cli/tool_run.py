@@ -17,6 +17,7 @@ from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, figures, notify, run_as_dict, warn
 from app.cli.terminal_stream import Style, write_styled
 from app.domain.allowed_tools import AllowedTool, read_allowed_tools
+from app.hub.tokens import tool_server_secret
 from app.paths import find_paths
 from app.storage.pictures import PictureCache
 from app.storage.settings_file import read_settings
@@ -86,7 +87,7 @@ def tools_of(options: argparse.Namespace) -> RunTools | None:
             raise ToolFileError(said("There is no file {path}.", path=path), "Check the path.")
         for entry in read_entries_file(path):
             entries.setdefault(entry.name, entry)
-    servers = McpTools(entries.values(), reserved=NAMES)
+    servers = McpTools(entries.values(), reserved=NAMES, secrets=tool_server_secret)
     for entry in entries.values():
         if entry.enabled is not False:
             servers.start(entry.name)

@@ -29,12 +29,14 @@ class TokenStore:
     the keyring; empty: none does.
     """
 
-    def __init__(self, host: str, service: str = SERVICE, variable: str = VARIABLE) -> None:
-        self._host, self._service, self._variable = host, service, variable
+    def __init__(
+        self, host: str, service: str = SERVICE, variable: str = VARIABLE, most_chars: int = MAX_TOKEN_CHARS
+    ) -> None:
+        self._host, self._service, self._variable, self._most = host, service, variable, most_chars
 
     def from_environment(self) -> str:
         """The token of the variable, or an empty text."""
-        return _usable(os.environ.get(self._variable, "")) if self._variable else ""
+        return _usable(os.environ.get(self._variable, ""), self._most) if self._variable else ""
 
     def find(self) -> str:
         """The token of the variable or of the keyring; empty where there is none or the keyring cannot be asked."""
@@ -47,7 +49,7 @@ class TokenStore:
             log.info("No token of a keyring: %s", error.message)
             return ""
         try:
-            return _usable(keyring.get_password(self._service, self._host) or "")
+            return _usable(keyring.get_password(self._service, self._host) or "", self._most)
         except _keyring_errors() as error:
             log.warning("The keyring could not be asked for a token: %s", type(error).__name__)
             return ""
@@ -58,7 +60,7 @@ class TokenStore:
         Raises:
             TokenStoreError: it is no token, or there is no keyring.
         """
-        if not _usable(token):
+        if not _usable(token, self._most):
             raise TokenStoreError("This is not an access token: it is empty, or contains invalid characters.", "")
         keyring = _keyring()
         try:
@@ -80,11 +82,16 @@ class TokenStore:
             raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
 
-def _usable(token: str) -> str:
+def tool_server_secret(url: str) -> TokenStore:
+    """The sign-in to a server of tools, which holds more than one token."""
+    return TokenStore(url, "paceline tools", "", 64 * 1024)
+
+
+def _usable(token: str, most_chars: int) -> str:
     """The token without blanks around it; empty where it could not stand in a header."""
     token = token.strip()
     good = set(string.ascii_letters + string.digits + string.punctuation)
-    return token if len(token) <= MAX_TOKEN_CHARS and set(token) <= good else ""
+    return token if len(token) <= most_chars and set(token) <= good else ""
 
 
 def _keyring() -> Any:  # noqa: ANN401 (a module)

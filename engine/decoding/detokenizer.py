@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.interfaces import Tokenizer
 from engine.reasoning_tags import REASONING_TAGS
@@ -76,11 +76,12 @@ class Detokenizer:
         sources: Sequence[Source],
         rejected: Sequence[int] = (),
         probabilities: PassProbabilities | None = None,
+        num_forced: int = 0,
     ) -> Piece:
         """Take the tokens of one pass; return what may be shown now: nothing more after a stop string.
 
         ``rejected`` are the proposed tokens whose place the last of ``ids`` took; their text is only told along, and so
-        are the ``probabilities`` of the pass.
+        are the ``probabilities`` of the pass. ``num_forced`` of the first were proposed because a grammar forces them.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
@@ -93,7 +94,9 @@ class Detokenizer:
             self._last_source = source
             ends = index == last
             self._tokens.append(
-                TokenSpan(len(text), source, instead, probabilities) if ends else _span(len(text), source)
+                TokenSpan(len(text), source, instead, probabilities, index < num_forced)
+                if ends
+                else _span(len(text), source, is_forced=index < num_forced)
             )
             self._text += text
             if self._reasoning is not None and (num_thought := self._reasoning.feed(text)):
@@ -226,4 +229,4 @@ def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
     for span in spans:
         kept = min(span.num_chars, left)
         left -= kept
-        yield TokenSpan(kept, span.source, span.rejected, span.probabilities)
+        yield replace(span, num_chars=kept)

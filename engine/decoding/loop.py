@@ -36,7 +36,8 @@ from engine.sequence import CachedSequence
 class StepOutput:
     """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
 
-    Of several plain passes at once: one token each. ``probabilities`` where something was proposed, ``logprobs`` of
+    Of several plain passes at once: one token each. ``num_forced`` of the first were forced by a grammar.
+    ``probabilities`` where something was proposed, ``logprobs`` of
     each token where they are wanted.
     """
 
@@ -46,6 +47,7 @@ class StepOutput:
     num_passes: int = 1
     probabilities: PassProbabilities | None = None
     logprobs: Sequence[RowLogprob] = ()
+    num_forced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,8 @@ class Speculation:
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
         sources, probabilities = [*draft.provenance[:kept], verdict.next_source], self._probabilities(draft, verdict)
-        return StepOutput(ids, sources, rejected, 1, probabilities, self._logprobs(rows, ids))
+        num_forced, logprobs = min(draft.num_forced, kept), self._logprobs(rows, ids)
+        return StepOutput(ids, sources, rejected, 1, probabilities, logprobs, num_forced)
 
     def _probabilities(self, draft: Draft, verdict: Verdict) -> PassProbabilities | None:
         if not draft.ids:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from weakref import ref
 
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.blind import WORD_FOR_PICTURE, BlindSequence
 from engine.drafters.draft_model import DraftModelDrafter, DraftSequence
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
-from engine.drafters.suffix.index import SuffixIndex
+from engine.drafters.suffix.index import BOUNDARY, SuffixIndex
 from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.llama.vocab import Vocab
@@ -18,8 +20,9 @@ from engine.pacing.chained import ChainedDrafter
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_amid
-from engine.records import Mode, Source
+from engine.records import ChatRequest, Mode, Source, ToolFormat
 from engine.sentences import said
+from engine.tools.outlines import call_outlines
 
 # Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
 # alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
@@ -38,6 +41,20 @@ class DraftersByMode:
     def __init__(self) -> None:
         self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
+        self._outlined: tuple[str, ref[Vocab]] | None = None  # what `_outlines` are of
+        self._outlines: SuffixIndex | None = None
+
+    def outlines(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
+        """Text of calls that the answer may make, to be looked into as if it were past; kept for the same tools."""
+        if not request.tools or request.mode not in _WITH_SUFFIX:
+            return None
+        tools = json.dumps([tool_format, request.tools])
+        if self._outlined is None or self._outlined[0] != tools or self._outlined[1]() is not vocab:
+            ids = list[int]()
+            for piece in call_outlines(tool_format, request.tools):
+                ids += [*tokens_amid(vocab, piece), BOUNDARY]
+            self._outlined, self._outlines = (tools, ref(vocab)), SuffixIndex(ids) if ids else None
+        return self._outlines
 
     def drafter(
         self,

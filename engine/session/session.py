@@ -418,11 +418,12 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        index = self._past.index if request.use_past else None
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
         vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
+        outlines = self._drafters.outlines(request, prompt.tool_format, vocab)
+        index = self._past.index if request.use_past else outlines
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Nothing of a picture is proposed, nor what followed one.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)

@@ -41,10 +41,13 @@ class ImportDialog(ConfirmDialog):
             box.setChecked(not server.problem)
             box.setAccessibleDescription(server.place)
             box.toggled.connect(self._update)
-            column.addWidget(box)
+            group = QVBoxLayout()
+            group.setSpacing(2)
+            group.addWidget(box)
             for words, kind in ((server.place, "caption"), (server.problem, "error")):
                 if words:
-                    column.addLayout(_indented(words, kind))
+                    group.addLayout(_indented(words, kind))
+            column.addLayout(group)
         column.addStretch(1)
         if view.servers:
             scroll = QScrollArea()

@@ -17,6 +17,8 @@ class ToolServerRequests(QObject):
 
     Signals:
         switched(str, bool), restart_requested(str), remove_requested(str): by the name of a server.
+        sign_in_requested(str), sign_in_stopped(str), sign_out_requested(str): likewise.
+        sign_in_page(str, str): a server's name, and the address at which to sign in to it: to be shown in a browser.
         add_requested(str): a command or an address.
         import_requested(str, object): the path of another program's file, and the names of what is wanted of it.
         changed: there are others, or others are switched on.
@@ -25,6 +27,10 @@ class ToolServerRequests(QObject):
     switched = Signal(str, bool)
     restart_requested = Signal(str)
     remove_requested = Signal(str)
+    sign_in_requested = Signal(str)
+    sign_in_stopped = Signal(str)
+    sign_out_requested = Signal(str)
+    sign_in_page = Signal(str, str)
     add_requested = Signal(str)
     import_requested = Signal(str, object)
     changed = Signal()

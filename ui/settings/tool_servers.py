@@ -20,20 +20,27 @@ from PySide6.QtWidgets import (
 from app.domain.tools.servers import ToolServerView
 from ui.settings.import_dialog import ImportDialog
 from ui.settings.tool_server_requests import ToolServerRequests
-from ui.text.formatting import count, on_button
+from ui.text.formatting import count, hover, on_button
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
 
 REFRESH_MS = 1_000
 DETAILS_PX = 140
+NAME_CHARS = 32  # beside the state and the buttons; the page is no wider than its dialog
 
 _STATES = {
     "off": mark("ToolServers", "Off"),
     "starting": mark("ToolServers", "Starting"),
     "ready": mark("ToolServers", "Ready"),
     "failed": mark("ToolServers", "Failed"),
+}
+_SIGN_IN = {
+    "wanted": mark("ToolServers", "Sign in…"),
+    "under way": mark("ToolServers", "Stop signing in"),
+    "done": mark("ToolServers", "Sign out"),
 }
 
 
@@ -46,6 +53,7 @@ class ToolServers(QWidget):
         self._shown: tuple[ToolServerView, ...] | None = None
         self.rows: dict[str, ToolServerRow] = {}
         self.preview: ImportDialog | None = None
+        self.question: ConfirmDialog | None = None
         title = QLabel(translate("ToolServers", "Servers (MCP)"))
         title.setProperty("kind", "strong")
         self.empty = QLabel(
@@ -86,6 +94,7 @@ class ToolServers(QWidget):
         layout.addLayout(self._list)
         layout.addLayout(bottom)
         layout.addWidget(self.problem)
+        requests.sign_in_page.connect(self._ask_to_open)
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
         self._timer.start()
@@ -107,6 +116,16 @@ class ToolServers(QWidget):
         for view in views:
             self.rows[view.name].show_server(view)
         self.empty.setVisible(not views)
+
+    def _ask_to_open(self, name: str, address: str) -> None:
+        """Ask whether the browser is to open where one signs in."""
+        words = translate("ToolServers", "“{name}” has you sign in here. Your browser will open it.").format(name=name)
+        self.question = link_dialog(self, address, words)
+        if self.question is None:
+            self._requests.sign_in_stopped.emit(name)
+            return
+        self.question.rejected.connect(lambda: self._requests.sign_in_stopped.emit(name))
+        self.question.open()
 
     def _add(self) -> None:
         if self.line.text().strip():
@@ -155,7 +174,10 @@ class ToolServerRow(QWidget):
     ) -> None:
         super().__init__()
         self._view = view
-        self.switch = QCheckBox(view.name.replace("&", "&&"))
+        is_long = len(view.name) > NAME_CHARS
+        self.switch = QCheckBox(on_button(f"{view.name[: NAME_CHARS - 1]}…" if is_long else view.name))
+        self.switch.setToolTip(hover(view.name) if is_long else "")
+        self.switch.setAccessibleName(view.name)
         self.switch.clicked.connect(lambda on: requests.switched.emit(view.name, on))
         self.switch.clicked.connect(changed)
         self.state, self.place, self.problem = QLabel(), QLabel(), QLabel()
@@ -171,6 +193,11 @@ class ToolServerRow(QWidget):
         self.remove = IconButton(theme, "trash-2", remove)
         self.remove.clicked.connect(lambda: requests.remove_requested.emit(view.name))
         self.remove.clicked.connect(changed)
+        self.sign = QPushButton()
+        self.sign.setAutoDefault(False)
+        self.sign.setProperty("kind", "link")
+        self.sign.clicked.connect(lambda: self._ask_to_sign(requests))
+        self.sign.clicked.connect(changed)
         self.more = QPushButton(translate("ToolServers", "Tools and log"))
         self.more.setAutoDefault(False)
         self.more.setCheckable(True)
@@ -182,7 +209,7 @@ class ToolServerRow(QWidget):
         for widget in (self.switch, self.state):
             top.addWidget(widget)
         top.addStretch(1)
-        for button in (self.more, self.restart, self.remove):
+        for button in (self.sign, self.more, self.restart, self.remove):
             top.addWidget(button)
         self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -204,8 +231,21 @@ class ToolServerRow(QWidget):
         self.problem.setText(view.problem)
         self.problem.setVisible(bool(view.problem))
         self.restart.setEnabled(view.is_on)
+        self.sign.setVisible(view.sign_in in _SIGN_IN)
+        if view.sign_in in _SIGN_IN:
+            self.sign.setText(translate("ToolServers", _SIGN_IN[view.sign_in]))
+            self.sign.setAccessibleName(f"{self.sign.text()}: {view.name}")
         if self.details is not None:
             self.details.setPlainText(self._words())
+
+    def _ask_to_sign(self, requests: ToolServerRequests) -> None:
+        asked = {
+            "wanted": requests.sign_in_requested,
+            "under way": requests.sign_in_stopped,
+            "done": requests.sign_out_requested,
+        }
+        if self._view.sign_in in asked:
+            asked[self._view.sign_in].emit(self._view.name)
 
     def _words(self) -> str:
         nothing = translate("ToolServers", "(nothing)")

@@ -68,14 +68,14 @@ class ConfirmDialog(QDialog):
         layout.addLayout(buttons)
 
 
-def link_dialog(parent: QWidget, address: str) -> ConfirmDialog | None:
-    """Show the real address and ask; None where it may not be opened at all."""
+def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:
+    """Show the real address and ask; None where it may not be opened at all. ``text`` says whose address it is."""
     if not is_safe(address):
         return None
     question = ConfirmDialog(
         parent,
         translate("Dialogs", "Open this link?"),
-        translate("Dialogs", "The answer names this address. Your browser will open it."),
+        text or translate("Dialogs", "The answer names this address. Your browser will open it."),
         translate("Dialogs", "Open"),
     )
     url = QUrl(address)

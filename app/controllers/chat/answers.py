@@ -24,7 +24,6 @@ from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import answer_speed
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
-from app.domain.tools.calls import with_tokens
 from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
 from app.storage.pair_speeds import PairSpeeds
@@ -452,7 +451,7 @@ class AnswerController:
         self._show_text(streaming, *_with_spans(*rest))
         if not calls:
             return False
-        calls = [(with_tokens(call, *visible.tokens_of(place)), text) for place, (call, text) in enumerate(calls)]
+        calls = [(replace(call, written=visible.tokens_of(place)), text) for place, (call, text) in enumerate(calls)]
         answer_id, conversation_id = streaming.answer_id, streaming.conversation_id
         views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
         if views is None:

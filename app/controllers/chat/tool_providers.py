@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import platformdirs
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.parts import Parts
 from app.domain.attachments import Attachment
 from app.domain.conversations import ConversationRow
 from app.domain.tools.servers import ImportedServer, ImportView, ToolServerView
+from app.hub.tokens import tool_server_secret
 from app.tools.built_in import DEFINITIONS, NAMES, BuiltInTools, ChatHit, Sources
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
@@ -32,6 +33,7 @@ from app.tools.mcp.entries import (
 from app.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
+from ui.text.language import translate
 from ui.text.problem_words import in_language
 
 if TYPE_CHECKING:  # asyncio: the first paint waits for no server
@@ -46,6 +48,7 @@ class ToolProviders(QObject):
     """
 
     servers_changed = Signal()
+    _page_wanted = Signal(str, str)  # of a server's name, from its thread: where to sign in to it
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
@@ -103,7 +106,7 @@ class ToolProviders(QObject):
         from app.tools.mcp.provider import McpTools  # noqa: PLC0415
 
         entries = self._read()
-        servers = McpTools(entries, self.servers_changed.emit, reserved=NAMES)
+        servers = McpTools(entries, self.servers_changed.emit, reserved=NAMES, secrets=tool_server_secret)
         for entry in entries:
             if entry.enabled:  # only those that somebody switched on
                 servers.start(entry.name)
@@ -125,9 +128,11 @@ class ToolProviders(QObject):
         requests.preview = self._preview
         requests.switched.connect(self._switch)
         requests.restart_requested.connect(lambda name: self._opened().restart(name))
-        requests.remove_requested.connect(
-            lambda name: self._keep(one for one in self._opened().entries if one.name != name)
-        )
+        requests.remove_requested.connect(self._remove)
+        requests.sign_in_requested.connect(self._sign_in)
+        requests.sign_in_stopped.connect(lambda name: self._opened().stop_sign_in(name))
+        requests.sign_out_requested.connect(lambda name: self._opened().sign_out(name))
+        self._page_wanted.connect(requests.sign_in_page, Qt.ConnectionType.QueuedConnection)
         requests.add_requested.connect(self._add)
         requests.import_requested.connect(self._import)
 
@@ -147,6 +152,7 @@ class ToolProviders(QObject):
                 in_language(state.problem or state.notice),
                 tuple(f"{one.name}: {one.description}" for one in tools if one.server == state.name),
                 state.log,
+                state.sign_in if state.name in on else "",
             )
             for state in servers.states()
         )
@@ -159,6 +165,18 @@ class ToolProviders(QObject):
         servers = self._opened()
         if self._keep(replace(one, enabled=is_on) if one.name == name else one for one in servers.entries) and is_on:
             servers.start(name)
+
+    def _sign_in(self, name: str) -> None:
+        """Have somebody sign in to a server, in the browser."""
+        words = translate("ToolProviders", "You can close this page now, and go back to Paceline.")
+        self._opened().sign_in(name, lambda page: self._page_wanted.emit(name, page), words)
+
+    def _remove(self, name: str) -> None:
+        """Have a server no more, nor a sign-in to it."""
+        servers = self._opened()
+        if any(state.name == name and state.sign_in == "done" for state in servers.states()):
+            servers.sign_out(name)
+        self._keep(one for one in servers.entries if one.name != name)
 
     def _add(self, line: str) -> None:
         """Add a command or an address, switched off: starting a program is a decision of its own."""

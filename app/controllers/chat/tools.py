@@ -96,6 +96,7 @@ class ToolController(QObject):
         self.is_free: Callable[[int], bool] = lambda _conversation_id: True
         self._after_start: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # with servers that do not count
         self._told_failures: tuple[str, ...] = ()
+        self._counted: tuple[tuple[ToolDefinition, ...], str] = (), ""
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         page = self._window.transcript
@@ -140,7 +141,10 @@ class ToolController(QObject):
     def counted_text(self) -> str:
         """What the next prompt tells the model of its tools, to be counted; empty where it is given none."""
         settings = self._conversations.settings
-        return json.dumps(functions_of(self._offered(settings)), ensure_ascii=False) if self._are_on(settings) else ""
+        offered = self._offered(settings) if self._are_on(settings) else ()
+        if offered != self._counted[0]:  # asked for again and again, and some milliseconds of many tools
+            self._counted = offered, json.dumps(functions_of(offered), ensure_ascii=False)
+        return self._counted[1]
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """Whether servers are still starting: then ``then`` is called once each has started, or failed."""

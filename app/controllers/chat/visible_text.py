@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 
 from app.domain.thinking import split_thinking
+from app.domain.tools.calls import CallTokens
 from app.tools.interface import ToolDefinition
 from app.tools.output import Called
 from app.tools.turn import parts_of
@@ -24,7 +26,8 @@ class VisibleText:
         self._num_said = 0
         self._has_called = False
         self._spans: list[TokenSpan] = []  # of what is held back
-        self._starts: list[tuple[int, bool]] = []  # of all tokens in ``raw``, and whether they were drafted
+        self._starts: list[int] = []  # of all tokens in ``raw``
+        self._tokens: list[tuple[bool, bool]] = []  # whether each was drafted, and whether it was forced
         self._call_ends: list[int] = []  # in ``raw``
         self._count(self._parts.feed(TextChunk(0, begun, ())) if begun else ())
 
@@ -34,7 +37,8 @@ class VisibleText:
         self.raw += text
         for span in spans:
             self._spans.append(span)
-            self._starts.append((place, span.source not in LAST_SOURCES))
+            self._starts.append(place)
+            self._tokens.append((span.source not in LAST_SOURCES, span.is_forced))
             place += span.num_chars
         found = self._parts.feed(TextChunk(0, text, ()))
         self._count(found)
@@ -46,17 +50,19 @@ class VisibleText:
         """Characters that are held back: of a call, or of what may be one."""
         return len(self.raw) - self._num_shown
 
-    def tokens_of(self, number: int) -> tuple[int, int]:
-        """Tokens of a call of the answer, and those of them that were drafted; zeros where that is not known.
+    def tokens_of(self, number: int) -> CallTokens:
+        """Tokens of a call of the answer, and where they came from; zeros where that is not known.
 
         Each is counted to where it is whole, the last one to the end: a closing tag between two is the second one's.
         """
         begin = self._end() if number == 0 else self._call_ends[number - 1] if number <= len(self._call_ends) else None
         if begin is None:
-            return 0, 0
+            return CallTokens()
         end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
-        drafted = [is_drafted for start, is_drafted in self._starts if begin <= start < end]
-        return len(drafted), sum(drafted)
+        own = self._tokens[bisect_left(self._starts, begin) : bisect_left(self._starts, end)]
+        drafted, forced = (sum(one[place] for one in own) for place in (0, 1))
+        goes_on = bool(own) and own[-1][0]  # the pass of its last token gave what follows it as well
+        return CallTokens(len(own), drafted, forced, len(own) - drafted + goes_on)
 
     def rest(self) -> Piece:
         """The answer has ended, and calls nothing: what was held back."""

@@ -38,12 +38,26 @@ _WITHOUT_RESULT = {
 
 
 @dataclass(frozen=True, slots=True)
+class CallTokens:
+    """The tokens that a call was written with; all 0 where that is not known.
+
+    ``drafted`` are those that were drafted, and kept; ``forced`` those of them that the form of calls left no choice
+    about. ``passes`` are those of the target that gave its tokens; 0 where only tokens were counted.
+    """
+
+    tokens: int = 0
+    drafted: int = 0
+    forced: int = 0
+    passes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class StoredCall:
     """A call, stored as a message of the role `tool` whose text is the result; its answer is the message before.
 
     ``arguments`` are JSON, or what the model wrote where that cannot be read. ``cut`` counts the characters that were
-    left out of the result. ``took_ms`` is how long it ran, where that is known. ``tokens`` are those that it was
-    written with, where that is known, ``drafted`` those of them that were drafted, and kept.
+    left out of the result. ``took_ms`` is how long it ran, where that is known. ``written`` is what it was written
+    with.
     """
 
     call_id: str
@@ -54,13 +68,7 @@ class StoredCall:
     title: str = ""  # what people read instead of the name
     cut: int = 0
     took_ms: int | None = None
-    tokens: int = 0
-    drafted: int = 0
-
-
-def with_tokens(call: StoredCall, tokens: int, drafted: int) -> StoredCall:
-    """The call with what it was written with."""
-    return replace(call, tokens=tokens, drafted=drafted)
+    written: CallTokens = CallTokens()
 
 
 def settled(call: StoredCall) -> StoredCall:

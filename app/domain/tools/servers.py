@@ -13,7 +13,8 @@ _TAKEN = {char: quote(char, safe="") for char in "%,"}  # what has a meaning in 
 class ToolServerView:
     """``place`` is its command or host, ``state`` "off", "starting", "ready" or "failed"; ``problem`` says why.
 
-    ``tools`` are what it offers, a line each; ``log`` are the last lines that it complained.
+    ``tools`` are what it offers, a line each; ``log`` are the last lines that it complained. ``sign_in`` is "wanted",
+    "under way", "done", or empty where nobody signs in.
     """
 
     name: str
@@ -23,6 +24,7 @@ class ToolServerView:
     problem: str = ""
     tools: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+    sign_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)

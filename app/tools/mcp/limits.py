@@ -13,6 +13,7 @@ MESSAGE_BYTES = 16 * 2**20  # of one message; a longer one ends the server
 # Values in a message. To parse more takes longer than a window may stand still: Python's lock is held meanwhile.
 MESSAGE_VALUES = 20_000
 RESULT_PARTS = 1_000
+SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: to write down 4 MB of them held a window up for 60 ms
 LOG_LINES, LOG_LINE_CHARS = 200, 500
 _UNIT_BYTES = 64 * 1024  # of a message, beyond which it counts as several
 

@@ -13,6 +13,8 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.domain.errors import AppError
+from app.tools.errors import ToolServerError
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from mcp_types import Tool
 
     from app.tools.mcp.server import Server
+    from app.tools.mcp.sign_in import SecretStore
 
 _CLOSE_S = 8.0  # for all servers together, which are asked first
 _POLL_S = 0.02
@@ -41,7 +44,8 @@ class _Route(NamedTuple):
 class McpTools:
     """A `ToolProvider` of the servers of a file. ``on_change`` is called from any thread when a state has changed.
 
-    Names that are ``reserved`` are those of other providers: a tool of a server that has one gets another.
+    Names that are ``reserved`` are those of other providers: a tool of a server that has one gets another. ``secrets``
+    keeps the sign-in of an address; without it nobody can sign in.
     """
 
     def __init__(
@@ -50,14 +54,17 @@ class McpTools:
         on_change: Callable[[], None] = lambda: None,
         limits: Limits | None = None,
         reserved: Iterable[str] = (),
+        secrets: Callable[[str], SecretStore] | None = None,
     ) -> None:
         self._entries = {one.name: one for one in entries}
         self._on_change, self._limits = on_change, limits or Limits()
-        self._reserved = frozenset(reserved)
+        self._reserved, self._secrets = frozenset(reserved), secrets
         self._lock = threading.Lock()  # of what follows
         self._servers: dict[str, Server] = {}
         self._runs: dict[str, Future[None]] = {}
         self._names: dict[tuple[str, str], str] = {}  # of a server and a tool of it
+        self._signing: dict[str, Future[None]] = {}
+        self._not_signed_in: dict[str, str] = {}  # why, by the name of a server
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -82,13 +89,15 @@ class McpTools:
             if self._is_closed or name not in self._entries or (running is not None and not running.done()):
                 return
             loop = self._running_loop()
+            self._not_signed_in.pop(name, None)
             self._runs[name] = asyncio.run_coroutine_threadsafe(self._run(self._entries[name]), loop)
         self._on_change()
 
     async def _run(self, entry: ServerEntry) -> None:
         from app.tools.mcp.server import Server  # noqa: PLC0415  (takes long)
 
-        server = Server(entry, self._limits, self._on_change)
+        secrets = self._secrets(entry.url) if self._secrets is not None and entry.url else None
+        server = Server(entry, self._limits, self._on_change, secrets)
         with self._lock:
             if self._entries.get(entry.name) is not entry or entry.name not in self._runs:
                 return  # it was stopped before it began
@@ -109,8 +118,79 @@ class McpTools:
         self.stop(name)
         self.start(name)
 
+    def sign_in(self, name: str, open_page: Callable[[str], None], words: str) -> None:
+        """Have the person sign in to a server over HTTP; `states` tells how it went, and the server starts then.
+
+        ``open_page`` is called from another thread with the address to show in a browser, which ends with ``words``.
+        """
+        with self._lock:
+            entry, under_way = self._entries.get(name), self._signing.get(name)
+            if self._is_closed or entry is None or not entry.url or self._secrets is None or under_way is not None:
+                return
+            made = self._sign_in(entry, self._secrets(entry.url), open_page, words)
+            self._not_signed_in.pop(name, None)
+            self._signing[name] = asyncio.run_coroutine_threadsafe(made, self._running_loop())
+        self._on_change()
+
+    async def _sign_in(
+        self, entry: ServerEntry, secrets: SecretStore, open_page: Callable[[str], None], words: str
+    ) -> None:
+        from app.tools.mcp.over_http import sign_in  # noqa: PLC0415  (takes long)
+
+        problem = ""
+        try:
+            await sign_in(entry, self._limits, secrets, open_page, words)
+        except ToolServerError as error:
+            problem = error.message
+        finally:
+            with self._lock:
+                self._signing.pop(entry.name, None)
+                if problem:
+                    self._not_signed_in[entry.name] = problem
+            self._on_change()
+        if not problem:
+            self.restart(entry.name)
+
+    def stop_sign_in(self, name: str) -> None:
+        """Wait no longer for the person."""
+        with self._lock:
+            under_way = self._signing.get(name)
+        if under_way is not None:
+            under_way.cancel()
+
+    def sign_out(self, name: str) -> None:
+        """Forget the sign-in of a server, and start the server without it."""
+        with self._lock:
+            entry = self._entries.get(name)
+            if self._is_closed or entry is None or self._secrets is None:
+                return
+            made = self._sign_out(entry, self._secrets(entry.url))
+            asyncio.run_coroutine_threadsafe(made, self._running_loop())
+
+    async def _sign_out(self, entry: ServerEntry, secrets: SecretStore) -> None:
+        try:
+            await asyncio.to_thread(secrets.forget)
+        except AppError as error:
+            with self._lock:
+                self._not_signed_in[entry.name] = error.message
+            self._on_change()
+            return
+        self.restart(entry.name)
+
     def states(self) -> tuple[ServerState, ...]:
         """All servers as people see them, in their order."""
+        with self._lock:
+            signing, problems = set(self._signing), dict(self._not_signed_in)
+        return tuple(
+            replace(
+                one,
+                sign_in="under way" if one.name in signing else one.sign_in,
+                problem=problems.get(one.name, one.problem),
+            )
+            for one in self._run_states()
+        )
+
+    def _run_states(self) -> tuple[ServerState, ...]:
         with self._lock:
             servers, runs = dict(self._servers), dict(self._runs)
         return tuple(

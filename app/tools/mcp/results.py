@@ -15,7 +15,7 @@ from app.domain.attachment_errors import FileUnreadableError
 from app.domain.attachments import Attachment
 from app.storage.pictures import picture_attachment
 from app.tools.interface import ToolDefinition, ToolResult
-from app.tools.mcp.limits import MESSAGE_VALUES, RESULT_PARTS
+from app.tools.mcp.limits import MESSAGE_VALUES, RESULT_PARTS, SCHEMAS_BYTES
 from app.tools.mcp.words import description, one_line, plain_text, schema, tool_name
 from engine.sentences import Sentence, said
 
@@ -27,13 +27,20 @@ PICTURE_S, PICTURES_S = 10.0, 20.0  # to decode one, and all of a result: a call
 def usable_tools(listed: Sequence[Tool], most: int) -> tuple[dict[str, Tool], int]:
     """The tools of a list by the names that they get, sorted by them, at most so many; and how many are left out.
 
-    A tool without a name of letters is left out, and one whose schema is too large, too deep or no object's.
+    A tool without a name of letters is left out, one whose schema is too large, too deep or no object's, and one whose
+    schema does not fit beside those before it.
     """
     found: dict[str, Tool] = {}
+    room = SCHEMAS_BYTES
     for tool in sorted(listed, key=lambda one: one.name):
         name = tool_name(tool.name)
-        if name and name not in found and len(found) < most and schema(tool.input_schema) is not None:
+        if not name or name in found or len(found) >= most:
+            continue
+        parameters = schema(tool.input_schema)
+        size = 0 if parameters is None else len(json.dumps(parameters))
+        if parameters is not None and size <= room:
             found[name] = tool
+            room -= size
     return found, len(listed) - len(found)
 
 
@@ -72,11 +79,13 @@ def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult
     pictures, kept = _Pictures(), list[str]()
     size = cut = 0
     for text in _texts(given, pictures):
-        more = plain_text(text)
         room = max(0, max_chars - size)
+        # Of what is left out no more is cleaned than may fill the room: Python's lock is held meanwhile, for 230 ms of
+        # 10 MB of colours.
+        more = plain_text(text[: 2 * room])
         kept.append(more[:room])
         size += len(kept[-1]) + 1
-        cut += len(more) - len(kept[-1])
+        cut += len(more) - len(kept[-1]) + max(0, len(text) - 2 * room)
     text = "\n".join(part for part in kept if part)
     return ToolResult(call_id, text or _EMPTY, bool(given.is_error), cut, tuple(pictures.found))
 

@@ -32,9 +32,10 @@ from app.tools.errors import ToolServerError
 from app.tools.interface import ToolDefinition, ToolResult
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits, ServerLog
-from app.tools.mcp.over_http import Seen, http_streams
+from app.tools.mcp.over_http import Seen, has_own_key, http_streams
 from app.tools.mcp.process import ServerProcess
 from app.tools.mcp.results import definition_of, result_of, usable_tools
+from app.tools.mcp.sign_in import SecretStore
 from app.tools.mcp.state import Phase, ServerState
 from app.tools.mcp.words import one_line
 from engine.sentences import Sentence, said
@@ -56,8 +57,14 @@ class _Session(ClientSession):
 class Server:
     """One run of a server. All but `state`, `tools` and `definitions` belongs to the loop."""
 
-    def __init__(self, entry: ServerEntry, limits: Limits, on_change: Callable[[], None]) -> None:
-        self.entry = entry
+    def __init__(
+        self,
+        entry: ServerEntry,
+        limits: Limits,
+        on_change: Callable[[], None],
+        secrets: SecretStore | None = None,
+    ) -> None:
+        self.entry, self._secrets = entry, secrets
         self.tools: dict[str, Tool] = {}  # by the names that they get; replaced as a whole
         self.definitions: dict[str, ToolDefinition] = {}  # the same, cleaned here and not where somebody waits
         self.phase, self.problem, self.notice = Phase.OFF, "", ""
@@ -73,7 +80,13 @@ class Server:
     def state(self) -> ServerState:
         """It, as people see it."""
         entry, lines = self.entry, self._log.lines
-        return ServerState(entry.name, entry.place, self.phase, self.problem, self.notice, len(self.tools), lines)
+        seen, sign_in = self._seen, ""
+        if self.phase is Phase.FAILED and seen.wants_sign_in and self._secrets is not None and not has_own_key(entry):
+            sign_in = "wanted"
+        elif seen.is_signed_in:
+            sign_in = "done"
+        numbers = self.problem, self.notice, len(self.tools), lines, sign_in
+        return ServerState(entry.name, entry.place, self.phase, *numbers)
 
     async def run(self) -> None:
         """Start it, and stay until it ends or this is cancelled."""
@@ -118,7 +131,7 @@ class Server:
                 self._process = ServerProcess(entry, self._limits, self._log)
                 streams = await stack.enter_async_context(self._process)
             else:
-                streams = await stack.enter_async_context(http_streams(entry, self._limits, self._seen))
+                streams = await stack.enter_async_context(http_streams(entry, self._limits, self._seen, self._secrets))
             received, sent = streams
             session = await stack.enter_async_context(
                 _Session(
@@ -236,8 +249,8 @@ class Server:
     def _words_of_status(self, status: int) -> Sentence:
         if status == 401 and self._seen.wants_sign_in:
             return said(
-                "it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into "
-                "“headers” of its entry as Authorization"
+                "it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a "
+                "token into “headers” of its entry as Authorization"
             )
         if status in (401, 403):
             return said("it asks for a key: put an Authorization header into its entry")

@@ -17,7 +17,10 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class ServerState:
-    """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools."""
+    """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools.
+
+    ``sign_in`` is of OAuth: "wanted", "under way", "done", or empty where none is needed.
+    """
 
     name: str
     place: str
@@ -26,3 +29,4 @@ class ServerState:
     notice: str = ""
     num_tools: int = 0
     log: tuple[str, ...] = ()
+    sign_in: str = ""

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Message, Mode, RunStats, SamplingParams
+from engine.prompt.typed_text import tokens_amid
+from engine.records import (
+    ChatRequest,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Message,
+    Mode,
+    RunStats,
+    SamplingParams,
+    ToolFormat,
+)
+from engine.sampling.sampler import Sampler
+from engine.session.drafter_choice import DraftersByMode
 from engine.session.session import Session
+from tests.engine.grammar.walks import model
 
 QUESTION = "Repeat this paragraph:\n\nBefore you leave, switch off the lamp and close the door."
 
@@ -23,3 +38,22 @@ def test_a_copy_is_followed_to_the_end_of_what_is_copied_and_no_further(mode: Mo
     assert end.reason is FinishReason.END
     assert isinstance(end.stats, RunStats)
     assert end.stats.proposed == end.stats.accepted > 10
+
+
+def test_a_call_is_drafted_from_what_its_tool_takes() -> None:
+    parameters = {"type": "object", "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}}}
+    tools = ({"type": "function", "function": {"name": "read", "parameters": parameters}},)
+    request = ChatRequest(mode=Mode.SUFFIX, tools=tools)
+    drafters, vocab = DraftersByMode(), model().vocab
+    outlines = drafters.outlines(request, ToolFormat.HERMES, vocab)
+    assert outlines is not None
+    assert drafters.outlines(request, ToolFormat.HERMES, vocab) is outlines  # every answer of a turn asks for the same
+    drafter = drafters.drafter(Mode.SUFFIX, None, None, outlines, vocab.eog_ids)
+    call = tokens_amid(vocab, '{"name": "read", "arguments": {"path": "')
+    written = [*tokens_amid(vocab, "Now: "), *call[:12]]
+    drafter.begin(np.array(written, dtype=np.int32), Sampler(SamplingParams()))
+    draft = drafter.propose(np.array(written, dtype=np.int32), 100)
+    assert draft.ids == call[12:]  # and no value
+    assert drafters.outlines(request, ToolFormat.NONE, vocab) is None
+    for other in (ChatRequest(mode=Mode.SUFFIX), ChatRequest(mode=Mode.OFF, tools=tools)):
+        assert drafters.outlines(other, ToolFormat.HERMES, vocab) is None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -42,6 +44,20 @@ def test_a_server_is_shown_as_it_is(qtbot: QtBot) -> None:
     row.switch.click()
     row.restart.click()
     assert asked == [("files", False), "files"]
+
+
+def test_a_long_name_leaves_room_for_the_buttons(qtbot: QtBot) -> None:
+    requests, name = ToolServerRequests(), "a server & its very long name " * 5
+    requests.read = lambda: (replace(READY, name=name, sign_in="wanted"), replace(READY, name="files"))
+    page = ToolServers(Theme(assets_dir() / "icons"), requests)
+    qtbot.addWidget(page)
+    row = page.rows[name]
+    assert row.minimumSizeHint().width() < 620  # what the dialog has beside its list of pages
+    assert row.switch.text().startswith("a server && its")
+    assert row.switch.text().endswith("…")
+    assert row.switch.accessibleName() == name
+    assert "its very long name" in row.switch.toolTip()
+    assert (page.rows["files"].switch.text(), page.rows["files"].switch.toolTip()) == ("files", "")
 
 
 def test_servers_are_added_switched_off_imported_and_removed(qtbot: QtBot) -> None:
@@ -166,3 +182,45 @@ def test_what_another_program_has_is_shown_before_it_is_added(
     page._preview(str(file))
     assert "no JSON" in page.problem.text()
     harness.close()
+
+
+def test_signing_in_is_asked_for_by_a_click_and_shows_the_address(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    requests = ToolServerRequests()
+    view = ToolServerView("notes", "example.com", True, "failed", "It asks you to sign in.", sign_in="wanted")
+    views = [view]
+    requests.read = lambda: tuple(views)
+    page = ToolServers(Theme(assets_dir() / "icons"), requests)
+    qtbot.addWidget(page)
+    asked: list[tuple[str, str]] = []
+    for what in ("sign_in_requested", "sign_in_stopped", "sign_out_requested"):
+        getattr(requests, what).connect(lambda name, what=what: asked.append((what, name)))
+    row = page.rows["notes"]
+    assert (row.sign.text(), row.sign.isHidden()) == ("Sign in…", False)
+    row.sign.click()
+    requests.sign_in_page.emit("notes", "https://auth.example.com/authorize?state=a")
+    assert opened == []  # not before somebody has read where it leads
+    assert page.question is not None
+    page.question.accept_button.click()
+    assert opened == ["https://auth.example.com/authorize?state=a"]
+    requests.sign_in_page.emit("notes", "https://auth.example.com/authorize?state=b")
+    page.question.cancel_button.click()
+    requests.sign_in_page.emit("notes", "file:///etc/passwd")
+    assert len(opened) == 1
+    for state, words in (("under way", "Stop signing in"), ("done", "Sign out")):
+        views[0] = replace(view, sign_in=state)
+        page.refresh()
+        assert row.sign.text() == words
+        row.sign.click()
+    assert asked == [
+        ("sign_in_requested", "notes"),
+        *[("sign_in_stopped", "notes")] * 3,
+        ("sign_out_requested", "notes"),
+    ]
+    views[0] = replace(view, sign_in="")
+    page.refresh()
+    assert row.sign.isHidden()
+    qtbot.wait(10)  # the questions are gone before the page

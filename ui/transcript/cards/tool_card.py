@@ -14,7 +14,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.messages import MessageView
-from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
 from ui.composer.attachments.chips import AttachmentRows
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
@@ -27,6 +27,7 @@ PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
 MOST_ARGUMENTS = 6
 DETAILS_LINES = 14
+MOST_LINES = 10_000  # of a result in the details: 260,000 empty ones took Qt half a second
 ICON_PX = 14
 TICK_MS = 1000
 
@@ -133,7 +134,9 @@ class ToolCard(MessageCard):
             self._since_s = self._clock()
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
         self.author.setText(call.title or call.name)
-        self.server.setText(f"{call.server} · {call.name}" if call.server else call.name)
+        name = call.name if call.title and call.title != call.name else ""  # the heading has it
+        self.server.setText(" · ".join(filter(None, (call.server, name))))
+        self.server.setVisible(bool(self.server.text()))
         lines = readable_arguments(call.arguments)
         self.arguments.setText(lines)
         self.arguments.setVisible(bool(lines))
@@ -182,10 +185,10 @@ class ToolCard(MessageCard):
         arguments = translate("ToolCard", "Arguments")
         result = translate("ToolCard", "Result")
         parts = [f"{arguments}\n{pretty_json(self.call.arguments)}"]
-        if self.call.tokens:
-            parts.append(tokens_words(self.call))
+        if self.call.written.tokens:
+            parts.append(tokens_words(self.call.written))
         if self._view.text:
-            parts.append(f"{result}\n{shown_text(self._view.text)}")
+            parts.append(f"{result}\n{_first_lines(shown_text(self._view.text))}")
         return "\n\n".join(parts)
 
     def _update_status(self) -> None:
@@ -259,9 +262,11 @@ class ToolCard(MessageCard):
             words = translate("ToolCard", "Run it again")
             self.repeat_button = QPushButton(words)
             self.repeat_button.clicked.connect(lambda: self.repeat_requested.emit(self.message_id))
-            self._column.insertWidget(
-                self._column.indexOf(self.toggle), self.repeat_button, 0, Qt.AlignmentFlag.AlignLeft
-            )
+            row = QHBoxLayout()
+            row.setContentsMargins(0, 4, 0, 0)
+            row.addWidget(self.repeat_button)
+            row.addStretch(1)
+            self._column.insertLayout(self._column.indexOf(self.toggle), row)
         if self.repeat_button is not None:
             self.repeat_button.setVisible(offered)
         if self.call.status is CallStatus.UNKNOWN:
@@ -332,10 +337,22 @@ def _plain(kind: str) -> QLabel:
     return label
 
 
-def tokens_words(call: StoredCall) -> str:
-    """How many tokens the call was written with, and how many of them did not cost a pass of their own."""
-    words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
-    return words.format(count=count(call.tokens), drafted=count(call.drafted))
+def tokens_words(written: CallTokens) -> str:
+    """How many tokens the call was written with, in how many passes, and how many of them cost no pass of their own."""
+    if not written.passes:  # of an earlier version
+        words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
+    elif written.forced:
+        words = translate(
+            "ToolCard",
+            "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which "
+            "{forced} were fixed by the form of calls.",
+        )
+    else:
+        words = translate(
+            "ToolCard", "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted."
+        )
+    parts = {"count": written.tokens, "passes": written.passes, "drafted": written.drafted, "forced": written.forced}
+    return words.format(**{name: count(number) for name, number in parts.items()})
 
 
 def readable_arguments(arguments: str) -> str:
@@ -361,6 +378,15 @@ def pretty_json(arguments: str) -> str:
         return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
     except ValueError:
         return arguments
+
+
+def _first_lines(text: str) -> str:
+    """As much of a result as the details show; whole but for one of very many lines."""
+    lines = text.split("\n", MOST_LINES)
+    if len(lines) <= MOST_LINES:
+        return text
+    more = translate("ToolCard", "{count} more lines are not shown here. Copy the result to have them all.")
+    return "\n".join([*lines[:MOST_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
 
 
 def preview_of(text: str) -> tuple[str, bool]:

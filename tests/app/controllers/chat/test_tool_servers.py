@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
+import keyring
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -17,7 +19,10 @@ from app.domain.tools.calls import CallStatus
 from app.tools.turn import RESULT_CHARS
 from engine.records import EngineReady, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
+from tests.app.hub.test_tokens import Memory
 from tests.app.journeys.test_responsiveness import MAX_STALL_MS, Heartbeat
+from tests.app.tools.mcp.oauth_server import OAuthServer
+from tests.app.tools.mcp.test_sign_in import fetched
 from ui.transcript.cards.tool_card import ToolCard
 
 SERVER = Path(__file__).parents[2] / "tools" / "mcp" / "hostile_server.py"
@@ -164,3 +169,33 @@ def test_a_hostile_server_does_not_hold_the_window_up(
     assert (result.role, result.content.split("\n[")[0]) == ("tool", view.text.split("\n[")[0])  # of nobody else
     sys.stderr.write(f"{heartbeat.worst_cpu_ms:.1f} ms of this thread, {heartbeat.worst_wall_ms:.1f} ms by the wall\n")
     assert heartbeat.worst_cpu_ms < MAX_STALL_MS
+
+
+def test_a_sign_in_is_kept_in_the_keyring_and_in_no_file(qtbot: QtBot) -> None:
+    before, memory = keyring.get_keyring(), Memory()
+    keyring.set_keyring(memory)
+    server = OAuthServer()
+    harness = open_app()
+    harness.paths.tool_servers_file.write_text(json.dumps({"mcpServers": {"x": {"url": server.url, "enabled": True}}}))
+    requests, words = harness.window.tool_servers, list[str]()
+    requests.sign_in_page.connect(lambda _name, page: Thread(target=lambda: words.append(fetched(page))).start())
+    try:
+        qtbot.waitUntil(lambda: requests.read()[0].sign_in == "wanted", timeout=WAIT_MS)
+        assert not memory.kept
+        requests.sign_in_requested.emit("x")
+        qtbot.waitUntil(lambda: requests.read()[0].state == "ready", timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: words == ["You can close this page now, and go back to Paceline."])
+        assert requests.read()[0].sign_in == "done"
+        assert list(memory.kept) == [("paceline tools", server.url)]
+        (token,) = server.tokens.access
+        written = b"".join(path.read_bytes() for path in harness.paths.config.parent.rglob("*") if path.is_file())
+        assert server.url.encode() in written
+        assert token.encode() not in written
+        assert next(iter(memory.kept.values())).encode() not in written
+        requests.remove_requested.emit("x")
+        qtbot.waitUntil(lambda: not memory.kept, timeout=WAIT_MS)
+        assert requests.read() == ()
+    finally:
+        harness.close()
+        server.close()
+        keyring.set_keyring(before)

@@ -410,7 +410,8 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     card.set_open(True)
     assert card.details is not None
     num_pieces = len(range(0, len(call), 7))
-    assert f"Written with {num_pieces} tokens; {num_pieces} of them were drafted" in card.details.toPlainText()
+    words = f"Written with {num_pieces} tokens in 1 passes; {num_pieces} of them were drafted"
+    assert words in card.details.toPlainText()
     last = harness.messages()[-1].id
     harness.store.write(lambda db: answer_records.note_models(db, last, "another.gguf", ""))
     harness.controller.conversations.show()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.controllers.chat.visible_text import VisibleText
+from app.domain.tools.calls import CallTokens
 from app.tools.interface import ToolDefinition
 from engine.records import Source, TokenSpan
 
@@ -28,18 +29,34 @@ def test_a_call_counts_its_tokens_and_not_those_of_the_words_before_it(size: int
     words = "Let me see. "
     visible = fed(words, FIRST, size=size)
     assert visible.num_held == len(FIRST)
-    tokens, drafted = visible.tokens_of(0)
-    assert tokens == len(FIRST)
+    written = visible.tokens_of(0)
+    assert written.tokens == len(FIRST)
     every = [place % size != size - 1 for place in range(len(words) + len(FIRST))]
     every[-1] = False  # of the last piece, which may be shorter
-    assert drafted == sum(every[len(words) :])
+    assert written.drafted == sum(every[len(words) :])
+    assert written.passes == len(FIRST) - written.drafted  # each gave one token that was not drafted
+    assert written.forced == 0
 
 
 def test_each_of_two_calls_has_its_own_tokens() -> None:
     visible = fed(FIRST, SECOND, size=1)
-    counts = [visible.tokens_of(number)[0] for number in (0, 1)]
+    counts = [visible.tokens_of(number).tokens for number in (0, 1)]
     assert sum(counts) == len(FIRST + SECOND)
     assert counts[0] == len(FIRST) - len("\n</tool_call>")  # it is whole before
+
+
+def test_a_call_counts_what_its_form_forced_and_the_pass_that_goes_on_behind_it() -> None:
+    visible = VisibleText(TOOLS)
+    head, rest = FIRST[:30], FIRST[30:]
+    forced = [TokenSpan(1, Source.NGRAM, is_forced=True)] * 9
+    visible.feed(head, [*forced, *[TokenSpan(1, Source.DRAFT)] * 20, TokenSpan(1, Source.BONUS)])
+    visible.feed(rest + "\n", [*[TokenSpan(1, Source.NGRAM)] * len(rest), TokenSpan(1, Source.BONUS)])
+    assert visible.tokens_of(0) == CallTokens(len(FIRST) + 1, len(FIRST) - 1, 9, 2)
+    visible = VisibleText(TOOLS)
+    visible.feed(
+        FIRST, [TokenSpan(1, Source.NGRAM)] * len(FIRST)
+    )  # the pass ended with the token that ended the answer
+    assert visible.tokens_of(0) == CallTokens(len(FIRST), len(FIRST), 0, 1)
 
 
 def test_what_is_no_call_is_held_no_longer() -> None:

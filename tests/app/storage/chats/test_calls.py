@@ -14,7 +14,7 @@ import pytest
 
 from app.domain.messages import MessageState, MessageView
 from app.domain.requests import prompt_messages
-from app.domain.tools.calls import CallStatus, StoredCall
+from app.domain.tools.calls import CallStatus, CallTokens, StoredCall
 from app.storage.chats.answers import Ending
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
@@ -27,7 +27,7 @@ from engine.records import Message, Mode, ToolCall
 ROOT = Path(__file__).resolve().parents[4]
 CLOCK = StoredCall("a1", "current_time", "Built in", '{"time_zone": "Europe/Berlin"}', title="Date and time")
 SUM = StoredCall("b2", "calculate", "Built in", '{"expression": "1+1"}')
-DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7)
+DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7, written=CallTokens(21, 15, 9, 6))
 
 
 def asked(store: ChatStore, text: str = "", *, calls: tuple[StoredCall, ...] = (CLOCK, SUM)) -> tuple[int, list[int]]:

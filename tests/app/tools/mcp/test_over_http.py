@@ -180,8 +180,8 @@ def test_answers_without_an_end_are_not_read_to_it(connected: Connect) -> None:
         ("key", "it asks for a key: put an Authorization header into its entry"),
         (
             "sign in",
-            "it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into "
-            "“headers” of its entry as Authorization",
+            "it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a token "
+            "into “headers” of its entry as Authorization",
         ),
         ("many values", "it wrote a message with more than 20,000 values"),
     ],
