@@ -79,10 +79,11 @@ def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple
     assert load_request(settings, paths) == LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="")
 
 
-def test_the_padded_target_gets_the_builtin_draft(tmp_path: Path) -> None:
+def test_the_padded_target_of_earlier_versions_is_the_builtin_pair(tmp_path: Path) -> None:
     paths = find_paths({"PACELINE_HOME": str(tmp_path)})
-    settings = Settings().changed({"target_path": str(paths.padded_demo_file)})[0]
-    assert load_request(settings, paths).draft == str(builtin_draft())
+    settings = Settings().changed({"target_path": str(paths.former_demo_file)})[0]
+    asked = load_request(settings, paths)
+    assert (asked.target, asked.draft) == (str(builtin_target()), str(builtin_draft()))
 
 
 def test_the_placement_reaches_the_load_request(tmp_path: Path) -> None:

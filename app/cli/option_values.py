@@ -1,0 +1,135 @@
+"""Values of the command line's options, read from their words. What they cannot be is one sentence."""
+
+from __future__ import annotations
+
+import argparse
+
+from app.cli.output import notify
+from app.domain.devices import MOST_PARTS
+from engine.records import HYBRID, Mode
+
+MOST_THREADS = 512  # llama.cpp ends the process where there are more
+MOST_LAYERS = 10_000  # as in the settings: more than any model has
+CONTEXTS = (256, 10_000_000)  # in tokens
+_MOST_MINUTES = 100_000
+_NO_HYBRID = "There is no mode hybrid any more: auto is used, which chooses between text and the draft for each pass."
+
+
+def current_modes(text: str) -> str:
+    """Words with commas between, without the mode that earlier versions had."""
+    words = text.split(",")
+    if not any(word.strip().partition(":")[0] == HYBRID for word in words):
+        return text
+    notify(_NO_HYBRID)
+    return ",".join(Mode.AUTO.value if word.strip().partition(":")[0] == HYBRID else word for word in words)
+
+
+def modes(text: str) -> list[Mode]:
+    """Read modes with commas between."""
+    try:
+        return list(dict.fromkeys(Mode(word) for word in current_modes(text).split(",")))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
+
+
+def depths(text: str) -> list[int | None]:
+    """Read draft lengths with commas between; ``auto`` is None."""
+    if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
+        raise argparse.ArgumentTypeError("must be numbers or auto")
+    return [None if word == "auto" else int(word) for word in text.split(",")]
+
+
+def words(text: str) -> list[str]:
+    """Read words with commas between."""
+    return [word for word in text.split(",") if word]
+
+
+def numbers(text: str) -> list[float]:
+    """Read numbers with commas between."""
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError("must be numbers") from error
+
+
+def layers(text: str) -> int | None:
+    """Read ``N`` or ``all``; None means all that fit."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("must be a number or all")
+    return min(int(text), MOST_LAYERS)
+
+
+def layer_numbers(text: str) -> list[int]:
+    """Read numbers of layers with commas between."""
+    return [whole(part, 0, MOST_LAYERS) for part in text.split(",")]
+
+
+def context(text: str) -> int:
+    """Read a length of a context in tokens."""
+    return whole(text, *CONTEXTS)
+
+
+def threads(text: str) -> int:
+    """Read a number of threads."""
+    return whole(text, 1, MOST_THREADS)
+
+
+def port(text: str) -> int:
+    """Read a port; 0 is any."""
+    return whole(text, 0, 65_535)
+
+
+def minutes(text: str) -> float:
+    """Read minutes, above 0."""
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0.0 < minutes <= _MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
+    return minutes
+
+
+def origin(text: str) -> str:
+    """Read an origin as a browser sends it."""
+    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+
+    try:
+        return origin_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def host(text: str) -> str:
+    """Read the name of a host."""
+    from app.domain.local_server import host_name  # noqa: PLC0415
+
+    try:
+        return host_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def queue(text: str) -> int:
+    """Read how many requests may wait."""
+    return whole(text, 0, 10_000)
+
+
+def whole(text: str, least: int, most: int) -> int:
+    """Read a whole number in bounds."""
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
+    return int(text)
+
+
+def main_gpu(text: str) -> int:
+    """Read the number of a device."""
+    return whole(text, 0, MOST_PARTS - 1)
+
+
+def whole_layers(text: str) -> int:
+    """Read ``N`` or ``all``, whatever the model has."""
+    number = layers(text)
+    return MOST_LAYERS if number is None else number
