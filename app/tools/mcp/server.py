@@ -73,7 +73,7 @@ class Server:
     def state(self) -> ServerState:
         """It, as people see it."""
         entry, lines = self.entry, self._log.lines
-        return ServerState(entry.name, entry.place, self.phase, self.problem, self.notice, len(self.tools), lines)
+        return ServerState(entry.name, entry.place, self.phase, self.problem, self.notice, lines)
 
     async def run(self) -> None:
         """Start it, and stay until it ends or this is cancelled."""

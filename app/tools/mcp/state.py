@@ -24,5 +24,4 @@ class ServerState:
     phase: Phase
     problem: str = ""
     notice: str = ""
-    num_tools: int = 0
     log: tuple[str, ...] = ()
