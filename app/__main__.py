@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from app.attachments import READER_FLAG
+from engine.process.helper import main as be_a_child
 from engine.sandbox.process import CHILD_FLAG, ENGINE_FLAG
-from engine.sandbox.process import main as be_a_child
 
 
 def main(argv: Sequence[str] | None = None) -> int:

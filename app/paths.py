@@ -109,8 +109,8 @@ class Paths:
         return self.data / "races"
 
     @property
-    def padded_demo_file(self) -> Path:
-        """The built-in target padded to the cost of a real one: made here, removable."""
+    def former_demo_file(self) -> Path:
+        """The built-in target padded to the cost of a real one, as earlier versions made it; unused."""
         return self.cache / "paceline-padded-target.gguf"
 
     @property

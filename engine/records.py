@@ -32,6 +32,7 @@ from engine.tools.formats import ToolFormat as ToolFormat
 
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
+LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
 HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
 
 

@@ -16,9 +16,8 @@ from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryErro
 from engine.fit.fit import CacheShape, FitReport, Verdict
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
-from engine.records import ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
+from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
 from engine.sentences import said
-from engine.session.answer import LEAST_ROOM
 from engine.session.session import Session
 
 ROOM_TO_MEASURE = 64  # tokens of a context beyond prompt and answer: drafts, and passes that only measure

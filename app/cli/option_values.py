@@ -16,7 +16,7 @@ _MOST_MINUTES = 100_000
 _NO_HYBRID = "There is no mode hybrid any more: auto is used, which chooses between text and the draft for each pass."
 
 
-def in_todays_modes(text: str) -> str:
+def current_modes(text: str) -> str:
     """Words with commas between, without the mode that earlier versions had."""
     words = text.split(",")
     if not any(word.strip().partition(":")[0] == HYBRID for word in words):
@@ -28,7 +28,7 @@ def in_todays_modes(text: str) -> str:
 def modes(text: str) -> list[Mode]:
     """Modes."""
     try:
-        return list(dict.fromkeys(Mode(word) for word in in_todays_modes(text).split(",")))
+        return list(dict.fromkeys(Mode(word) for word in current_modes(text).split(",")))
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.attachments import AttachmentController
@@ -24,7 +24,6 @@ from app.controllers.engine_bridge import EngineBridge
 from app.controllers.models.engines import EnginesController
 from app.controllers.models.hub import HubController
 from app.controllers.models.models import NO_BUILTIN, ModelController
-from app.controllers.models.padded_demo import PaddedDemo
 from app.controllers.parts import Parts
 from app.controllers.race.controller import RaceController
 from app.controllers.window.disk_space import DiskSpaceController
@@ -79,10 +78,7 @@ class Controller(QObject):
     """All controllers, from the first paint to the last.
 
     Signals:
-        padding_reported(object): a `PaddingReport`, from any thread.
     """
-
-    padding_reported = Signal(object)
 
     def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
         super().__init__()
@@ -92,8 +88,7 @@ class Controller(QObject):
         self._closed_well: bool | None = None
         self._shown_view: tuple[EngineView, bool] | None = None  # and whether any chat is being answered
         self._no_hub: Problem | None = None  # why there is none
-        self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_reported.emit)
-        self.models = ModelController(parts, self._demo)
+        self.models = ModelController(parts)
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations, self.models)
         self._background = BackgroundController(parts, self.conversations, self.answers)
@@ -163,7 +158,6 @@ class Controller(QObject):
         FirstPaint(window, self.conversations.list_rest, after_ms=UNSEEN_MS)
         self.deletions.start()
         self.space.start()
-        self.models.show_demo()
         self.models.load_chosen()
         self._show_engine()
         if self.hub is not None:
@@ -192,7 +186,6 @@ class Controller(QObject):
         self.engines.close()
         results = {
             "server ended": self.server.close(SHUTDOWN_S),
-            "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "reading ended": self.attachments.close(SHUTDOWN_S),
             "race exported": self.races.close(SHUTDOWN_S),
@@ -219,12 +212,9 @@ class Controller(QObject):
         window.settings_changed.connect(self._on_settings)
         window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
         window.draft_removed.connect(self._then_show_engine(models.remove_draft))
-        window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
-        window.padded_demo_cancelled.connect(models.stop_demo)
-        window.padded_demo_deleted.connect(self._then_show_engine(models.delete_demo))
+        window.builtin_pair_requested.connect(self._then_show_engine(models.use_builtin))
         window.closing.connect(self.close)
         self._bridge.event_arrived.connect(self._on_event)
-        self.padding_reported.connect(self._then_show_engine(models.on_padding, of_models=False))
 
         self._connect_page()
         self._explain_missing_hub()

@@ -12,10 +12,12 @@ from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 
 def load_request(settings: Settings, paths: Paths) -> LoadRequest:
-    """Say what to load; the built-in draft goes with the built-in target, padded or not."""
+    """Say what to load; the built-in draft goes with the built-in target."""
     target = settings.text("target_path") or str(builtin_target())
+    if Path(target) == paths.former_demo_file:
+        target = str(builtin_target())
     draft = settings.text("draft_path") or None
-    if draft is None and Path(target) in (builtin_target(), paths.padded_demo_file):
+    if draft is None and Path(target) == builtin_target():
         draft = str(builtin_draft())
     if is_remote(target):
         draft = None  # its engine drafts as it does

@@ -64,7 +64,6 @@ def summary_of(entry: object) -> RepoSummary | None:
     return RepoSummary(
         repo_id=repo_id,
         downloads=_count(entry.get("downloads")),
-        likes=_count(entry.get("likes")),
         updated=_moment(entry.get("lastModified")),
         gated=_gated(entry.get("gated")),
         licence=_licence(entry, tags),
@@ -72,7 +71,6 @@ def summary_of(entry: object) -> RepoSummary | None:
         num_parameters=_count(gguf.get("total")) or None,
         context_length=_count(gguf.get("context_length")) or None,
         quantizations=tuple(dict.fromkeys(filter(None, map(quantization_of, names)))),
-        base_models=_base_models(entry, tags),
     )
 
 
@@ -87,14 +85,11 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
         raise HubAnswerError(said("The hub's answer about {repo_id} does not describe a repository.", repo_id=repo_id))
     files = _files(answer.get("siblings"))
     models = group_models(files)
-    siblings = answer.get("siblings")
-    num_files = min(len(siblings), MAX_FILES) if isinstance(siblings, list) else 0
     commit = _text(answer.get("sha")).lower()
     return RepoDetails(
         summary=summary,
         commit=commit if len(commit) == 40 and set(commit) <= _HEX else "",
         models=models,
-        num_other_files=num_files - sum(len(model.files) for model in models),
         has_readme=any(file.path == README for file in files),
     )
 
@@ -168,15 +163,3 @@ def _licence(entry: dict[str, Any], tags: list[str]) -> str:
     card = _table(entry.get("cardData"))
     named = _texts(card.get("license")) or [tag.removeprefix("license:") for tag in tags if tag.startswith("license:")]
     return (_text(card.get("license_name")) if named[:1] == ["other"] else "") or (named[0] if named else "")
-
-
-def _base_models(entry: dict[str, Any], tags: list[str]) -> tuple[str, ...]:
-    """The models that these files were made of: from the card, or the tags "base_model:quantized:owner/name"."""
-    tagged = [tag.rsplit(":", 1)[-1] for tag in tags if tag.startswith("base_model:")]
-    named = []
-    for name in dict.fromkeys([*_texts(_table(entry.get("cardData")).get("base_model")), *tagged]):
-        try:
-            named.append(check_repo_id(name))
-        except UnsafeNameError:
-            continue
-    return tuple(named)

@@ -40,7 +40,6 @@ class RepoSummary:
 
     repo_id: str  # "owner/name"
     downloads: int | None = None
-    likes: int | None = None
     updated: datetime | None = None
     gated: Gated = Gated.NO
     licence: str = ""
@@ -48,7 +47,6 @@ class RepoSummary:
     num_parameters: int | None = None
     context_length: int | None = None
     quantizations: tuple[str, ...] = ()
-    base_models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,6 @@ class RepoDetails:
     summary: RepoSummary
     commit: str  # 40 hex digits, or empty
     models: tuple[RemoteModel, ...] = ()
-    num_other_files: int = 0
     has_readme: bool = False
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.server.errors import ApiError, model_changed_error
 from engine.errors import EngineError, PromptTooLongError
-from engine.records import ChatRequest, EngineReady, Finished, JobEvent, LoadRequest, TextChunk
+from engine.records import LEAST_ROOM, ChatRequest, EngineReady, Finished, JobEvent, LoadRequest, TextChunk
 from engine.requests import OnEvent, PassTraced
 
 if TYPE_CHECKING:  # NumPy is for the engine's thread
@@ -122,8 +122,6 @@ class Turn:
         Raises:
             EngineError: it is too long, or the messages give no prompt.
         """
-        from engine.session.answer import LEAST_ROOM  # noqa: PLC0415  (as above)
-
         n_ctx = session.ready().target.n_ctx
         room = n_ctx - LEAST_ROOM
         while (num_tokens := len(session.prompt_ids(request))) > room and request.files:

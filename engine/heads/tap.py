@@ -19,12 +19,31 @@ _BYTES = 4
 HiddenRow = NDArray[np.float32]
 
 
-class HiddenTap:
+class _Tap:
+    """What both have of the target's context."""
+
+    def __init__(self, context: LlamaContext) -> None:
+        self._context = context
+
+    @property
+    def num_past(self) -> int:
+        """How many tokens the target holds, with or without a row."""
+        return self._context.num_past
+
+    @property
+    def is_on(self) -> bool:
+        """Whether rows are kept now."""
+        own: object = self  # a tap only with what follows in each kind
+        return self._context.tap is own
+
+
+class HiddenTap(_Tap):
     """Implements `engine.llama.context.RowTap`: the row of position i is there for ``first`` <= i < ``end``."""
 
     def __init__(self, context: LlamaContext, parts: Sequence[RowPart], n_embd: int) -> None:
         """A row is made of ``parts``, each of ``n_embd`` numbers."""
-        self._context, self.parts, self.n_embd = context, tuple(parts), n_embd
+        super().__init__(context)
+        self.parts, self.n_embd = tuple(parts), n_embd
         self._rows = np.zeros((len(self.parts), CAPACITY, n_embd), dtype=np.float32)
         self._first = self._place = self._end = 0  # `_place`: where the row of `_first` lies in the buffer
         self._row_bytes = n_embd * _BYTES
@@ -43,16 +62,6 @@ class HiddenTap:
     def end(self) -> int:
         """The position behind the last whose row is there; what the target has forgotten is not."""
         return max(self._first, min(self._end, self._context.num_past))
-
-    @property
-    def num_past(self) -> int:
-        """How many tokens the target holds, with or without a row."""
-        return self._context.num_past
-
-    @property
-    def is_on(self) -> bool:
-        """Whether rows are kept now."""
-        return self._context.tap is self
 
     def switch(self, *, on: bool) -> None:
         """Keep rows of the passes that follow, or none; what was kept is lost at either change."""
@@ -110,26 +119,17 @@ class HiddenTap:
         return np.concatenate([rows[place : place + count] for rows in self._rows], axis=1)
 
 
-class LastRows:
+class LastRows(_Tap):
     """Implements `engine.llama.context.RowTap` for heads that read the row of the target's last token only.
 
     Rows stay where llama.cpp leaves them until one is asked for.
     """
 
     def __init__(self, context: LlamaContext, n_embd: int) -> None:
-        self._context, self._rows, self.n_embd = context, FinalRows(context.handle), n_embd
+        super().__init__(context)
+        self._rows, self.n_embd = FinalRows(context.handle), n_embd
         self._first = self._end = 0  # positions of the last pass's tokens, where it gave rows
         self._gives = False
-
-    @property
-    def num_past(self) -> int:
-        """How many tokens the target holds."""
-        return self._context.num_past
-
-    @property
-    def is_on(self) -> bool:
-        """Whether passes give rows now."""
-        return self._context.tap is self
 
     def switch(self, *, on: bool) -> None:
         """Have the passes that follow give rows where they can, or none."""

@@ -24,6 +24,7 @@ from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_cost import PlainCost
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
+from engine.records import LEAST_ROOM as LEAST_ROOM  # noqa: PLC0414  (the session takes it from here)
 from engine.records import (
     ChatRequest,
     Event,
@@ -48,7 +49,6 @@ STATS_INTERVAL_S = 0.5  # between two updates of the counters: live, and time to
 # Hears of passes of the target that ran alike: the tokens of each, and the milliseconds; a sentence where that changes
 # how the model runs.
 OnPass = Callable[[int, Sequence[float]], str]
-LEAST_ROOM = 16  # tokens that a prompt must leave for the answer
 ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
 
 

@@ -181,7 +181,6 @@ class SpyWindow(MainWindow):
         self.engine = EngineView()
         self.mode: Mode | None = None
         self.themes: list[str] = []
-        self.demo: list[tuple[str, float | None]] = []
         self.values: dict[str, SettingValue] = {}
         super().__init__(assets_dir(), FIELDS)
 
@@ -225,10 +224,6 @@ class SpyWindow(MainWindow):
         self.themes.append(name)
         super().set_theme(name)
 
-    def set_padded_demo(self, state: str, fraction: float | None) -> None:
-        self.demo.append((state, fraction))
-        super().set_padded_demo(state, fraction)
-
     def set_settings(self, values: Mapping[str, SettingValue]) -> None:
         self.values = dict(values)
         super().set_settings(values)
@@ -253,7 +248,6 @@ class AppHarness:
         self.window.deleteLater()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # closed before: nothing listens
-            self.controller.padding_reported.disconnect()  # no widget owns it: what listens would hold the app for good
 
     def rows(self) -> list[str]:
         return [row.title for row in self.store.conversations()]

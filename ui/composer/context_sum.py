@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.records import LEAST_ROOM
 from ui.text.formatting import count
 from ui.text.language import mark, translate
 
-LEAST_ROOM = 16  # tokens that the engine leaves for the answer at least
 _TOO_LONG = mark(
     "ContextSum",
     "This message alone does not fit in the context. Remove an attachment, shorten the text, or choose a "

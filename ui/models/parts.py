@@ -73,6 +73,17 @@ def card() -> tuple[QFrame, QVBoxLayout]:
     return frame, column
 
 
+def centred(column: QWidget) -> QWidget:
+    """A widget with ``column``, as wide as it may be, in its middle."""
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addStretch(1)
+    row.addWidget(column, 1000)
+    row.addStretch(1)
+    return holder
+
+
 def scrolled(content: QWidget, name: str) -> QScrollArea:
     """``content`` in an area that scrolls up and down only."""
     area = QScrollArea()

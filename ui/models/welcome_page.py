@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLay
 
 from app.domain.models import NUM_SUGGESTED, CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow, Suits
 from ui.models.first_model_card import FirstModelCard
-from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, scrolled
+from ui.models.parts import StatusMark, WrappingRow, button, centred, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import bytes_or_unknown
@@ -265,12 +265,7 @@ class WelcomePage(QWidget):
         column.addLayout(self.pairs)
         column.addWidget(self.note)
         column.addStretch(1)
-        content = QWidget()
-        outer = QHBoxLayout(content)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(holder, 1000)
-        outer.addStretch(1)
+        content = centred(holder)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scrolled(content, translate("WelcomePage", "Welcome")))

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.domain.speed.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
 from engine.records import Message, Mode, Picture, Problem
-from ui.models.parts import scrolled
+from ui.models.parts import centred, scrolled
 from ui.race.earlier import EarlierRaces
 from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
@@ -153,12 +153,7 @@ class RacePage(QWidget):
         inner.addWidget(self.earlier_title)
         inner.addWidget(self.earlier)
         inner.addStretch(1)
-        content = QWidget()
-        centred = QHBoxLayout(content)
-        centred.setContentsMargins(0, 0, 0, 0)
-        centred.addStretch(1)
-        centred.addWidget(column, 1000)
-        centred.addStretch(1)
+        content = centred(column)
         return scrolled(content, translate("Race", "Choose what is raced"))
 
     def _connect(self) -> None:

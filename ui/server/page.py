@@ -12,7 +12,7 @@ from app.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSet
 from app.domain.settings.fields import SettingField, SettingValue
 from app.domain.settings.table import SERVER
 from engine.records import ModelInfo
-from ui.models.parts import StatusMark, button, label, scrolled
+from ui.models.parts import StatusMark, button, centred, label, scrolled
 from ui.server.access import ServerAccess
 from ui.server.request_table import RequestTable
 from ui.settings.rows import make_row
@@ -124,13 +124,7 @@ class ServerPage(QWidget):
         inner.addWidget(rule())
         inner.addWidget(self.access)
         inner.addStretch(1)
-        outer = QWidget()
-        centred = QHBoxLayout(outer)
-        centred.setContentsMargins(0, 0, 0, 0)
-        centred.addStretch(1)
-        centred.addWidget(column, 1000)
-        centred.addStretch(1)
-        return outer
+        return centred(column)
 
     def _models(self) -> QVBoxLayout:
         models = QVBoxLayout()

@@ -6,10 +6,6 @@ from ui.text.language import mark
 
 TINY_NOTE = mark(
     "Header",
-    "The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows.",
-)
-
-
-DEMO_NOTE = mark(
-    "Header", "The same tiny model, made as slow as a large one to show the real gain of drafting on this computer."
+    "The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows or "
+    "gains by it.",
 )

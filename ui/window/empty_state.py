@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -20,30 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.engine_view import EngineState, EngineView
-from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
-from ui.text.formatting import hover, percent
-from ui.text.language import mark, translate
+from ui.text.builtin_models import TINY_NOTE
+from ui.text.formatting import hover
+from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.gutter import GUTTER_PX, reserve_scroll_bar
 from ui.window.example_prompts import BUILTIN, Example, examples_for
 
-DEMO_BUTTON = mark("EmptyState", " Try the speed demo")
-DEMO_TEXTS = {
-    "absent": mark(
-        "EmptyState",
-        "This model is too small for drafting to pay off. The speed demo pads a copy of it to the cost of "
-        "about 400 million parameters, to show the real gain on your computer. It takes 200 MB, is ready in "
-        "seconds and can be deleted at any time.",
-    ),
-    "making": mark("EmptyState", "Preparing the speed demo. This takes a few seconds."),
-    "ready": mark("EmptyState", "The speed demo is ready: the same model at the cost of about 400 million parameters."),
-    "active": mark(
-        "EmptyState", "This is the speed demo: the same tiny model at the cost of about 400 million parameters."
-    ),
-}
-NARROW_PX = 560  # below this buttons stand below one another, and that of the demo below its words
+NARROW_PX = 560  # below this buttons stand below one another
 
 
 HEIGHT_PX = 60  # at the least
@@ -111,7 +96,7 @@ class EmptyState(QScrollArea):
     Signals:
         prompt_chosen(str): an example is to be sent.
         completing_chosen(bool): messages are to be continued as texts, or to be answered.
-        use_builtin, open_target, browse, use_demo, stop_demo: buttons.
+        use_builtin, open_target, browse: buttons.
     """
 
     prompt_chosen = Signal(str)
@@ -119,15 +104,11 @@ class EmptyState(QScrollArea):
     use_builtin = Signal()
     open_target = Signal()
     browse = Signal()
-    use_demo = Signal()
-    stop_demo = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._demo = "absent"
         self._builtin = True
-        self._missing = True
         self._completes = False
         self._view = EngineView()
         self._examples: tuple[Example, ...] = ()
@@ -144,16 +125,11 @@ class EmptyState(QScrollArea):
         self.browse_button = QPushButton(translate("EmptyState", " Find models"))
         self.complete_button = QPushButton()
         self.complete_button.clicked.connect(lambda: self.completing_chosen.emit(not self._completes))
-        self.demo_text = QLabel()
-        self.demo_text.setProperty("kind", "caption")
-        self.demo_button = QPushButton(translate("EmptyState", DEMO_BUTTON))
-        self.demo_progress = QProgressBar()
         self.prompt_cards: list[PromptCard] = []
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
         self.set_completing(False)
-        self.set_demo("absent", None)
 
     def _card(self, icon: str, title: str, prompt: str) -> PromptCard:
         card = PromptCard(self._theme, icon, title, prompt)
@@ -161,22 +137,18 @@ class EmptyState(QScrollArea):
         return card
 
     def _make(self) -> None:
-        for label in (self.text, self.demo_text, self.title):
+        for label in (self.text, self.title):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.builtin_button.setProperty("kind", "primary")
         self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
         self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
-        self.demo_button.setToolTip(hover(translate("Header", DEMO_NOTE)))
         self.browse_button.setToolTip(translate("EmptyState", "Recommended models, search and library (Ctrl+M)"))
         self.browse_button.clicked.connect(self.browse)
-        for button in (self.builtin_button, self.open_button, self.browse_button, self.demo_button):
+        for button in (self.builtin_button, self.open_button, self.browse_button):
             button.setAccessibleName(button.text().strip())
-        self.demo_progress.setTextVisible(False)
-        self.demo_progress.setAccessibleName(translate("EmptyState", "Preparing the speed demo"))
         self.builtin_button.clicked.connect(self.use_builtin)
         self.open_button.clicked.connect(self.open_target)
-        self.demo_button.clicked.connect(self._on_demo)
 
     def _arrange(self) -> None:
         self._first_row = first = QHBoxLayout()
@@ -185,7 +157,6 @@ class EmptyState(QScrollArea):
             first.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         first.addStretch(1)
         self.prompts = self._make_prompts()
-        self.demo = self._make_demo()
         column = QWidget()
         column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the message that is written below
         inner = QVBoxLayout(column)
@@ -200,8 +171,6 @@ class EmptyState(QScrollArea):
         inner.addLayout(first)
         inner.addSpacing(8)
         inner.addWidget(self.prompts)
-        inner.addSpacing(12)
-        inner.addWidget(self.demo)
         inner.addStretch(3)
         page = QWidget()
         page.setObjectName("page")
@@ -234,19 +203,6 @@ class EmptyState(QScrollArea):
         ]
         for place, card in enumerate(self.prompt_cards):
             self._grid.addWidget(card, place // 2, place % 2)
-
-    def _make_demo(self) -> QWidget:
-        holder = QWidget()
-        self._demo_row = row = QHBoxLayout(holder)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(16)
-        words = QVBoxLayout()
-        words.setSpacing(8)
-        words.addWidget(self.demo_text)
-        words.addWidget(self.demo_progress)
-        row.addLayout(words, 1)
-        row.addWidget(self.demo_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        return holder
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
         """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
@@ -282,8 +238,6 @@ class EmptyState(QScrollArea):
             )
         else:
             self._say(*self._ready_words(untold))
-        self._show_demo(missing)
-        self._missing = missing
 
     def set_completing(self, completes: bool) -> None:
         """Whether messages are continued as texts instead of being answered."""
@@ -318,27 +272,6 @@ class EmptyState(QScrollArea):
             translate("EmptyState", "Write a message below, or try one of these."),
         )
 
-    def set_demo(self, state: str, fraction: float | None) -> None:
-        """How far the padded copy is: "absent", "making", "ready" or "active"."""
-        self._demo = state if state in DEMO_TEXTS else "absent"
-        self.demo_text.setText(translate("EmptyState", DEMO_TEXTS[self._demo]))
-        self.demo_button.setVisible(self._demo != "active")
-        self.demo_button.setText(
-            translate("EmptyState", " Cancel") if self._demo == "making" else translate("EmptyState", DEMO_BUTTON)
-        )
-        self.demo_button.setAccessibleName(self.demo_button.text().strip())
-        self.demo_progress.setVisible(self._demo == "making")
-        self.demo_progress.setRange(0, 0 if fraction is None else 1000)
-        self.demo_progress.setValue(round((fraction or 0.0) * 1000))
-        self.demo_progress.setAccessibleDescription(percent(fraction))
-        self._show_demo(self._missing)
-
-    def _on_demo(self) -> None:
-        (self.stop_demo if self._demo == "making" else self.use_demo).emit()
-
-    def _show_demo(self, missing: bool) -> None:
-        self.demo.setVisible(self._builtin and not missing)
-
     def _say(self, title: str, text: str) -> None:
         self.title.setText(title)
         self.text.setText(text)
@@ -347,10 +280,8 @@ class EmptyState(QScrollArea):
         """Words beside a button need room."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW_PX
-        for row in (self._first_row, self._demo_row):
-            row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
-        side = Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignVCenter
-        self._demo_row.setAlignment(self.demo_button, side)
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        self._first_row.setDirection(direction)
 
     def showEvent(self, event: QShowEvent) -> None:
         """The mark is drawn for the screen it appears on."""
@@ -363,4 +294,3 @@ class EmptyState(QScrollArea):
             card.recolor()
         self.open_button.setIcon(self._theme.icon("folder-open", self._theme.tokens.text))
         self.browse_button.setIcon(self._theme.icon("search", self._theme.tokens.text))
-        self.demo_button.setIcon(self._theme.icon("weight", self._theme.tokens.text))

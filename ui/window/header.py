@@ -15,7 +15,7 @@ from app.domain.engines import EngineRecord, host_in, stays_here
 from app.domain.model_name import shown_name
 from app.domain.models import PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
-from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
+from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
@@ -111,7 +111,6 @@ class Header(QFrame):
         target_picked(str), draft_picked(str): a path from that list.
         open_target, open_draft, remove_draft, use_builtin, browse: from there, too.
         stop_loading: from there, too, while a model is loaded.
-        use_demo, stop_demo, delete_demo: the padded copy of the built-in target.
     """
 
     show_sidebar = Signal()
@@ -125,16 +124,12 @@ class Header(QFrame):
     use_builtin = Signal()
     browse = Signal()
     stop_loading = Signal()
-    use_demo = Signal()
-    stop_demo = Signal()
-    delete_demo = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._view = EngineView()
         self._note = ""
-        self._making_demo = self._demo_active = False
         self._models = PickerView()
         self._engines: tuple[EngineRecord, ...] = ()
         self._silent: frozenset[str] = frozenset()
@@ -187,12 +182,6 @@ class Header(QFrame):
         self.builtin_action = action(
             translate("Header", "Quick demo"), self.use_builtin.emit, translate("Header", TINY_NOTE)
         )
-        self.demo_action = action(
-            translate("Header", "Try the speed demo"), self._on_demo, translate("Header", DEMO_NOTE)
-        )
-        words = translate("Header", "Frees the disk space; it can be made again at any time.")
-        self.delete_action = action(translate("Header", "Delete the speed demo (200 MB)"), self.delete_demo.emit, words)
-        self.delete_action.setVisible(False)
 
     @property
     def picker(self) -> ModelPicker:
@@ -204,8 +193,6 @@ class Header(QFrame):
                 (self.draft_action, "file-box"),
                 (self.browse_action, "search"),
                 (self.builtin_action, "package"),
-                (self.demo_action, "weight"),
-                (self.delete_action, "trash-2"),
             )
             self._picker = ModelPicker(self._theme, actions, self)
             self._picker.target_picked.connect(self.target_picked)
@@ -235,7 +222,7 @@ class Header(QFrame):
             self._fill_picker()
 
     def _fill_picker(self) -> None:
-        builtin = self.demo_action if self._demo_active else self.builtin_action if self._note else None
+        builtin = self.builtin_action if self._note else None
         self.picker.show_models(self._view, self._models, builtin, self._engines, self._silent)
 
     def _on_draft(self, path: str) -> None:
@@ -284,22 +271,6 @@ class Header(QFrame):
         if note != self._note:
             self._note = note
             self._show()
-
-    def set_demo(self, state: str) -> None:
-        """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
-        texts = {
-            "absent": translate("Header", "Try the speed demo (200 MB)"),
-            "making": translate("Header", "Cancel the speed demo"),
-            "ready": translate("Header", "Try the speed demo"),
-            "active": translate("Header", "Speed demo in use"),
-        }
-        self.demo_action.setText(texts.get(state, texts["absent"]))
-        self.demo_action.setEnabled(state != "active")
-        self.delete_action.setVisible(state in ("ready", "active"))
-        self._making_demo, self._demo_active = state == "making", state == "active"
-
-    def _on_demo(self) -> None:
-        (self.stop_demo if self._making_demo else self.use_demo).emit()
 
     def _show(self) -> None:
         view = self._view

@@ -28,7 +28,7 @@ from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.statistics.panel import StatsPanel
 from ui.text.answer_figures import footer
-from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
+from ui.text.builtin_models import TINY_NOTE
 from ui.text.language import translate
 from ui.text.model_titles import note_title
 from ui.text.problem_words import in_language
@@ -68,8 +68,7 @@ class MainWindow(QMainWindow):
         new_chat_requested, conversation_selected(int), conversation_rename_requested(int, str),
         conversation_delete_requested(int): the list; what is deleted can be taken back.
         settings_changed(dict): only the changed keys.
-        model_file_chosen(str, str), draft_removed, builtin_pair_requested(bool): models; path and "target" or "draft";
-        True is the padded demo. padded_demo_cancelled, padded_demo_deleted: its making, its file.
+        model_file_chosen(str, str), draft_removed, builtin_pair_requested: models; path and "target" or "draft".
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
         layout_changed: what `save_layout` gives may be another; comes with every pixel of a drag.
@@ -87,9 +86,7 @@ class MainWindow(QMainWindow):
     settings_changed = Signal(dict)
     model_file_chosen = Signal(str, str)
     draft_removed = Signal()
-    builtin_pair_requested = Signal(bool)
-    padded_demo_cancelled = Signal()
-    padded_demo_deleted = Signal()
+    builtin_pair_requested = Signal()
     draft_text_changed = Signal(str)
     closing = Signal()
     layout_changed = Signal()
@@ -103,7 +100,6 @@ class MainWindow(QMainWindow):
         self.dialogs.file_chosen.connect(self.model_file_chosen)
         self.engine_view = EngineView()
         self._assets_dir = assets_dir
-        self._demo_active = False
         self._title = ""  # of the open chat
         self.setWindowTitle("Paceline")
         self.theme = Theme(assets_dir / "icons", self)
@@ -311,20 +307,12 @@ class MainWindow(QMainWindow):
         """Take a density: "comfortable" or "compact"."""
         self.theme.set_density(name, self)
 
-    def set_padded_demo(self, state: str, fraction: float | None) -> None:
-        """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
-        self._demo_active = state == "active"
-        self.header.set_demo(state)
-        self.empty.set_demo(state, fraction)
-        self._show_builtin_note()
-
     def _show_builtin_note(self) -> None:
         """Say what the built-in model is, in the header and on the empty page; nothing where another is in use."""
         target = self.engine_view.target
         is_tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
-        note = DEMO_NOTE if self._demo_active else TINY_NOTE if is_tiny else ""
-        self.header.set_note(translate("Header", note) if note else "")
-        self.empty.set_engine(self.engine_view, builtin=is_tiny or self._demo_active)
+        self.header.set_note(translate("Header", TINY_NOTE) if is_tiny else "")
+        self.empty.set_engine(self.engine_view, builtin=is_tiny)
 
     # ---- banners -----------------------------------------------------------------------------------------------
 

@@ -53,16 +53,10 @@ def _connect_models(window: MainWindow) -> None:
     header.open_draft.connect(lambda: window.dialogs.browse("draft"))
     header.draft_picked.connect(lambda path: window.model_file_chosen.emit(path, "draft"))
     header.remove_draft.connect(window.draft_removed)
-    header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
-    header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
+    header.use_builtin.connect(window.builtin_pair_requested)
     header.stop_loading.connect(window.stop_requested)
-    header.stop_demo.connect(window.padded_demo_cancelled)
-    header.delete_demo.connect(window.padded_demo_deleted)
-    for chosen in (empty.use_builtin, empty.use_demo):
-        chosen.connect(window.composer.setFocus)  # the button goes, and the next key is for the message
-    empty.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
-    empty.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
-    empty.stop_demo.connect(window.padded_demo_cancelled)
+    empty.use_builtin.connect(window.composer.setFocus)  # the button goes, and the next key is for the message
+    empty.use_builtin.connect(window.builtin_pair_requested)
     empty.open_target.connect(lambda: window.dialogs.browse("target"))
     window.drop_overlay.chosen.connect(window.model_file_chosen)
     window.drop_zone.model_dropped.connect(window.drop_overlay.ask)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.controllers.chat.condensing import CondensedMessages, condensed_messages
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.token_sum import MESSAGE_TOKENS
 from app.controllers.parts import Parts
 from app.domain.context import ContextParts, SummaryView
 from app.domain.messages import MessageState, MessageView
@@ -18,6 +19,7 @@ from app.domain.settings.layers import Layer
 from app.storage.chats import summaries
 from app.storage.chats.store import Turn
 from engine.records import (
+    LEAST_ROOM,
     ChatRequest,
     CountRequest,
     EngineFailed,
@@ -30,14 +32,10 @@ from engine.records import (
 )
 from engine.requests import SetStateLimit, next_number
 from ui.composer.context_meter import ContextMeter
-from ui.composer.context_sum import LEAST_ROOM
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 
 log = logging.getLogger(__name__)
-
-
-MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 
 
 @dataclass(slots=True)

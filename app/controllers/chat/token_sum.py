@@ -13,9 +13,9 @@ from app.domain.attachments import Attachment
 from app.domain.errors import StorageError
 from app.domain.framing import framed
 from app.domain.requests import picture_sizes, prompt_messages
-from engine.records import CountRequest, PictureSize, TokensCounted
+from engine.records import LEAST_ROOM, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
-from ui.composer.context_sum import LEAST_ROOM, ContextSum
+from ui.composer.context_sum import ContextSum
 
 log = logging.getLogger(__name__)
 

@@ -210,8 +210,8 @@ class HubController(QObject):
         return self._library.draft_of(target)
 
     def _own_file(self, model: ModelInfo | None) -> str:
-        """The file of a model that did not come with the app, nor was made by it; else empty."""
-        if model is None or Path(model.path) == self._parts.paths.padded_demo_file:
+        """The file of a model that did not come with the app; else empty."""
+        if model is None:
             return ""
         return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
 
@@ -355,7 +355,7 @@ class HubController(QObject):
 
     def _use_builtin(self) -> None:
         self._end_welcome()
-        self._window.builtin_pair_requested.emit(False)
+        self._window.builtin_pair_requested.emit()
 
     # ---- first run --------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it."""
+"""The models: loading, replacing and removing them, and the engine's state as the window shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.controllers.load_requests import load_request
-from app.controllers.models.padded_demo import PaddedDemo, PaddingReport
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.model_name import model_name
@@ -55,12 +54,11 @@ class _Pending:
 class ModelController:
     """What is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
 
-    def __init__(self, parts: Parts, demo: PaddedDemo) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._window = parts.window
         self._worker = parts.worker
         self._keeper = parts.keeper
         self._paths = parts.paths
-        self._demo = demo
         self.draft_of: Callable[[str], str] = lambda _target: ""  # what a target was last used with; reads nothing
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
@@ -73,7 +71,6 @@ class ModelController:
         self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
-        self._deleting_demo = False
 
     @property
     def usable(self) -> bool:
@@ -187,63 +184,11 @@ class ModelController:
         else:
             self._load({})
 
-    def use_builtin(self, *, padded: bool) -> None:
-        """Use the built-in pair, with its target padded to real weight if asked; that one is made first."""
-        if not builtin_target().exists():
-            self._window.show_problem(NO_BUILTIN)
-        elif not padded:
-            self._load({"target_path": "", "draft_path": ""})
-        elif self._demo.exists:
-            self._load_padded()
-        else:
-            self._window.set_padded_demo("making", 0.0)
-            self._demo.make()
-
-    def stop_demo(self) -> None:
-        """Stop making the padded file."""
-        self._demo.stop()
-
-    def delete_demo(self) -> None:
-        """Remove the padded file; one that is in use gives way to the built-in pair as it is first."""
-        self._deleting_demo = True
-        if self._demo_is_loaded:
-            self.use_builtin(padded=False)
-        else:
-            self._delete_demo_if_free()
-
-    @property
-    def _demo_is_loaded(self) -> bool:
-        return self._ready is not None and Path(self._ready.target.path) == self._demo.file
-
-    def _delete_demo_if_free(self) -> None:
-        if not self._deleting_demo or self._demo_is_loaded:
-            return
-        self._deleting_demo = False
-        problem = self._demo.delete()
-        if problem is not None:
-            self._window.show_problem(problem)
-        self.show_demo()
+    def use_builtin(self) -> None:
+        """Use the built-in pair."""
+        self._load({"target_path": "", "draft_path": ""})
 
     # ---- reports ----------------------------------------------------------------------------------------------------
-
-    def show_demo(self) -> None:
-        """Show whether the padded file is there, being made, or in use."""
-        if self._demo.making:
-            return
-        self._window.set_padded_demo(
-            "active" if self._demo_is_loaded else "ready" if self._demo.exists else "absent", None
-        )
-
-    def on_padding(self, report: PaddingReport) -> None:
-        """Take what the thread that pads says."""
-        if not report.ended:
-            self._window.set_padded_demo("making", report.fraction)
-            return
-        self._window.set_padded_demo("ready" if report.done else "absent", None)
-        if report.done:
-            self._load_padded()
-        elif report.problem is not None:
-            self._window.show_problem(report.problem)
 
     def on_event(self, event: ModelEvent, *, is_answering: bool = False) -> None:
         """Take what the engine says about models, in the middle of an answer or not."""
@@ -269,8 +214,6 @@ class ModelController:
         self._ready = replace(event, notices=(*event.notices, *others))
         self._note_loaded(event, pending)
         self._keeper.change(pending.wanted)
-        self._delete_demo_if_free()
-        self.show_demo()
         self._window.set_settings(self._keeper.current.values)
         if any(each.request for each in self._pending.values()):
             return  # another one follows, and what there is to say will be said of that
@@ -375,9 +318,6 @@ class ModelController:
         self._window.show_problem(problem)
 
     # ---- to the engine ----------------------------------------------------------------------------------------------
-
-    def _load_padded(self) -> None:
-        self._load({"target_path": str(self._demo.file), "draft_path": ""})
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # the settings will have what is being loaded now

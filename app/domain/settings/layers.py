@@ -53,7 +53,6 @@ class Layer(StrEnum):
 
 MAX_PRESET_NAME_CHARS = 60
 MAX_PROMPT_NAME_CHARS, MAX_PROMPT_CHARS = 40, 50_000
-LAYERS = tuple(Layer)
 EDITABLE = (Layer.CHAT, Layer.MODEL, Layer.GLOBAL)
 
 

@@ -85,8 +85,8 @@ class Server:
             sign_in = "wanted"
         elif seen.is_signed_in:
             sign_in = "done"
-        numbers = self.problem, self.notice, len(self.tools), lines, sign_in
-        return ServerState(entry.name, entry.place, self.phase, *numbers)
+        told = self.problem, self.notice, lines, sign_in
+        return ServerState(entry.name, entry.place, self.phase, *told)
 
     async def run(self) -> None:
         """Start it, and stay until it ends or this is cancelled."""

@@ -27,6 +27,5 @@ class ServerState:
     phase: Phase
     problem: str = ""
     notice: str = ""
-    num_tools: int = 0
     log: tuple[str, ...] = ()
     sign_in: str = ""

@@ -16,7 +16,7 @@ def test_every_mode_that_is_here_is_compared_with_plain_decoding_over_several_ro
 ) -> None:
     monkeypatch.setenv("PACELINE_HOME", str(tmp_path))
     monkeypatch.setattr(demo, "MAX_TOKENS", 24)
-    assert main(["demo", "--light"]) == 0
+    assert main(["demo"]) == 0
     told = capsys.readouterr()
     assert "models pull small" in told.err  # the real model is not here
     lanes = re.findall(r"^(\w+)  +(\d+) ", told.out, re.MULTILINE)

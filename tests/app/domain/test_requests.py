@@ -115,10 +115,11 @@ def test_answers_at_once_reach_the_load_request(tmp_path: Path) -> None:
     assert (asked.parallel, asked.shared_context) == (3, True)
 
 
-def test_the_padded_target_gets_the_builtin_draft(tmp_path: Path) -> None:
+def test_the_padded_target_of_earlier_versions_is_the_builtin_pair(tmp_path: Path) -> None:
     paths = find_paths({"PACELINE_HOME": str(tmp_path)})
-    settings = Settings().changed({"target_path": str(paths.padded_demo_file)})[0]
-    assert load_request(settings, paths).draft == str(builtin_draft())
+    settings = Settings().changed({"target_path": str(paths.former_demo_file)})[0]
+    asked = load_request(settings, paths)
+    assert (asked.target, asked.draft) == (str(builtin_target()), str(builtin_draft()))
 
 
 def test_the_placement_reaches_the_load_request(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ TRICKS = [
 def checked(summary: RepoSummary) -> None:
     assert summary.repo_id.count("/") == 1
     assert ".." not in summary.repo_id
-    for count in (summary.downloads, summary.likes, summary.num_parameters, summary.context_length):
+    for count in (summary.downloads, summary.num_parameters, summary.context_length):
         assert count is None or (isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**63)
     assert isinstance(summary.gated, Gated)
     assert all(len(text) <= 120 and text.isprintable() for text in (summary.licence, summary.architecture))
@@ -59,7 +59,6 @@ def checked(summary: RepoSummary) -> None:
 
 def checked_details(details: RepoDetails) -> None:
     checked(details.summary)
-    assert details.num_other_files >= 0
     for model in details.models:
         for file in model.files:
             assert "/".join(safe_parts(file.path)) == file.path

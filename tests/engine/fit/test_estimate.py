@@ -14,7 +14,6 @@ import pytest
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
 from engine.fit.estimate import NUM_ROWS, Share, Spread, estimate_memory, experts_of
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.pad import make_padded
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, open_model
@@ -55,7 +54,7 @@ def test_attention_that_is_not_fused_holds_all_scores(name: str, tmp_path: Path)
 
 def test_a_real_load_takes_what_was_estimated(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, LOG)
-    path = make_padded(tiny_llama().write(tmp_path / "tiny.gguf"), tmp_path / "padded.gguf", target_params=20_000_000)
+    path = tiny_llama(n_ff=51_200).write(tmp_path / "wide.gguf")
     with LlamaModel(path, repack=False) as model, LlamaContext(model, ContextParams(2048, 1)) as context:
         context.forward([1] * 200, 1)
     told = sum(float(size) for size in re.findall(r"buffer size = +([\d.]+) MiB", caplog.text)) * MIB

@@ -11,7 +11,6 @@ import pytest
 from engine.errors import NotEnoughMemoryError
 from engine.fit.fit import FitReport, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.pad import make_padded
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from tests.engine.gguf_factory import Kind, tiny_llama
@@ -31,15 +30,15 @@ def told_mib(caplog: pytest.LogCaptureFixture, pattern: str) -> float:
 
 
 @pytest.mark.parametrize("n_ctx", [256, 2048])
-@pytest.mark.parametrize("path", [None, "padded", *MODELS], ids=lambda path: getattr(path, "stem", str(path)))
+@pytest.mark.parametrize("path", [None, "wide", *MODELS], ids=lambda path: getattr(path, "stem", str(path)))
 def test_the_estimate_is_what_llama_cpp_takes(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, path: Path | str | None, n_ctx: int
 ) -> None:
     caplog.set_level(logging.DEBUG, LOG)
     tiny = tiny_llama().write(tmp_path / "tiny.gguf")
     file = tiny if path is None else Path(path)
-    if path == "padded":
-        file = make_padded(tiny, tmp_path / "padded.gguf", target_params=20_000_000)
+    if path == "wide":
+        file = tiny_llama(n_ff=51_200).write(tmp_path / "wide.gguf")
     with LlamaModel(file) as model, LlamaContext(model, ContextParams(n_ctx, 1)) as context:
         context.forward([1] * 200, 1)
     report = estimate([read_header(file)], n_ctx)

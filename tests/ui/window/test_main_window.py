@@ -101,12 +101,8 @@ def test_the_header_names_the_models(window: MainWindow) -> None:
 
 def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
     header = window.header
-    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
+    with qtbot.waitSignal(window.builtin_pair_requested):
         header.builtin_action.trigger()
-    assert caught.args == [False]
-    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
-        header.demo_action.trigger()
-    assert caught.args == [True]
     for action, role in ((header.target_action, "target"), (header.draft_action, "draft")):
         action.trigger()
         chooser = window.findChildren(QFileDialog)[-1]
@@ -128,9 +124,6 @@ def test_a_model_of_the_user_is_not_called_tiny(window: MainWindow) -> None:
     window.show_conversation("", [])
     assert "quick demo" not in window.empty.text.text()
     assert "built-in" not in window.header.model_button.toolTip()
-    assert not window.empty.demo.isVisible()
-    window.set_padded_demo("active", None)
-    assert window.empty.demo.isVisible()
 
 
 def _drop(window: MainWindow, path: str) -> bool:
@@ -295,9 +288,8 @@ def test_an_unknown_theme_is_the_systems(window: MainWindow) -> None:
 def test_without_a_model_the_page_offers_two(window: MainWindow, qtbot: QtBot) -> None:
     window.set_engine(EngineView())
     window.show_conversation("", [])
-    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
+    with qtbot.waitSignal(window.builtin_pair_requested):
         qtbot.mouseClick(window.empty.builtin_button, Qt.MouseButton.LeftButton)
-    assert caught.args == [False]
     assert window.empty.open_button.isVisible()
     assert not window.empty.prompts.isVisible()
 
@@ -308,24 +300,6 @@ def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> 
     with qtbot.waitSignal(window.message_submitted) as caught:
         qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert caught.args == [card.prompt]
-
-
-def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_engine(BUILTIN)
-    window.show_conversation("", [])
-    window.set_padded_demo("absent", None)
-    with qtbot.waitSignal(window.builtin_pair_requested) as caught:
-        qtbot.mouseClick(window.empty.demo_button, Qt.MouseButton.LeftButton)
-    assert caught.args == [True]
-    window.set_padded_demo("making", 0.4)
-    assert window.empty.demo_progress.isVisible()
-    assert window.empty.demo_progress.value() == 400
-    assert window.empty.demo_button.text() == " Cancel"
-    window.set_padded_demo("active", None)
-    assert not window.empty.demo_button.isVisible()
-    assert not window.header.demo_action.isEnabled()
-    assert not window.empty.demo_progress.isVisible()
-    assert "This is the speed demo" in window.empty.demo_text.text()
 
 
 def test_ctrl_slash_lists_the_shortcuts(window: MainWindow, qtbot: QtBot) -> None:
@@ -389,18 +363,6 @@ def test_the_system_theme_follows_the_system(window: MainWindow, monkeypatch: py
     window.set_theme("light")
     window.theme._follow_system()
     assert window.theme.tokens is LIGHT
-
-
-def test_making_the_padded_copy_can_be_stopped_and_its_file_deleted(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_padded_demo("making", 0.4)
-    with qtbot.waitSignal(window.padded_demo_cancelled):
-        window.header.demo_action.trigger()
-    with qtbot.waitSignal(window.padded_demo_cancelled):
-        window.empty.demo_button.click()
-    assert not window.header.delete_action.isVisible()
-    window.set_padded_demo("ready", None)
-    with qtbot.waitSignal(window.padded_demo_deleted):
-        window.header.delete_action.trigger()
 
 
 def test_the_focus_goes_to_the_composer_when_what_had_it_is_replaced(window: MainWindow) -> None:

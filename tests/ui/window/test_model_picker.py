@@ -112,9 +112,6 @@ def test_the_quick_demo_has_the_tick_while_it_is_in_use(window: MainWindow) -> N
     window.set_engine(BUILTIN)
     window.header.open_models()
     assert ticked(window.header.picker) == ["Quick demo"]
-    window.set_padded_demo("active", None)
-    window.header.open_models()
-    assert ticked(window.header.picker) == ["Speed demo in use"]
 
 
 def test_without_a_model_the_list_begins_with_opening_one(window: MainWindow) -> None:

@@ -14,7 +14,6 @@ from ui.text.language import translate
 from ui.widgets.enter_key import EnterInDialog
 
 MARGINS = QSize(80, 80)  # of the window that stay in sight around the dialog, in pixels
-AROUND, LEAST = QSize(32, 84), QSize(420, 260)  # what the dialog has around the picture; the smallest dialog
 
 
 class _Picture(QLabel):

@@ -1,8 +1,7 @@
-"""Loading, replacing, refusing; what the settings remember of it; the padded demo."""
+"""Loading, replacing, refusing; what the settings remember of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -11,11 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-import engine.gguf.pad
 from app.domain.engine_view import EngineState
 from app.paths import builtin_draft, builtin_target
 from app.storage.settings_file import read_settings
-from engine.errors import ToolError
 from engine.records import EngineFailed, EngineReady, LoadProgress, Mode, Problem
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 
@@ -273,121 +270,6 @@ def test_a_setting_out_of_range_is_reported_and_not_taken(harness: AppHarness) -
     harness.window.settings_changed.emit({"temperature": 99.0})
     assert harness.window.problems[-1].message == "Temperature must be from 0 to 5."
     assert harness.window.values["temperature"] == 0.8
-
-
-class TestPaddedDemo:
-    """Made on a thread of its own, loaded when it is there, removed by removing the file."""
-
-    @pytest.fixture
-    def padding(self, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-        made: list[Path] = []
-
-        def make(source: Path, destination: Path, progress: Callable[[float], None], stop: Callable[[], bool]) -> Path:
-            for step in range(101):
-                progress(step / 100)
-            destination.write_bytes(b"padded")
-            made.append(source)
-            return destination
-
-        monkeypatch.setattr(engine.gguf.pad, "make_padded", make)
-        return made
-
-    @pytest.fixture
-    def started(self, qtbot: QtBot, builtin: Path) -> AppHarness:
-        opened = open_app()
-        opened.engine.ready(str(builtin_target()), str(builtin_draft()))
-        qtbot.waitUntil(lambda: opened.window.engine.state is EngineState.READY)
-        return opened
-
-    def test_it_is_made_then_loaded_then_in_use(self, started: AppHarness, qtbot: QtBot, padding: list[Path]) -> None:
-        assert started.window.demo[-1] == ("absent", None)
-        started.window.builtin_pair_requested.emit(True)
-        qtbot.waitUntil(lambda: len(started.engine.loads) == 2)
-        load = started.engine.loads[-1]
-        assert (load.target, load.draft) == (str(started.paths.padded_demo_file), str(builtin_draft()))
-        assert ("making", 0.5) in started.window.demo
-        assert started.window.demo[-1] == ("ready", None)
-        started.engine.ready(load.target, load.draft)
-        qtbot.waitUntil(lambda: started.window.demo[-1] == ("active", None))
-        assert padding == [builtin_target()]
-        started.window.builtin_pair_requested.emit(False)
-        assert started.engine.loads[-1].target == str(builtin_target())
-        started.window.builtin_pair_requested.emit(True)
-        assert started.engine.loads[-1].target == load.target
-        assert padding == [builtin_target()]
-        started.close()
-
-    def test_where_it_cannot_be_made_one_sentence_says_why(
-        self, started: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(*arguments: object) -> Path:
-            raise ToolError("The padded model needs 200 MB.")
-
-        monkeypatch.setattr(engine.gguf.pad, "make_padded", refuse)
-        started.window.builtin_pair_requested.emit(True)
-        qtbot.waitUntil(lambda: bool(started.window.problems))
-        assert started.window.problems[0].message == "The padded model needs 200 MB."
-        assert started.window.demo[-1] == ("absent", None)
-        assert len(started.engine.loads) == 1
-        started.close()
-
-    def test_a_copy_that_is_not_in_use_is_deleted_at_once(
-        self, started: AppHarness, qtbot: QtBot, padding: list[Path]
-    ) -> None:
-        started.window.builtin_pair_requested.emit(True)
-        qtbot.waitUntil(lambda: len(started.engine.loads) == 2)
-        started.engine.ready(str(builtin_target()), str(builtin_draft()))
-        assert started.paths.padded_demo_file.exists()
-        started.window.padded_demo_deleted.emit()
-        assert not started.paths.padded_demo_file.exists()
-        assert started.window.demo[-1] == ("absent", None)
-        assert len(started.engine.loads) == 2
-        started.paths.padded_demo_file.mkdir()  # what cannot be deleted as a file
-        started.window.padded_demo_deleted.emit()
-        assert started.window.problems[-1].title == "The speed demo was not deleted"
-        started.close()
-
-    def test_a_copy_in_use_is_deleted_once_the_pair_as_it_is_has_taken_over(
-        self, started: AppHarness, qtbot: QtBot, padding: list[Path]
-    ) -> None:
-        started.window.builtin_pair_requested.emit(True)
-        qtbot.waitUntil(lambda: len(started.engine.loads) == 2)
-        started.engine.ready(started.engine.loads[-1].target, str(builtin_draft()))
-        qtbot.waitUntil(lambda: started.window.demo[-1] == ("active", None))
-        started.window.padded_demo_deleted.emit()
-        assert started.engine.loads[-1].target == str(builtin_target())
-        assert started.paths.padded_demo_file.exists()
-        started.engine.ready(str(builtin_target()), str(builtin_draft()))
-        qtbot.waitUntil(lambda: started.window.demo[-1] == ("absent", None))
-        assert not started.paths.padded_demo_file.exists()
-        started.close()
-
-    def test_the_user_can_stop_it(self, started: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-        def slow(source: Path, destination: Path, progress: object, stop: Callable[[], bool]) -> Path:
-            while not stop():
-                pass
-            raise ToolError("cancelled")
-
-        monkeypatch.setattr(engine.gguf.pad, "make_padded", slow)
-        started.window.builtin_pair_requested.emit(True)
-        started.window.padded_demo_cancelled.emit()
-        qtbot.waitUntil(lambda: started.window.demo[-1] == ("absent", None))
-        assert started.window.problems == []
-        started.close()
-
-    def test_closing_cancels_it(self, started: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
-        ended = []
-
-        def slow(source: Path, destination: Path, progress: object, stop: Callable[[], bool]) -> Path:
-            while not stop():
-                pass
-            ended.append(destination)
-            raise ToolError("cancelled")
-
-        monkeypatch.setattr(engine.gguf.pad, "make_padded", slow)
-        started.window.builtin_pair_requested.emit(True)
-        started.close()
-        assert len(ended) == 1
 
 
 def test_past_chats_are_forgotten_when_that_is_switched_off_and_when_a_chat_is_deleted(

@@ -1,0 +1,32 @@
+"""Helpers are found by their names, each without the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from engine.process.helper import main
+from engine.sandbox.process import child_command, child_environment
+
+
+def test_a_helper_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no helper called 'nobody'"):
+        main(["nobody"])
+
+
+def test_a_helper_starts_as_a_process_of_its_own_and_loads_no_other() -> None:
+    words = child_command("grammar")
+    assert words[:2] == [sys.executable, "-P"]
+    program = (
+        "import sys; from engine.process.helper import main\n"
+        "try: main(['template'])\n"
+        "except Exception: pass\n"
+        "print(sorted(name for name in sys.modules if name.startswith('engine.sandbox.') and name.endswith('_child')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], env=child_environment(bare=False), capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "['engine.sandbox.template_child']"
