@@ -55,6 +55,26 @@ LONGEST = (
 gc.disable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """In the process that prints: behind pytest's own reporter, which is made at the same time."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailureNames(reporter))
+
+
+class FailureNames:
+    """Names what fails at once, in whichever process: the summary at the end is lost where a run is ended before."""
+
+    def __init__(self, reporter: pytest.TerminalReporter) -> None:
+        self._reporter = reporter
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called for the tests of all processes."""
+        if report.failed:
+            self._reporter.write_line(f"\nFAILED {report.nodeid}")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest."""
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
