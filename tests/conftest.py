@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
 PATIENCE_MS = round(1000 * PATIENCE_S)
+FIRST_PAUSES_MS = (0, 1, 1, 2, 3, 5)  # between the first looks at a condition; pytest-qt has ten milliseconds
 
 hypothesis.settings.register_profile(
     "paceline",
@@ -51,6 +53,26 @@ LONGEST = (
 
 # Garbage is looked for between tests only: see `garbage`.
 gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """In the process that prints: behind pytest's own reporter, which is made at the same time."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailureNames(reporter))
+
+
+class FailureNames:
+    """Names what fails at once, in whichever process: the summary at the end is lost where a run is ended before."""
+
+    def __init__(self, reporter: pytest.TerminalReporter) -> None:
+        self._reporter = reporter
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called for the tests of all processes."""
+        if report.failed:
+            self._reporter.write_line(f"\nFAILED {report.nodeid}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -93,6 +115,11 @@ class PatientBot(QtBot):
     """Waits as long as a machine with much else to do may need; whatever comes at once takes no longer for it."""
 
     def waitUntil(self, callback: Callable[[], object], **options: object) -> None:  # noqa: N802  (Qt's way of naming)
+        for pause_ms in FIRST_PAUSES_MS:  # most of what is waited for is there by the next event
+            with suppress(AssertionError):
+                if callback() in (None, True):
+                    return
+            self.wait(pause_ms)
         super().waitUntil(callback, **{"timeout": PATIENCE_MS, **options})
 
     def waitSignal(self, signal: object, **options: object) -> object:  # noqa: N802

@@ -20,7 +20,8 @@ tests() {
     processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
     [ "$processors" -le 4 ] || processors=4
     [ "$processors" -gt 1 ] || processors=0
-    "$bin/python" -m pytest -q --numprocesses "$processors" --dist worksteal
+    # The tests start hundreds of processes, each of which would compile the program anew.
+    env -u PYTHONDONTWRITEBYTECODE "$bin/python" -m pytest -q --numprocesses "$processors" --dist worksteal
 }
 
 for check in "$@"; do

