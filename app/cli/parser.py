@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import app
+from app.cli.draft_options import add_check, add_heads
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from app.domain.devices import MOST_PARTS
@@ -47,6 +48,7 @@ EXAMPLES = {
         "paceline serve --model T.gguf --port 0 --idle-unload 10",
     ),
     "paceline check": ("paceline check T.gguf D.gguf", "paceline check T.gguf"),
+    "paceline heads train": ("paceline heads train T.gguf --chats chats.json --out heads.gguf",),
     "paceline bench": (
         "paceline bench --model T.gguf --draft D.gguf --modes off,auto --per-category 2",
         "paceline bench --model T.gguf --draft D.gguf --until 3 --resume answers.jsonl",
@@ -169,7 +171,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
-    _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
+    add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
+    add_heads(commands.add_parser("heads", help="train small heads that draft for a model"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -442,15 +445,6 @@ def _add_stats(parser: argparse.ArgumentParser) -> None:
 def _add_devices(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="devices")
     parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-
-
-def _add_check(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(module="check")
-    parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument(
-        "draft", metavar="D.gguf", nargs="?", help="without it: whether the target can be used, and drafts for itself"
-    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
