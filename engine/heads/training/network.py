@@ -93,7 +93,8 @@ def computed(head: Head, row: Values, tokens: Values, k: int) -> Computed:
 def gradients(done: Computed, of_given: Values) -> tuple[Values, ...]:
     """Of the loss with respect to `Head.parameters`, from that with respect to what the head gave."""
     of_before = of_given * done.gate * (1.0 + done.before * (1.0 - done.gate))
-    return of_before.T @ done.inputs, of_before.sum(axis=0), of_given.T @ done.inputs, of_given.sum(axis=0)
+    found = (of_before.T @ done.inputs, of_before.sum(axis=0), of_given.T @ done.inputs, of_given.sum(axis=0))
+    return tuple(one.astype(np.float32, copy=False) for one in found)
 
 
 def softmax_in_place(scores: Values) -> Values:

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +175,7 @@ class Trainer:
         for k, head in enumerate(self.heads):
             weight = WEIGHTS[min(k, len(WEIGHTS) - 1)]
             done = computed(head, row, tokens, k)
-            scores = softmax_in_place((done.given * size) @ output.T)
+            scores = softmax_in_place(((done.given * size) @ output.T).astype(np.float32, copy=False))
             wanted = labels[at[:, k]]
             total += weight * float(-np.einsum("ij,ij->", wanted, np.log(scores + 1e-9))) / len(places)
             scores -= wanted
@@ -218,12 +219,13 @@ class Trainer:
 
     def _save(self) -> None:
         optimizer = self.optimizer
-        arrays = {"kept": self.kept, "spread": np.array(self.spread), "tokens": self.tokens, "seconds": self.seconds}
+        counts = {"tokens": np.array(self.tokens), "seconds": np.array(self.seconds)}
+        arrays: dict[str, NDArray[Any]] = {"kept": self.kept, "spread": np.array(self.spread), **counts}
         arrays |= {f"p{i}": one for i, one in enumerate(optimizer.parameters)}
         arrays |= {f"m{i}": one for i, one in enumerate(optimizer.first)}
         arrays |= {f"v{i}": one for i, one in enumerate(optimizer.second)}
         with replacing(self._state, self._state.with_suffix(".part")) as part, part.open("wb") as file:
-            np.savez(file, step=optimizer.step, **arrays)
+            np.savez(file, step=optimizer.step, **arrays)  # type: ignore[arg-type]  (one keyword is its own)
 
     def _go_on(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
         """Take up a checkpoint, where there is one; the ids of the vocabulary in use."""
@@ -243,7 +245,8 @@ class Trainer:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             fits = False
         if fits:
-            return found["kept"].astype(np.int64)
+            chosen: NDArray[np.int64] = found["kept"].astype(np.int64)
+            return chosen
         raise ToolError(
             said("The training in {folder} has heads of another number or shape.", folder=self._state.parent.name),
             "Give the same options as before, or delete the folder.",
@@ -274,7 +277,7 @@ def agreement(trainer: Trainer, held: Samples) -> tuple[tuple[float, ...], tuple
             scores = (computed(head, row, tokens, k).given * trainer.spread[0]) @ trainer.output.T
             hit = trainer.kept[scores.argmax(axis=1)] == full.argmax(axis=1)
             wanted = softmax_in_place(full / _WARM)[:, trainer.kept]
-            kept = np.minimum(wanted, softmax_in_place(scores / _WARM)).sum(axis=1)
+            kept = np.minimum(wanted, softmax_in_place((scores / _WARM).astype(np.float32, copy=False))).sum(axis=1)
             alive[k] += right.sum()
             shared[k] += kept[right].sum()
             right &= hit
