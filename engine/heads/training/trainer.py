@@ -39,7 +39,7 @@ RUN = 16  # places that follow one another in a batch: they share labels
 _BATCH = 1024  # places of a step
 _RATE = 1e-3
 _WARM_STEPS, _DECAY_SHARE = 40, 0.5
-_MOST_HELD = 12_000  # places of an evaluation
+_MOST_HELD, _GROUP = 6_000, 250  # places of an evaluation, and of a part of it
 _WARM = 0.8  # the temperature beside 0 at which they are looked at
 
 
@@ -110,11 +110,11 @@ class Trainer:
         Raises:
             OSError: a checkpoint cannot be written.
         """
-        since = looked = time.monotonic()
         try:
             if not self.optimizer.step:
                 self._fit()
                 on_look(self.look())
+            since = looked = time.monotonic()
             while self.seconds < self.plan.seconds:
                 self.step()
                 now = time.monotonic()
@@ -225,7 +225,7 @@ class Trainer:
         arrays |= {f"m{i}": one for i, one in enumerate(optimizer.first)}
         arrays |= {f"v{i}": one for i, one in enumerate(optimizer.second)}
         with replacing(self._state, self._state.with_suffix(".part")) as part, part.open("wb") as file:
-            np.savez(file, step=optimizer.step, **arrays)  # type: ignore[arg-type]  (one keyword is its own)
+            np.savez(file, step=optimizer.step, **arrays)  # type: ignore[arg-type]
 
     def _go_on(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
         """Take up a checkpoint, where there is one; the ids of the vocabulary in use."""
@@ -266,21 +266,28 @@ def agreement(trainer: Trainer, held: Samples) -> tuple[tuple[float, ...], tuple
     """
     count = held.count
     same, shared, alive = np.zeros(count), np.zeros(count), np.zeros(count)
-    every = trainer.lent.output(np.arange(trainer.lent.n_vocab))
-    chosen = held.places[:: max(1, len(held.places) // _MOST_HELD)]
-    for places in np.array_split(chosen, max(1, len(chosen) // 512)):
+    output = trainer.lent.output(np.arange(trainer.lent.n_vocab))
+    for places in _runs(held):
         row, tokens = trainer.inputs(held, places)
         right = np.ones(len(places), dtype=bool)
-        behind = held.behind(places)
+        every, at = np.unique(held.behind(places), return_inverse=True)
+        full = held.rows[every].astype(np.float32) @ output.T
+        best = full.argmax(axis=1)
+        wanted = softmax_in_place((full / np.float32(_WARM)).astype(np.float32, copy=False))[:, trainer.kept]
+        at = at.reshape(len(places), -1)
         for k, head in enumerate(trainer.heads):
-            full = held.rows[behind[:, k]].astype(np.float32) @ every.T
             scores = (computed(head, row, tokens, k).given * trainer.spread[0]) @ trainer.output.T
-            hit = trainer.kept[scores.argmax(axis=1)] == full.argmax(axis=1)
-            wanted = softmax_in_place(full / _WARM)[:, trainer.kept]
-            kept = np.minimum(wanted, softmax_in_place((scores / _WARM).astype(np.float32, copy=False))).sum(axis=1)
+            hit = trainer.kept[scores.argmax(axis=1)] == best[at[:, k]]
+            own = softmax_in_place((scores / _WARM).astype(np.float32, copy=False))
             alive[k] += right.sum()
-            shared[k] += kept[right].sum()
+            shared[k] += np.minimum(wanted[at[:, k]], own).sum(axis=1)[right].sum()
             right &= hit
             same[k] += right.sum()
     alive = np.maximum(alive, 1.0)
     return tuple((same / alive).tolist()), tuple((shared / alive).tolist())
+
+
+def _runs(held: Samples) -> list[NDArray[np.int64]]:
+    """Places to look at, in groups of neighbours, evenly from all texts; at most `_MOST_HELD`."""
+    groups = np.array_split(held.places, max(1, len(held.places) // _GROUP))
+    return groups[:: max(1, len(groups) * _GROUP // _MOST_HELD)]
