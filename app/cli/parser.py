@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import app
-from app.cli.draft_options import add_check, add_heads
+from app.cli.more_options import add_check, add_devices, add_heads, add_stats
 from app.cli.output import INTERRUPTED, drop_output, fail, notify, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from app.domain.devices import MOST_PARTS
@@ -172,13 +172,13 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
-    _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
+    add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
     add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
     add_heads(commands.add_parser("heads", help="train small heads that draft for a model"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
-    _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
+    add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
     doctor.add_argument("--updates", action="store_true", help="also ask the page of releases for a newer version")
@@ -436,22 +436,6 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
     into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
-
-
-def _add_stats(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(module="stats")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--conversation", type=int, metavar="ID", help="only this chat; default: the lifetime totals")
-    what.add_argument("--answers", action="store_true", help="every answer of every chat, for --json and --csv")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    how.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
-
-
-def _add_devices(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(module="devices")
-    parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:

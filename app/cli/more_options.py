@@ -1,4 +1,4 @@
-"""The options of `check` and `heads`: what can draft for a target, and heads that are trained to."""
+"""The options of the commands that neither answer nor measure: check, heads, stats, devices."""
 
 from __future__ import annotations
 
@@ -41,6 +41,24 @@ def add_heads(parser: argparse.ArgumentParser) -> None:
     check = "held-out questions answered plain and with the heads at the end, in turn; default 6, 0 for none"
     train.add_argument("--check", type=_check, default=6, metavar="N", help=check)
     train.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def add_stats(parser: argparse.ArgumentParser) -> None:
+    """Those of `paceline stats`."""
+    parser.set_defaults(module="stats")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--conversation", type=int, metavar="ID", help="only this chat; default: the lifetime totals")
+    what.add_argument("--answers", action="store_true", help="every answer of every chat, for --json and --csv")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    how.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
+
+
+def add_devices(parser: argparse.ArgumentParser) -> None:
+    """Those of `paceline devices`."""
+    parser.set_defaults(module="devices")
+    parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def _minutes(text: str) -> float:
