@@ -78,6 +78,25 @@ def write_reports(*reports: tuple[str | None, str]) -> int:
     return 0
 
 
+class ProgressLine:
+    """One line that moves, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._on_terminal = sys.stderr.isatty()
+        self._moved = False
+
+    def show(self, what: str, fraction: float) -> None:
+        """Say what is done now, and how far it is."""
+        if self._on_terminal:
+            self._moved = True
+            print(f"\r\033[K{what}: {fraction:.0%}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Clear it."""
+        if self._moved:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 def fail(problem: Problem, *, as_json: bool = False) -> int:
     """Say in one sentence what is wrong and what to do here; return the exit code 1."""
     problem = problem_for_terminal(problem)

@@ -11,10 +11,14 @@ from engine.sequence import CachedSequence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedHead(Loaded, ABC):
-    """A head, or several, that can draft for ``target``; ``is_own`` where the target's file has them."""
+    """A head, or several, that can draft for ``target``; ``is_own`` where the target's file has them.
+
+    ``reach`` is how many tokens it can draft in a row; None where any number.
+    """
 
     target: CachedSequence
     is_own: bool
+    reach: int | None = None
 
     def close(self) -> None:
         """Free everything but the target."""

@@ -64,7 +64,7 @@ def _run(target: LoadedModel, head: LoadedHead) -> None:
             said("llama.cpp gives no hidden rows of {architecture} models.", architecture=target.info.architecture)
         )
     row = head.sequence.forward(ids, 1)[0]
-    for _ in range(_DRAFTED):
+    for _ in range(min(_DRAFTED, head.reach or _DRAFTED)):
         if np.isnan(row).any() or not np.isfinite(row).any():
             raise ModelLoadError(
                 said("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from medusa_file import TYPES, HeadsFile
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from engine.gguf.medusa_writer import TYPES, HeadsFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

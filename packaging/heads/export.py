@@ -7,6 +7,7 @@ ids of the reduced vocabulary.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,11 @@ import torch
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, LlamaFileType
 from gguf.quants import quantize
 from head import NUM_ROWS, Head
-from medusa_file import name_of
 from train import load_head
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from engine.gguf.header import read_header
+from engine.gguf.medusa_writer import name_of
 
 ARCHITECTURE = "eagle3"
 COPIED = "tokenizer.ggml."  # keys of the target that the head repeats, so that both are seen to have one vocabulary
@@ -75,7 +79,7 @@ def write_gguf(path: Path, checkpoint: Path, target: Path, layers: list[int], ki
     reader = GGUFReader(target)
     part = path.with_suffix(".part")
     writer = GGUFWriter(part, ARCHITECTURE)
-    add_metadata(writer, head, layers, name_of(reader), kinds[0])
+    add_metadata(writer, head, layers, name_of(read_header(target)), kinds[0])
     copy_vocabulary(writer, reader)
     for name, values in weights(head).items():
         kind = TYPES[kinds[1] if name == "output.weight" else kinds[0]] if values.ndim > 1 else TYPES["F32"]

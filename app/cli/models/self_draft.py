@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from app.cli.output import fail
+from app.cli.output import ProgressLine, fail
 from app.domain.errors import AppError
 from app.hub.opening import open_library
 from app.paths import find_paths
@@ -19,7 +18,7 @@ from engine.tuning.self_draft import SelfDraft, make_self_draft
 
 def command(options: argparse.Namespace) -> int:
     """Make and measure copies; exit code 0 where one can pay, 1 where none can, with the figures."""
-    paths, lines = find_paths(), _ProgressLine()
+    paths, lines = find_paths(), ProgressLine()
     try:
         target = Path(options.target).expanduser()
         target = target if target.is_file() else open_library(paths).find(options.target).path
@@ -54,22 +53,3 @@ def _as_dict(one: SelfDraft) -> dict[str, object]:
         "tokens": one.num_tokens,
         "pays": one.pays,
     }
-
-
-class _ProgressLine:
-    """One line that moves, on a terminal only."""
-
-    def __init__(self) -> None:
-        self._on_terminal = sys.stderr.isatty()
-        self._moved = False
-
-    def show(self, what: str, fraction: float) -> None:
-        """Say what is done now, and how far it is."""
-        if self._on_terminal:
-            self._moved = True
-            print(f"\r\033[K{what}: {fraction:.0%}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Clear it."""
-        if self._moved:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -88,6 +88,7 @@ def _loaded(target: LoadedModel, weights: MedusaWeights, info: ModelInfo, thread
         owns_weights=False,
         target=target.sequence,
         is_own=False,
+        reach=layout.num_heads,
         weights=weights,
         tap=tap,
     )

@@ -53,7 +53,7 @@ class MedusaModel:
         return rows
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: none where no head reaches so far.
+        """See `LanguageModel.forward_candidates`: none where no head reaches so far, or no row is there.
 
         Raises:
             DecodeError: ggml failed.
@@ -75,17 +75,18 @@ class MedusaModel:
     def _scores(self, place: int) -> Row | None:
         """What the head that reaches there says of the token behind the first ``place``.
 
-        Where the target gave no row, as for the last token of a prompt, heads read zeros and are unsure.
-        While nobody drafts, which is a measurement, the places ahead mean nothing, and a head is there for each.
+        None also where the target gave no row, as behind a prompt, whose last token it reads in the first pass.
+        While nobody drafts, which is a measurement, the places ahead mean nothing: a head is there for each, and reads
+        zeros where there is no row.
         """
         tap, layout = self._tap, self._weights.layout
         ahead = place - tap.num_past
+        row = tap.row() if tap.is_on else None
         if not tap.is_on or ahead < 1:
             ahead = min(max(ahead, 1), layout.num_heads)
-        if ahead > layout.num_heads:
+            row = self._zeros if row is None else row
+        if ahead > layout.num_heads or row is None:
             return None
-        row = tap.row() if tap.is_on else None
-        row = self._zeros if row is None else row
         return self._graphs.scores(ahead - 1, row, self._seen(place, layout.num_seen(ahead - 1)))
 
     def _seen(self, place: int, count: int) -> NDArray[np.uint8]:

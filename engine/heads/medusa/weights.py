@@ -70,7 +70,8 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
             shared = _lent_output(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
     sees = layout.num_seen(0) > 0
-    return MedusaWeights(layout, heads, ids, _lent(target, layout, (EMBEDDING,)) if sees else None)
+    embedding = lent_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
+    return MedusaWeights(layout, heads, ids, embedding)
 
 
 def _check_tokenizer(layout: MedusaLayout, header: GgufHeader, target: Path) -> None:
@@ -124,20 +125,21 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
 
 def _lent_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
     """The rows of the target's output matrix that the heads use."""
-    rows = _lent(target, layout, (SHARED_OUTPUT, EMBEDDING))
+    rows = lent_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
     return Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
 
 
-def _lent(target: Path, layout: MedusaLayout, names: Sequence[str]) -> TensorRows:
-    """The first of these matrices that the target's files have, a row for each token."""
+def lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
+    """The first of these matrices that the target's files have, a row [width] for each token.
+
+    Raises:
+        DraftRefusedError: it has another shape or kind.
+        ModelFileError: a file cannot be read.
+    """
     parts = [(part, read_header(part)) for part in all_parts(target)]
     for name in names:
         for part, header in parts:
             for tensor in header.tensors:
-                if (
-                    tensor.name == name
-                    and tensor.dims == (layout.width, layout.n_vocab)
-                    and tensor.type_name in MULTIPLIED
-                ):
+                if tensor.name == name and tensor.dims == (width, n_vocab) and tensor.type_name in MULTIPLIED:
                     return TensorRows(part, header, tensor)
     raise DraftRefusedError(said("The heads use the target's {name}, which has another shape or kind.", name=names[-1]))

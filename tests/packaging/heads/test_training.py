@@ -14,9 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.records import ChatRequest, Finished, LoadRequest, Mode
-from engine.session.session import Session
-
 ROOT = Path(__file__).parents[3]
 HEADS, PAIR = ROOT / "packaging" / "heads", ROOT / "packaging" / "pair"
 TARGET = ROOT / "assets" / "models" / "paceline-tiny-target.gguf"
@@ -77,19 +74,3 @@ def test_llama_cpp_runs_the_head_as_pytorch_does(run: Path) -> None:
     lowest = [float(one) for one in re.findall(r"places (\S+)", printed)]
     assert len(lowest) == 3
     assert min(lowest) > 0.99
-
-
-def test_hydra_heads_are_trained_on_the_same_shards_and_draft(run: Path) -> None:
-    out = run / "hydra"
-    script("hydra.py", TARGET, run / "shards", out, "--vocabulary", "512", "--heads", "2", "--minutes", "0.05")
-    (log,) = [json.loads(line) for line in (out / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert 0.0 <= log["greedy2"] <= 1.0
-    assert log["tokens"] > 0
-    session = Session()
-    ready = session.load(LoadRequest(str(TARGET), str(out / "heads.gguf"), n_ctx=512))
-    assert ready.draft is not None, ready.unavailable
-    assert ready.draft.head == "Hydra"
-    request = ChatRequest(raw_prompt="Once upon a time", mode=Mode.HEAD, depth=2, max_tokens=32, ignore_eos=True)
-    (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
-    assert end.stats.proposed > 0
-    session.close()

@@ -270,6 +270,18 @@ def refusal(folder: Path, head: GgufFile | bytes) -> str:
     return ready.unavailable[Mode.DRAFT]
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_few_heads_pass_the_trial_and_draft_but_not_before_the_first_row(tmp_path: Path, number: int) -> None:
+    target = longer(tiny_llama)
+    heads = random_heads(tiny_llama(), kept=KEPT, num_heads=number).write(tmp_path / "head.gguf")
+    session = Session(inspect_head=head_inspector(tmp_path / "cache"))
+    ready = session.load(LoadRequest(str(target.write(tmp_path / "target.gguf")), str(heads), n_ctx=512))
+    assert ready.draft is not None, ready.unavailable
+    stats = answer(session, Mode.HEAD, depth=number).stats
+    session.close()
+    assert 0 < stats.proposed <= number * (stats.passes - 1)
+
+
 def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> None:
     target = tiny_llama()
     good = random_heads(target, kept=KEPT)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
+from gguf import GGMLQuantizationType, GGUFWriter
 from gguf.quants import quantize
+from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from engine.gguf.header import read_header
+from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.medusa import TOKENS, tokenizer_sha256
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+TYPES = {
+    kind.name: kind
+    for kind in (
+        GGMLQuantizationType.Q4_0,
+        GGMLQuantizationType.Q8_0,
+        GGMLQuantizationType.F16,
+        GGMLQuantizationType.F32,
+    )
+}
 
-TYPES = {kind.name: kind for kind in (GGMLQuantizationType.Q8_0, GGMLQuantizationType.F16, GGMLQuantizationType.F32)}
 
-
-def name_of(reader: GGUFReader) -> str:
-    """What the target calls itself."""
-    keys = ("general.basename", "general.name")
-    return next((str(reader.fields[key].contents()) for key in keys if key in reader.fields), "its target")
+def name_of(header: GgufHeader) -> str:
+    """What a target calls itself."""
+    found = header.metadata.get("general.basename") or header.metadata.get("general.name")
+    return str(found or "its target")
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,14 @@ class HeadsFile:
     kept: NDArray[np.int32] | None
 
     def write(self, path: Path, target: Path, matrix_type: str = "Q8_0") -> None:
-        """Write it for the target in a GGUF file; matrices are of a type of `TYPES`, vectors float32."""
-        part, header, name = path.with_suffix(".part"), read_header(target), name_of(GGUFReader(target))
+        """Write it for the target in a GGUF file; matrices are of a type of `TYPES`, vectors float32.
+
+        Raises:
+            OSError: there is no room.
+            ModelFileError: the target cannot be read.
+        """
+        part, header = path.with_suffix(".part"), read_header(target)
+        name = name_of(header)
         writer = GGUFWriter(part, "medusa")
         writer.add_name(f"{self.kind.capitalize()} heads for {name}")
         writer.add_string("medusa.kind", self.kind)
