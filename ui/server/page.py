@@ -27,7 +27,7 @@ from ui.widgets.styling import rule
 BAR_PX, COLUMN_PX = 48, 920
 SWITCHES = ("server", "server_loads")
 TONES = {
-    ServerState.OFF: ("square", "muted"),
+    ServerState.OFF: ("circle-x", "muted"),
     ServerState.STARTING: ("refresh-cw", "muted"),
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
@@ -144,7 +144,8 @@ class ServerPage(QWidget):
         requests.addWidget(self.nothing)
         requests.addWidget(self.table)
         note = translate(
-            "ServerPage", "What was asked and answered is neither shown nor kept; the list goes with the server."
+            "ServerPage",
+            "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.",
         )
         requests.addWidget(label(note, "caption", wrap=True))
         return requests
@@ -173,7 +174,7 @@ class ServerPage(QWidget):
         icon, tone = TONES[view.state]
         self.state.show_mark(icon, words, tone)
         self.retry_button.setVisible(view.state is ServerState.FAILED)
-        self.stop_button.setEnabled(bool(view.activity.num_running))
+        self.stop_button.setVisible(bool(view.activity.num_running))
         running, waiting = view.activity.num_running, view.activity.num_waiting
         queue = translate("ServerPage", "{running} running, {waiting} waiting")
         self.queue.setText(queue.format(running=count(running), waiting=count(waiting)))

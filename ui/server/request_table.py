@@ -46,7 +46,7 @@ def status_words(row: LoggedRequest) -> str:
     if row.state is not RequestState.DONE:
         return translate("ServerPage", STATES[row.state])
     if row.status == GONE:
-        return translate("ServerPage", "Program left")
+        return translate("ServerPage", "Disconnected")
     if row.status is None:
         return UNKNOWN
     words = STATUS_WORDS.get(row.status)
