@@ -173,6 +173,10 @@ class DecodeError(EngineError):
     title = "The model stopped computing"
 
 
+class CacheFullError(DecodeError):
+    """The cache has no room for the tokens of a pass; it is as before."""
+
+
 class DraftRefusedError(EngineError):
     """This draft cannot serve this target; the message names the token or setting that differs."""
 

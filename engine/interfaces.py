@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]  # [n_rows, n_vocab] logits
 TokenIds = Sequence[int] | NDArray[np.int32]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,68 @@ class LanguageModel(Protocol):
 
     def clear(self) -> None:
         """Forget everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPass:
+    """A pass that was made for several sequences.
+
+    Attributes:
+        num_tokens: of all of them.
+        num_sequences: that had tokens in it.
+        milliseconds: the pass took.
+    """
+
+    num_tokens: int
+    num_sequences: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other answers put into the passes that an answer takes part in.
+
+    Attributes:
+        num_answers: there are, with those whose prompts are being read.
+        num_tokens: in a pass.
+        tokens: that they gain by a pass, on the average.
+        num_drafting: how many of them draft with a model as well.
+    """
+
+    num_answers: int = 0
+    num_tokens: int = 0
+    tokens: float = 0.0
+    num_drafting: int = 0
+
+
+NOBODY = Beside()
+
+
+class Batch(Protocol):
+    """What makes the passes of several sequences together."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether whoever runs now may make passes by itself."""
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether whoever runs now is an answer of the batch."""
+
+    def forward(
+        self,
+        sequence: Any,  # noqa: ANN401  (of a context of llama.cpp)
+        ids: TokenIds,
+        n_rows: int,
+        num_padding: int,
+    ) -> tuple[Rows, JoinedPass | None]:
+        """Make a pass with what the others want. Raises `DecodeError` where it failed."""
+
+    def call(self, work: Callable[[], Result]) -> Result:
+        """Do what makes passes of its own, once nobody looks at the rows of another."""
+
+    def beside(self, *, is_drafting: bool) -> Beside:
+        """What the others put into the passes of the task that asks, which drafts with a model or does not."""
 
 
 class Computing(Protocol):

@@ -32,6 +32,7 @@ from engine.tools.formats import ToolFormat as ToolFormat
 
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
+HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
 
 
 class Mode(StrEnum):
@@ -42,8 +43,19 @@ class Mode(StrEnum):
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
     HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or heads in a file
-    HYBRID = "hybrid"  # text where it matches well, the draft model or the head elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
+
+    @classmethod
+    def _missing_(cls, value: object) -> Mode | None:
+        return cls.AUTO if value == HYBRID else None
+
+    @classmethod
+    def known(cls, word: object) -> Mode | None:
+        """The mode that ``word`` names, now or in an earlier version; None where it names none."""
+        try:
+            return cls(word) if isinstance(word, str) else None
+        except ValueError:
+            return None
 
 
 class Overflow(StrEnum):
@@ -224,6 +236,8 @@ class LoadRequest:
     draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
     mmproj: str | None = None  # the side file that lets the target see pictures; "": one that lies beside it
     request_id: int = field(default=0, compare=False)  # says nothing of what is loaded
+    parallel: int = 1  # most answers at once; 0: by memory, up to 4
+    shared_context: bool = False  # they share the cells of one context; else each has a whole one
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +318,8 @@ class ModelInfo:
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
     sees: bool = False  # pictures, with the side file that was loaded
     engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
+    parallel: int = 1  # answers that it really makes at once
+    parallel_reason: str = ""  # why only one, or fewer than were asked for: a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +366,7 @@ class RunStats:
     interval_counts: Mapping[int, int] = field(default_factory=dict)
     plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
     plain_changed: bool = False  # it was, but became another one during the answer
+    joined_passes: int = 0  # of the passes, those that were made for other answers as well
     left_out: int = 0  # messages of the conversation that the context had no room for
     unanswered: int = 0  # questions that had no answer, left out for the same reason
     restored_tokens: int = 0  # of the cached ones, those brought back from an earlier visit, and the seconds it took

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from engine.records import ChatRequest, CountRequest, LoadRequest
@@ -54,7 +54,7 @@ class RequestQueue:
         self._interrupt, self._resume = interrupt, resume
         self._changed = threading.Condition()
         self._asked: dict[int, Asked] = {}  # by number, in the order they came; also what runs
-        self._running: Asked | None = None
+        self._running: dict[int, Asked] = {}  # by number
         self._is_idle = False  # idle work is under way
         self.is_closed = False
 
@@ -91,16 +91,15 @@ class RequestQueue:
         with self._changed:
             self.is_closed = True
             waiting = {number: asked for number, asked in self._asked.items() if isinstance(asked.request, Order)}
-            if self._running is not None:
-                self._running.is_cancelled = True
-                waiting = {self._running.number: self._running} | waiting
-            self._asked = waiting
+            for asked in self._running.values():
+                asked.is_cancelled = True
+            self._asked = self._running | waiting
             self._interrupt(None)
             self._changed.notify()
 
     def _cancel(self, asked: Asked) -> None:
         asked.is_cancelled = True
-        if asked is self._running:
+        if asked.number in self._running and len(self._running) == 1:  # the pass of several is soon done
             self._interrupt(asked.request)
 
     def _cancel_for(self, request: ModelRequest) -> None:
@@ -132,28 +131,49 @@ class RequestQueue:
             queue.Empty: there was none in ``timeout_s`` seconds.
         """
         with self._changed:
-            self._running = None
-            if not self._changed.wait_for(lambda: self._asked or self.is_closed, timeout_s):
+            if not self._changed.wait_for(lambda: self.has_waiting or self.is_closed, timeout_s):
                 raise queue.Empty
-            if not self._asked:
-                return None
-            self._running = asked = min(self._asked.values(), key=_rank_of)
+            return self._run(min(self._waiting, key=_rank_of, default=None))
+
+    def take_beside(self, may_run: Callable[[Asked], bool]) -> Asked | None:
+        """Like `take`, of what comes next beside counts, where it may run beside what does; None where it may not."""
+        with self._changed:
+            waiting = (asked for asked in self._waiting if asked.rank != COUNTING)
+            first = min(waiting, key=_rank_of, default=None)
+            return self._run(first) if first is not None and may_run(first) else None
+
+    def put_back(self, asked: Asked) -> None:
+        """Have a request that runs wait again, in its place."""
+        with self._changed:
+            self._running.pop(asked.number, None)
+
+    def _run(self, asked: Asked | None) -> Asked | None:
+        if asked is not None:
+            self._running[asked.number] = asked
             if not asked.is_cancelled:
                 self._resume()
-            return asked
+        return asked
 
     def done(self, asked: Asked) -> None:
         """Forget a request: its last event is on its way."""
         with self._changed:
             if self._asked.get(asked.number) is asked:
                 del self._asked[asked.number]
-            if asked is self._running:
-                self._running = None
+            self._running.pop(asked.number, None)
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether anything waits. It takes no lock, so that it may be asked between any two passes."""
+        return len(self._asked) > len(self._running)
+
+    @property
+    def _waiting(self) -> Iterator[Asked]:
+        return (asked for number, asked in self._asked.items() if number not in self._running)
 
     def take_cancelled(self) -> Asked | None:
         """Remove what comes next beside jobs and counts, if it is cancelled, and return it."""
         with self._changed:
-            waiting = (asked for asked in self._asked.values() if asked is not self._running and asked.rank == 0)
+            waiting = (asked for asked in self._waiting if asked.rank == 0)
             first = next((asked for asked in waiting if not isinstance(asked.request, RunJob)), None)
             if first is None or not first.is_cancelled:
                 return None
@@ -167,11 +187,7 @@ class RequestQueue:
     def is_awaited(self, *, max_rank: int = 0) -> bool:
         """Whether something else waits than counts, up to a rank."""
         with self._changed:
-            return self.is_closed or any(
-                asked.rank != COUNTING and asked.rank <= max_rank
-                for asked in self._asked.values()
-                if asked is not self._running
-            )
+            return self.is_closed or any(asked.rank != COUNTING and asked.rank <= max_rank for asked in self._waiting)
 
     @property
     def has_to_forget(self) -> bool:

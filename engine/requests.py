@@ -37,7 +37,7 @@ def next_number() -> int:
 
 
 class Job(Protocol):
-    """Work that has the engine's thread, and what is loaded, to itself: a race, or a request of the local server.
+    """Work with what is loaded: a race, or a request of the local server.
 
     It can be pickled, as it may run in another process.
     """
@@ -62,11 +62,16 @@ class SetDraft:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """Run a job; ends with `JobEnded` or `EngineFailed`. In the ``background``: once nothing else is to be done."""
+    """Run a job; ends with `JobEnded` or `EngineFailed`. In the ``background``: once nothing else is to be done.
+
+    It has the engine to itself, unless it ``shares`` that: then it runs beside answers, as one of them, where several
+    are made at once.
+    """
 
     job: Job
     background: bool = False
     request_id: int = field(default_factory=next_number, compare=False)
+    shares: bool = False
 
 
 @dataclass(frozen=True, slots=True)

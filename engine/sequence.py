@@ -7,19 +7,22 @@ decoded again with the next pass. Runs of places, as pictures are, have negative
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import DecodeError, EngineError
-from engine.interfaces import Candidates, LanguageModel, Rows, Run, Runs, TokenIds
+from engine.errors import CacheFullError, DecodeError, EngineError
+from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows, Run, Runs, TokenIds
 from engine.sampling.sampler import History
 
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
 _MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
 _MAX_WITH_PENDING = 64  # a pass of more tokens than this takes nobody along
+_LEAST_SHARED = 32  # tokens more than it holds itself, that a sequence takes from another
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,10 @@ class CachedSequence:
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None  # for who reads along
         self.limit_reuse: Callable[[int], int] | None = None  # of so many shared tokens, how many may stay
+        self.joined: JoinedPass | None = None  # the last pass, where it was made with others'
+        self.batch: Batch | None = None  # whose passes it joins
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
+        self._beside: Callable[[], Iterable[CachedSequence]] | None = None
         self._canonical = 0  # tokens that `prefill` has read in chunks from the beginning on, as it would again
 
     @property
@@ -82,6 +88,29 @@ class CachedSequence:
         self._remember(ids, len(all_ids))
         return rows
 
+    def join(self, batch: Batch, beside: Callable[[], Iterable[CachedSequence]]) -> None:
+        """From now on make passes with the others of a batch; prompts are shared with the sequences ``beside`` it."""
+        model, alone = self._model, self._model.forward
+        self.batch, self._beside = batch, beside
+
+        def forward(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+            if batch.is_alone:
+                self.joined = None
+                try:
+                    return alone(ids, n_rows, num_padding)
+                except CacheFullError:  # of what others have left there
+                    if not batch.is_answering:
+                        raise
+            rows, self.joined = batch.forward(model, ids, n_rows, num_padding)
+            return rows
+
+        self._forward = forward
+
+    def _apart(self, work: Callable[[], Result]) -> Result:
+        """Do what makes a pass that no other can join."""
+        batch = self.batch
+        return work() if batch is None or batch.is_alone else batch.call(work)
+
     @property
     def num_candidates(self) -> int:
         """See `LanguageModel.num_candidates`."""
@@ -91,7 +120,7 @@ class CachedSequence:
         """See `LanguageModel.forward_candidates`. Pending tokens ride along."""
         all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
-            candidates = self._model.forward_candidates(all_ids)
+            candidates = self._apart(lambda: self._model.forward_candidates(all_ids))
         except DecodeError:
             self._resync()
             raise
@@ -141,7 +170,7 @@ class CachedSequence:
 
     def _append_run(self, runs: Runs, run: Run) -> None:
         try:
-            runs.append(run)
+            self._apart(lambda: runs.append(run))
         except EngineError:
             self._resync()
             raise
@@ -207,7 +236,22 @@ class CachedSequence:
             shared = self._outside_runs(ids, shared, self.n_ubatch if canonical else 1)
         if not self._go_back(shared):
             self.clear()
+        if self._beside is not None and not canonical:
+            self._share_prompt(ids, self._beside())
         return self.num_past
+
+    def _share_prompt(self, ids: History, others: Iterable[CachedSequence]) -> None:
+        """Take the beginning of ``ids`` from the sequence that holds most of it, where that is worth it."""
+        most, best = self.num_past + _LEAST_SHARED - 1, None
+        for other in others:
+            held = other._ids[: other._model.num_past]  # noqa: SLF001  (of the same class; what is pending is not there)
+            shared = shared_tokens(held, ids)
+            if shared > most and not (ids[:shared] < 0).any():
+                most, best = shared, other
+        if best is not None:
+            self._model.copy_prefix(best._model, most)  # type: ignore[attr-defined]  # noqa: SLF001  (as above)
+            self._ids[:most] = ids[:most]
+            self.num_past, self._canonical, self._kept = most, 0, None
 
     def would_keep(self, ids: History, *, canonical: bool = False) -> int:
         """How many tokens `reuse` would keep."""

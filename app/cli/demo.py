@@ -49,7 +49,7 @@ def command(options: argparse.Namespace) -> int:
         try:
             _ask_real(session)
             target = builtin_target() if options.light else padded_target(find_paths().cache)
-            ready = session.load(LoadRequest(str(target), str(builtin_draft())))
+            ready = session.load(LoadRequest(str(target), str(builtin_draft()), parallel=1))
             session.measure()
             print(f"The built-in pair is tiny and shows the mechanics only. The question: {QUESTION}\n")
             _ask(session, Mode.AUTO)  # which warms up what the race would otherwise meet first
@@ -86,7 +86,7 @@ def _ask_real(session: Session) -> None:
         print("A small real model, 98 MB, comes with: paceline models pull small", file=sys.stderr)
         return
     try:
-        session.load(LoadRequest(str(model), None))
+        session.load(LoadRequest(str(model), None, parallel=1))
     except EngineError as error:
         notify(error.one_line)
         return

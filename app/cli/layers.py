@@ -49,7 +49,7 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
     brings_draft = draft is not None or model is None
     if mode is Mode.DRAFT and not brings_draft:
         return "a draft model: give one with --draft."
-    if mode not in (Mode.HEAD, Mode.HYBRID) or draft is not None or (mode is Mode.HYBRID and model is None):
+    if mode is not Mode.HEAD or draft is not None:
         return ""
     try:
         has_heads = model is not None and has_next_token_layers(read_header(Path(model)))
@@ -57,8 +57,6 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
         return ""  # opening it says what is wrong
     if has_heads:
         return ""
-    if mode is Mode.HYBRID:
-        return "a draft model or a head: give one with --draft."
     return "a model with next-token layers (MTP), or a head made for the model: give one with --draft."
 
 

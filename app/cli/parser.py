@@ -10,21 +10,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import app
-from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
+from app.cli.output import INTERRUPTED, drop_output, fail, notify, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from app.domain.devices import MOST_PARTS
 from engine.embeddings import Pooling
 from engine.errors import LibraryError
-from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
+from engine.records import HYBRID, CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
+MOST_PARALLEL = 64  # answers at once: every pass asks for the rows of all of them
 MOST_LAYERS = 10_000  # as in the settings: more than any model has
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
+_NO_HYBRID = "There is no mode hybrid any more: auto is used, which chooses between text and the draft for each pass."
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 EXAMPLES = {
     "paceline": (
@@ -244,7 +246,7 @@ def _add_tool_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
+    group.add_argument("--mode", type=_in_todays_modes, choices=[mode.value for mode in Mode], help="default: auto")
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
 
 
@@ -270,6 +272,10 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
     models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
     models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
+    at_once = "answers at once; default 0: by memory, up to 4. Each has the whole context"
+    models.add_argument("-np", "--parallel", type=_parallel, default=0, metavar="N", help=at_once)
+    shared = "the answers at once share the cells of one context, and take no more memory"
+    models.add_argument("--shared-context", action="store_true", help=shared)
     idle = "free the models once nothing was asked for so long; the next request loads them again"
     models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")
@@ -383,7 +389,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
-    group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
+    group.add_argument("--lanes", type=_in_todays_modes, default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
@@ -503,9 +509,18 @@ def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str,
 # ---- values -----------------------------------------------------------------------------------------------------
 
 
+def _in_todays_modes(text: str) -> str:
+    """Words with commas between, without the mode that earlier versions had."""
+    words = text.split(",")
+    if not any(word.strip().partition(":")[0] == HYBRID for word in words):
+        return text
+    notify(_NO_HYBRID)
+    return ",".join(Mode.AUTO.value if word.strip().partition(":")[0] == HYBRID else word for word in words)
+
+
 def _modes(text: str) -> list[Mode]:
     try:
-        return [Mode(word) for word in text.split(",")]
+        return list(dict.fromkeys(Mode(word) for word in _in_todays_modes(text).split(",")))
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
 
@@ -578,6 +593,10 @@ def _host(text: str) -> str:
         return host_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _parallel(text: str) -> int:
+    return _whole(text, 0, MOST_PARALLEL)
 
 
 def _queue(text: str) -> int:

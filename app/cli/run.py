@@ -170,6 +170,8 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
         placement=placement,
         draft_devices=draft_devices,
         mmproj=getattr(options, "mmproj", None),  # not every command has it
+        parallel=getattr(options, "parallel", 1),  # a server's: everything else asks for one answer after the other
+        shared_context=getattr(options, "shared_context", False),
     )
 
 

@@ -34,7 +34,7 @@ from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.pictures.side_file import find_side_file
 from engine.process.embedder import Embedder
-from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Problem
+from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, ModelInfo, Problem
 from engine.requests import RunJob
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
@@ -62,7 +62,8 @@ def command(options: argparse.Namespace) -> int:
             ready = load_models(session, _load_request(options))
             if ready is None:
                 return INTERRUPTED
-            for notice in (*ready.notices, *library_notices()):
+            fewer = ready.target.parallel_reason if options.parallel != 1 else ""
+            for notice in filter(None, (*ready.notices, *library_notices(), fewer)):
                 notify(notice)
             if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
                 return 1
@@ -162,7 +163,7 @@ class LibraryModels:
         options = argparse.Namespace(**vars(self._options))
         options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
         options.mmproj = None  # what was named is the first model's
-        if draft is None and options.mode in (Mode.DRAFT, Mode.HYBRID):
+        if draft is None and options.mode == Mode.DRAFT:
             options.mode = None
         apply_layers(options)
         defaults = decoding_defaults(options)
@@ -192,7 +193,8 @@ def _serve(
         try:
             model = models.current()
             sees = ", sees pictures" if model.ready.target.sees else ""
-            notify(f"{model.name}{sees}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
+            about = f"{sees}{_drafted_by(model.ready)}{_at_once(model.ready.target)}"
+            notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
                 notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
             Server(app, scheduler.close).run([listener])
@@ -202,6 +204,10 @@ def _serve(
             while not worker.close(ENGINE_ENDS_S):
                 notify("waiting for the engine to end a pass")
     return 0
+
+
+def _at_once(target: ModelInfo) -> str:
+    return f", up to {target.parallel} answers at once" if target.parallel > 1 else ""
 
 
 def _drafted_by(ready: EngineReady) -> str:
@@ -221,6 +227,8 @@ def _unloading(
 
     class Unload:
         """Implements `engine.requests.Job`."""
+
+        shares = False
 
         def run(self, *_: object) -> None:
             activity = scheduler.activity

@@ -33,6 +33,8 @@ def load_request(settings: Settings, paths: Paths) -> LoadRequest:
         placement=asked_placement(settings),
         draft_devices=device_names(settings.text("draft_device")),
         mmproj=None if is_remote(target) else "",
+        parallel=settings.whole("parallel") or 0,
+        shared_context=bool(settings.values["shared_context"]),
     )
 
 

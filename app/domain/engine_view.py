@@ -31,7 +31,7 @@ class EngineState(StrEnum):
 # Parameters of a target that a draft model can make faster. The smallest drafts have 0.1 to 0.5 billion: for targets of
 # 0.14 and 0.27 billion they gave 0.92 to 0.96 of plain decoding, for one of 1.5 billion 1.10 to 1.17 of it.
 LEAST_DRAFTED = 900_000_000
-_NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HEAD}, {Mode.DRAFT, Mode.HEAD, Mode.HYBRID})
+_NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HEAD})
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,11 +100,15 @@ class ServerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The queue of the server: requests answered so far, those that wait, and 1 while one is answered, else 0."""
+    """The queue of the server: requests answered so far, those that wait, and answers in the making.
+
+    ``tokens_per_second`` is the speed of all of these together, over the last seconds; 0 where there are none.
+    """
 
     num_answered: int = 0
     num_waiting: int = 0
     num_running: int = 0
+    tokens_per_second: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

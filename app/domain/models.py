@@ -206,7 +206,10 @@ class FitPlace:
 
 @dataclass(frozen=True, slots=True)
 class FitTable:
-    """What a pair takes on this machine, what is free, and what to change where that is not enough."""
+    """What a pair takes on this machine, what is free, and what to change where that is not enough.
+
+    ``parallel``: answers at once, each with ``n_ctx`` tokens, or with ``shared_context`` all of them together.
+    """
 
     n_ctx: int
     parts: tuple[FitPart, ...]
@@ -214,6 +217,8 @@ class FitTable:
     level: FitLevel
     sentence: str = ""
     advice: tuple[str, ...] = ()
+    parallel: int = 1
+    shared_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)

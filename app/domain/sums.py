@@ -15,13 +15,13 @@ from engine.records import Mode, RunStats
 
 ADDED = (
     "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
-    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "draft_prompt_s",
+    "replayed", "joined_passes", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "draft_prompt_s",
     "verify_s", "sample_s", "rollback_s",
 )  # fmt: skip
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")
 _OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
-_WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO)
+_WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,7 @@ class Endpoints:
     async def metrics(self, _request: Request) -> Response:
         """Counters for Prometheus."""
         activity = self._scheduler.activity
-        text = self._metrics.render(activity.num_waiting, activity.num_running)
+        text = self._metrics.render(activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
     async def chat(self, request: Request) -> Response:
@@ -351,7 +351,8 @@ class Endpoints:
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
         entry.note_queued(name)
-        job = self._scheduler.submit(None, post, target, ask, on_turn=entry.note_turn)
+        program = _program_of(request)
+        job = self._scheduler.submit(None, post, target, ask, on_turn=entry.note_turn, program=program)
         try:
             told = await unless_gone(request, events.get())
         finally:
@@ -392,8 +393,9 @@ class Endpoints:
         entry: RequestEntry = request.scope[ENTRY]
         entry.note_queued(model.name)
         events, post = events_across_threads(entry.note_event)
+        program, target = _program_of(request), model.ready.target.path
         job = self._scheduler.submit(
-            asked.request, post, model.ready.target.path, more=asked.more, on_turn=entry.note_turn
+            asked.request, post, target, more=asked.more, on_turn=entry.note_turn, program=program
         )
         is_handed_on = False
         try:
@@ -437,6 +439,12 @@ class Endpoints:
         if isinstance(event, ApiError):
             raise event
         return self._switch.known(name) or self._current()
+
+
+def _program_of(request: Request) -> str:
+    """Who asks, by which programs take turns: what it calls itself, and where it runs."""
+    entry: RequestEntry = request.scope[ENTRY]
+    return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
 
 
 def _read_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:

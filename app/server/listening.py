@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.domain.errors import AppError, PortTakenError
+from app.server.error_forms import body_of
 from app.server.errors import ApiError
 
 BACKLOG = 128  # connections that nobody has accepted yet
@@ -26,6 +28,7 @@ MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 REQUEST_S = 30.0  # for the head of a request to arrive
 SHUTDOWN_S = 5  # for answers that were stopped to reach their clients
+_CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is as many as it takes. Close some, or try again."
 _WINDOWS_IN_USE = 10048
 TERMINATED = 143  # as a shell reports a program that SIGTERM ended
 
@@ -108,7 +111,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
         config = uvicorn.Config(
-            app,
+            self._unless_crowded(app),
             http=TimedProtocol,
             ws="none",
             lifespan="off",
@@ -117,13 +120,26 @@ class Server(uvicorn.Server):
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=MAX_CONNECTIONS,
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=shutdown_s,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         )
         super().__init__(config)
         self._on_shutdown = on_shutdown
+
+    def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
+        """Refuse what comes over too many connections, in the form of its API; uvicorn's own limit answers in text."""
+
+        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http" or len(self.server_state.connections) <= MAX_CONNECTIONS:
+                await app(scope, receive, send)
+                return
+            headers = {"Retry-After": "1", "Connection": "close"}
+            error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers)
+            response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
+            await response(scope, receive, send)
+
+        return limited
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the answers, then wait for their clients to hear of it."""

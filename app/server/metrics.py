@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from app.domain.local_server import Activity, RequestState
 from app.server.request_log import RequestLog
 from engine.pacing.pass_trace import TracedPass
 from engine.records import RunStats, Source
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
+_LLAMA_CPP = "llamacpp:"  # begins the names of llama.cpp's server
 _Sample = tuple[str, float]  # labels as they are written, value
 
 
@@ -54,21 +56,29 @@ class Metrics:
                 self._proposed.update(traced.sources)
                 self._accepted.update(traced.sources[: traced.accepted])
 
-    def render(self, num_waiting: int, num_running: int) -> str:
+    def render(self, activity: Activity) -> str:
         """Write all of them down; of the queue only the server knows."""
+        states = Counter(row.state for row in self.requests.rows())
         with self._lock:
-            lines = [*self._of_requests(num_waiting, num_running), *self._of_tokens(), *self._of_speculation()]
+            lines = [*self._of_requests(activity), *_of_states(states), *self._of_tokens(), *self._of_speculation()]
+            lines += self._as_llama_cpp(activity)
         return "\n".join(lines) + "\n"
 
-    def _of_requests(self, num_waiting: int, num_running: int) -> list[str]:
+    def _of_requests(self, activity: Activity) -> list[str]:
         requests = [
             (f'{{endpoint="{endpoint}",status="{status}"}}', float(count))
             for (endpoint, status), count in sorted(self._requests.items())
         ]
         return [
             *_metric("requests_total", "counter", "HTTP requests by path and status of the response.", requests),
-            *_metric("requests_waiting", "gauge", "Requests in the queue.", [("", num_waiting)]),
-            *_metric("requests_running", "gauge", "Requests that are answered now.", [("", num_running)]),
+            *_metric("requests_waiting", "gauge", "Requests in the queue.", [("", activity.num_waiting)]),
+            *_metric("requests_running", "gauge", "Answers in the making.", [("", activity.num_running)]),
+            *_metric(
+                "tokens_per_second",
+                "gauge",
+                "Tokens of all answers in the making, a second, over the last seconds.",
+                [("", activity.tokens_per_second)],
+            ),
             *_metric("answers_total", "counter", "Answers made, stopped ones included.", self._sum("answers")),
         ]
 
@@ -97,6 +107,30 @@ class Metrics:
             *_metric("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", rate),
         ]
 
+    def _as_llama_cpp(self, activity: Activity) -> list[str]:
+        """What llama.cpp's server counts as well, by its names: its prompt tokens are without those of the cache."""
+        prompt, predicted = float(self._sums["prompt"] - self._sums["cached"]), float(self._sums["predicted"])
+        prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
+        rows: tuple[tuple[str, str, str, float | None], ...] = (
+            ("prompt_tokens_total", "counter", "Tokens of prompts that were read.", prompt),
+            ("prompt_seconds_total", "counter", "Seconds that prompts took.", prompt_s),
+            ("tokens_predicted_total", "counter", "Tokens of answers.", predicted),
+            ("tokens_predicted_seconds_total", "counter", "Seconds that answers took.", predicted_s),
+            ("prompt_tokens_seconds", "gauge", "Tokens of prompts a second.", prompt / prompt_s if prompt_s else None),
+            (
+                "predicted_tokens_seconds",
+                "gauge",
+                "Tokens of answers a second of each.",
+                predicted / predicted_s if predicted_s else None,
+            ),
+            ("requests_processing", "gauge", "Answers in the making.", activity.num_running),
+            ("requests_deferred", "gauge", "Requests in the queue.", activity.num_waiting),
+        )
+        lines: list[str] = []
+        for name, kind, words, value in rows:
+            lines += _metric(name, kind, words, [] if value is None else [("", value)], _LLAMA_CPP)
+        return lines
+
     def _sum(self, name: str) -> list[_Sample]:
         return [("", float(self._sums[name]))]
 
@@ -105,7 +139,14 @@ def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Samp
     return [(f'{{source="{source.value}"}}', float(counts[source])) for source in sources]
 
 
-def _metric(name: str, kind: str, words: str, samples: Iterable[_Sample]) -> list[str]:
-    full = f"paceline_{name}"
+def _of_states(states: Mapping[RequestState, int]) -> list[str]:
+    """Of the requests that are in the server, how far they are; those of the page of the window."""
+    going = [state for state in RequestState if state is not RequestState.DONE]
+    samples = [(f'{{state="{state.value}"}}', float(states.get(state, 0))) for state in going]
+    return _metric("requests", "gauge", "Requests that are not done, by how far they are.", samples)
+
+
+def _metric(name: str, kind: str, words: str, samples: Iterable[_Sample], prefix: str = "paceline_") -> list[str]:
+    full = f"{prefix}{name}"
     values = [f"{full}{labels} {value:.17g}" for labels, value in samples]
     return [f"# HELP {full} {words}", f"# TYPE {full} {kind}", *values]

@@ -1,16 +1,17 @@
-"""The queue of requests: in the order of arrival, with a bound, one at a time in the engine's background."""
+"""The queue of requests: fair among programs, with a bound, up to so many at once in the engine's background."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from app.domain.local_server import Activity
-from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, stopped_error
-from app.server.turn import Ask, ForgetGuests, Told, Turn, TurnBegan
+from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
+from app.server.turn import Ask, ForgetGuests, NotLoaded, Told, Turn, TurnBegan
 from engine.errors import EngineError
 from engine.pacing.pass_trace import OnTrace
 from engine.records import (
@@ -28,6 +29,9 @@ from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
+MAX_PROGRAMS = 256  # of which is known when they were answered last
+RATE_S = 10.0  # over which tokens per second are counted
+REPORT_S = 0.5  # between two reports that there are more tokens
 
 JobEvent = TextChunk | Finished | EngineReady | Told | ApiError
 
@@ -37,35 +41,106 @@ class Job:
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
     request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
-    asked: `Told` comes. The requests of ``more`` are answered after it, each in a turn of its own. ``on_turn`` is
-    called where one begins.
+    asked: `Told` comes. The requests of ``more`` have turns of their own, which may be made at the same time: their
+    events come behind those of the ones before. ``on_turn`` is called where one begins. ``program`` is who asks.
     """
 
     def __init__(
         self,
-        request: ChatRequest | None,
+        requests: Sequence[ChatRequest | None],
         on_event: Callable[[JobEvent], None],
         target: str,
         ask: Ask | None,
-        more: Sequence[ChatRequest],
         on_turn: Callable[[], None],
+        program: str,
     ) -> None:
-        self.request = request
         self.on_event = on_event
         self.target = target
         self.ask = ask
-        self.more = deque(more)
         self.on_turn = on_turn
-        self.is_cancelled = False
-        self.number = 0  # of its turn with the engine
-        self.began_s: float | None = None  # when that began
-        self.is_whole = False  # its answer came to its end
+        self.program = program
+        self.is_cancelled = self.has_begun = False
+        self.turns = tuple(_QueuedTurn(self, request) for request in requests)
+        self.num_told = 0  # turns whose last event went out
+        self.is_over = False  # nothing is told any more
+
+    def tell(self, turn: _QueuedTurn, event: JobEvent) -> None:
+        """Hand on an event, once all of the turns before are told."""
+        if self.is_over:
+            return
+        if turn is not self.turns[self.num_told]:
+            turn.held.append(event)
+            return
+        is_last = not isinstance(event, TextChunk)
+        if is_last:
+            self.is_over = isinstance(event, ApiError) or self.num_told + 1 == len(self.turns)
+            self.num_told += 1
+        self.on_event(event)
+        if is_last and not self.is_over:
+            following = self.turns[self.num_told]
+            held, following.held = following.held, []
+            for one in held:
+                self.tell(following, one)
+
+    def fail(self, error: ApiError) -> None:
+        """Tell an error in place of all that is not told yet."""
+        if not self.is_over:
+            self.is_over = True
+            self.on_event(error)
+
+
+class _QueuedTurn:
+    """One turn of a job: an answer, a question to the session, or a load."""
+
+    def __init__(self, job: Job, request: ChatRequest | None) -> None:
+        self.job = job
+        self.request = request
+        self.loads = False  # what it was checked for was found not to be loaded
+        self.number = 0  # with the engine
+        self.began_s: float | None = None  # when the engine took it up
+        self.held: list[JobEvent] = []  # events, until those of the turns before are told
+
+    @property
+    def shares(self) -> bool:
+        """As `Turn.shares`."""
+        return self.request is not None and not self.loads
+
+
+class _Throughput:
+    """Tokens per second of all answers together, over the last `RATE_S`. To be called with a lock held."""
+
+    def __init__(self) -> None:
+        self._counts: deque[tuple[float, int]] = deque()
+        self._since = self._reported_s = 0.0
+
+    def begin(self) -> None:
+        """The first answer after a rest begins."""
+        self._counts.clear()
+        self._since = time.perf_counter()
+
+    def count(self, num_tokens: int) -> bool:
+        """Count tokens that came just now; whether it is time to report them."""
+        now = time.perf_counter()
+        self._counts.append((now, num_tokens))
+        while self._counts[0][0] < now - RATE_S:
+            self._counts.popleft()
+        is_due = now - self._reported_s >= REPORT_S
+        self._reported_s = now if is_due else self._reported_s
+        return is_due
+
+    def per_second(self) -> float:
+        """The rate now."""
+        now = time.perf_counter()
+        recent = sum(number for at_s, number in self._counts if at_s >= now - RATE_S)
+        return recent / max(min(RATE_S, now - self._since), 1e-3)
 
 
 class Scheduler:
-    """First come, first served, with a bound. All methods may be called from any thread and return at once.
+    """Requests with a bound, as many at once as what is loaded answers. All methods return at once, on any thread.
 
-    The engine has one turn of it at a time, so that the next requests of a job come before those of others.
+    Programs take turns: next comes who has the fewest answers in the making, then who waited longest since the last
+    one, then who came first. What needs the engine to itself, such as a load, waits for the answers in the making, and
+    nothing overtakes it then. How many may run at once the engine tells with each turn that begins.
 
     Attributes:
         on_answer: hears on a thread of the engine's of every answer that ended, stopped ones included.
@@ -80,11 +155,16 @@ class Scheduler:
         self._engine = engine
         self._max_waiting = max_waiting
         self._lock = threading.Lock()
-        self._waiting: deque[Job] = deque()
-        self._current: Job | None = None  # which the engine was given
+        self._waiting: list[_QueuedTurn] = []  # in the order of arrival
+        self._given: dict[int, _QueuedTurn] = {}  # to the engine, by number
+        self._next_alone: _QueuedTurn | None = None  # waits for all that the engine was given to end
+        self._parallel = 1
+        self._answered_at: dict[str, int] = {}  # by program: how many turns there had been when its last one began
+        self._num_turns = 0
         self._is_closing = False
         self._num_answered = 0
         self._latest_s = 1.0  # what the latest answer took
+        self._throughput = _Throughput()
         self.on_answer: Callable[[RunStats], None] = lambda _stats: None
         self.on_pass: OnTrace | None = None
         self.on_change: Callable[[], None] = lambda: None
@@ -95,135 +175,208 @@ class Scheduler:
     def activity(self) -> Activity:
         """What it does now."""
         with self._lock:
-            return Activity(self._num_answered, self._num_waiting, int(self._is_running))
+            num_running = self._num_running
+            rate = self._throughput.per_second() if num_running else 0.0
+            return Activity(self._num_answered, self._num_waiting, num_running, rate)
 
     @property
-    def _is_running(self) -> bool:
-        return self._current is not None and self._current.began_s is not None
+    def _num_running(self) -> int:
+        return sum(turn.began_s is not None for turn in self._given.values())
 
     @property
     def _num_waiting(self) -> int:
-        job = self._current
-        return len(self._waiting) + int(job is not None and job.began_s is None and not job.is_cancelled)
+        """Jobs that nothing was done of."""
+        turns = (*self._waiting, *self._given.values())
+        return len({turn.job for turn in turns if not turn.job.has_begun and not turn.job.is_cancelled})
 
-    def submit(
+    def submit(  # noqa: PLR0913  (what a request is)
         self,
         request: ChatRequest | None,
         on_event: Callable[[JobEvent], None],
         target: str = "",
         ask: Ask | None = None,
+        *,
         more: Sequence[ChatRequest] = (),
         on_turn: Callable[[], None] = lambda: None,
+        program: str = "",
     ) -> Job:
         """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
 
-        The requests of ``more`` come next: each has its events, and `Finished`, behind those of the one before.
+        The requests of ``more`` are part of it: each has its events, and `Finished`, behind those of the one before.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target, ask, more, on_turn)
+        job = Job((request, *more), on_event, target, ask, on_turn, program)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
             if self._num_waiting >= self._max_waiting:
                 raise self._full()
-            self._waiting.append(job)
+            self._waiting += job.turns
         self._begin_next()
         return job
 
     def cancel(self, job: Job) -> None:
-        """Drop a request that waits, end an answer within a pass; nothing where it ended."""
+        """Drop a request that waits, end its answers within a pass; nothing where they ended."""
+        job.is_cancelled = True
+        self._drop(job.turns)
+        self._begin_next()
+
+    def _drop(self, turns: Sequence[_QueuedTurn]) -> None:
         with self._lock:
-            job.is_cancelled = True
-            is_current = job is self._current
-            if job in self._waiting:
-                self._waiting.remove(job)
-        if is_current:
-            self._engine.cancel(job.number)
-        self.on_change()
+            self._waiting = [turn for turn in self._waiting if turn not in turns]
+            numbers = [number for number, turn in self._given.items() if turn in turns]
+            if self._next_alone in turns:
+                self._next_alone = None
+        for number in numbers:
+            self._engine.cancel(number)
 
     def stop_running(self) -> None:
-        """End the answer in the making within a pass; its client is told that it was stopped."""
-        job = self._current
-        if job is not None and job.began_s is not None:
-            job.is_cancelled = True
-            self._engine.cancel(job.number)
+        """End the answers in the making within a pass; their clients are told that they were stopped."""
+        with self._lock:
+            jobs = {turn.job for turn in self._given.values() if turn.began_s is not None}
+        for job in jobs:
+            self.cancel(job)
 
     def close(self) -> None:
-        """End the answer in the making and refuse what waits; nothing is taken any more."""
+        """End the answers in the making and refuse what waits; nothing is taken any more."""
         with self._lock:
             self._is_closing = True
-            refused, job = list(self._waiting), self._current
+            numbers = list(self._given)
+            jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
             self._waiting.clear()
-            if job is not None and job.began_s is None and not job.is_cancelled:
-                refused.insert(0, job)
-        if job is not None:
-            job.is_cancelled = True
-            self._engine.cancel(job.number)
-        for waiting in refused:
-            waiting.on_event(closing_error())
+            # Of the others the one whose turn it is runs: it ends, and that is told.
+            refused = [job for job in jobs if not job.is_cancelled and _comes_first(job).began_s is None]
+            for job in jobs:
+                job.is_cancelled = True
+        for number in numbers:
+            self._engine.cancel(number)
+        for job in refused:
+            job.fail(closing_error())
         self._engine.submit(RunJob(ForgetGuests(), background=True), lambda _event: None)
         self.on_change()
 
     def _full(self) -> ApiError:
-        retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s))
+        retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s / self._parallel))
         message = f"{self._num_waiting} requests wait already, which is as many as this server queues. Try again."
         return ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
 
     def _begin_next(self) -> None:
-        """Give the engine what waits longest, unless it has something of ours."""
-        with self._lock:
-            job = self._waiting.popleft() if self._waiting and self._current is None else None
-            if job is not None:
-                self._current, job.number, job.began_s, job.is_whole = job, next_number(), None, False
-        if job is not None:
-            load = self.load_for(job.target) if job.target else None
-            turn = Turn(job.request, job.target, job.ask, load, self.on_pass is not None)
-            self._engine.submit(RunJob(turn, True, job.number), lambda event: self._on_event(job, event))
+        """Give the engine what comes next, as long as there is something that may run now."""
+        while (turn := self._take_next()) is not None:
+            job = turn.job
+            load = self.load_for(job.target) if job.target and not turn.shares else None
+            asked = Turn(turn.request, job.target, job.ask, load, self.on_pass is not None)
+            self._engine.submit(RunJob(asked, True, turn.number, shares=asked.shares), partial(self._on_event, turn))
         self.on_change()
+
+    def _take_next(self) -> _QueuedTurn | None:
+        with self._lock:
+            given = self._given.values()
+            if not self._waiting or not all(turn.shares for turn in given):
+                return None
+            turn = self._next_alone or self._next_by_program()
+            if len(given) >= (self._parallel if turn.shares else 1):
+                self._next_alone = None if turn.shares else turn
+                return None
+            self._next_alone = None
+            self._waiting.remove(turn)
+            turn.number = next_number()
+            self._given[turn.number] = turn
+            self._note_answered(turn.job.program)
+            return turn
+
+    def _next_by_program(self) -> _QueuedTurn:
+        running = Counter(turn.job.program for turn in self._given.values())
+
+        def rank(turn: _QueuedTurn) -> tuple[int, int]:
+            return running[turn.job.program], self._answered_at.get(turn.job.program, -1)
+
+        return min(self._waiting, key=rank)  # of several the first
+
+    def _note_answered(self, program: str) -> None:
+        self._num_turns += 1
+        self._answered_at.pop(program, None)
+        self._answered_at[program] = self._num_turns
+        if len(self._answered_at) > MAX_PROGRAMS:
+            del self._answered_at[next(iter(self._answered_at))]
 
     # ---- on a thread of the engine's --------------------------------------------------------------------------------
 
-    def _on_event(self, job: Job, event: Event) -> None:
+    def _on_event(self, turn: _QueuedTurn, event: Event) -> None:
         if isinstance(event, TurnBegan):
-            with self._lock:
-                job.began_s = time.perf_counter()
-            job.on_turn()
-            self.on_change()
+            self._note_begun(turn, event.parallel)
         elif isinstance(event, PassTraced):
             if self.on_pass is not None:
                 self.on_pass(event.traced)
         elif isinstance(event, EngineReady):
+            self._parallel = event.target.parallel
             self.on_loaded(event)
         elif isinstance(event, TextChunk):
-            job.on_event(event)
+            with self._lock:
+                is_due = self._throughput.count(len(event.spans))
+            turn.job.tell(turn, event)
+            if is_due:
+                self.on_change()
         elif isinstance(event, Finished):
             self.on_answer(event.stats)
-            job.is_whole = event.reason is not FinishReason.CANCELLED
-            job.on_event(event if job.is_whole else closing_error() if self._is_closing else stopped_error())
+            is_whole = event.reason is not FinishReason.CANCELLED
+            self._tell_last(turn, event if is_whole else closing_error() if self._is_closing else stopped_error())
         elif isinstance(event, JobEnded | EngineFailed):
-            self._end(job, event)
+            self._end(turn, event)
 
-    def _end(self, job: Job, event: JobEnded | EngineFailed) -> None:
+    def _note_begun(self, turn: _QueuedTurn, parallel: int) -> None:
         with self._lock:
-            self._current = None
-            is_refused = job.began_s is None and self._is_closing  # and was told
-            if job.began_s is not None:
-                self._num_answered += 1
-                self._latest_s = time.perf_counter() - job.began_s
-            goes_on = job.is_whole and bool(job.more) and not job.is_cancelled and not self._is_closing
-            if goes_on:
-                job.request = job.more.popleft()
-                self._waiting.appendleft(job)
-        if not is_refused and (last := _last_of(job, event)) is not None:
-            job.on_event(last)
-        if self._is_closing and job.is_whole and job.more:
-            job.on_event(closing_error())
+            if not self._num_running:
+                self._throughput.begin()
+            turn.began_s = time.perf_counter()
+            turn.job.has_begun = True
+            self._parallel = parallel
+        turn.job.on_turn()
         self._begin_next()
 
+    def _tell_last(self, turn: _QueuedTurn, event: JobEvent) -> None:
+        job = turn.job
+        job.tell(turn, event)
+        if isinstance(event, ApiError):
+            self._drop(job.turns[job.turns.index(turn) + 1 :])  # nobody will be told of them
 
-def _last_of(job: Job, event: JobEnded | EngineFailed) -> JobEvent | None:
+    def _end(self, turn: _QueuedTurn, event: JobEnded | EngineFailed) -> None:
+        job = turn.job
+        with self._lock:
+            del self._given[turn.number]
+            if turn.began_s is not None:
+                self._num_answered += 1
+                self._latest_s = time.perf_counter() - turn.began_s
+        last = _last_of(turn, event)
+        if isinstance(last, NotLoaded):
+            last = None if self._comes_again(turn) else model_changed_error()
+        if last is not None:
+            self._tell_last(turn, last)
+        with self._lock:
+            goes_on = any(other.job is job for other in (*self._given.values(), *self._waiting))
+        if not goes_on:  # what was dropped, or ended by the engine itself, is never left without a word
+            job.fail(closing_error() if self._is_closing else stopped_error())
+        self._begin_next()
+
+    def _comes_again(self, turn: _QueuedTurn) -> bool:
+        """Whether a turn whose model is not loaded was queued again, alone, with a load in front of it."""
+        if turn.loads or turn.job.is_cancelled or self.load_for(turn.job.target) is None:
+            return False
+        with self._lock:
+            turn.loads = True
+            self._waiting.insert(0, turn)
+            self._next_alone = self._next_alone or turn
+        return True
+
+
+def _comes_first(job: Job) -> _QueuedTurn:
+    """The turn of a job whose events are told now."""
+    return job.turns[min(job.num_told, len(job.turns) - 1)]
+
+
+def _last_of(turn: _QueuedTurn, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
     """Return what a client is told at the end of a turn, beside the answer; None where that ended by itself."""
     if isinstance(event, EngineFailed):
         problem = event.problem
@@ -231,6 +384,6 @@ def _last_of(job: Job, event: JobEnded | EngineFailed) -> JobEvent | None:
             return ApiError(500, UNEXPECTED)
         return ApiError(500, f"{problem.message} {problem.advice}")
     if isinstance(event.value, EngineError):
-        is_text = job.request is not None and job.request.raw_prompt is not None
+        is_text = turn.request is not None and turn.request.raw_prompt is not None
         return api_error(event.value, "prompt" if is_text else "messages")
-    return event.value if isinstance(event.value, Told | EngineReady | ApiError) else None
+    return event.value if isinstance(event.value, Told | EngineReady | ApiError | NotLoaded) else None

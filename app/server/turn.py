@@ -29,7 +29,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class TurnBegan(JobEvent):
-    """The engine has taken the request up."""
+    """The engine has taken the request up; what is loaded makes so many answers at once."""
+
+    parallel: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NotLoaded:
+    """The turn did not begin: the model of its request is not the one that is loaded, and it was not to load it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,8 @@ class Turn:
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
     request and without ``ask`` the model is loaded only. ``load`` is what has to be loaded for it, where it is not;
-    None: a request for another model than the one that is loaded is refused. `EngineReady` is told of what was loaded.
+    None: a request for another model than the one that is loaded does not begin. `EngineReady` is told of what was
+    loaded.
     """
 
     request: ChatRequest | None
@@ -47,27 +55,40 @@ class Turn:
     load: LoadRequest | None = None
     is_traced: bool = False
 
+    @property
+    def shares(self) -> bool:
+        """Whether it runs beside other answers: it is one, and changes nothing of what is loaded."""
+        return self.request is not None and self.load is None
+
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> Told | EngineReady | EngineError | ApiError | None:
+    ) -> Told | EngineReady | EngineError | ApiError | NotLoaded | None:
         """Do it; return what was told, what is loaded, or why there is no answer. None: its events say it all."""
         if should_stop():
             return None
-        on_event(TurnBegan())
+        before = session.ready().target if session.is_loaded else None
+        if self.load is None and self.target and (before is None or before.path != self.target):
+            return NotLoaded()
+        on_event(TurnBegan(1 if before is None else before.parallel))
         try:
-            if self.load is not None:
-                self._load(session, self.load, should_stop, on_event)
-            needs_model = self.ask is None or bool(self.target)
-            ready = session.ready() if needs_model else None
-            if ready is not None and self.target not in ("", ready.target.path):
-                return model_changed_error()
-            if self.ask is not None:
-                return Told(self.ask(session, should_stop))
-            if self.request is None:
-                return ready
-            self._answer(session, self._checked(session, self.request), should_stop, on_event, between_steps)
+            return self._made(session, should_stop, on_event, between_steps)
         except (EngineError, ApiError) as error:
             return error
+
+    def _made(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> Told | EngineReady | ApiError | None:
+        if self.load is not None:
+            self._load(session, self.load, should_stop, on_event)
+        needs_model = self.ask is None or bool(self.target)
+        ready = session.ready() if needs_model else None
+        if ready is not None and self.target not in ("", ready.target.path):
+            return model_changed_error()
+        if self.ask is not None:
+            return Told(self.ask(session, should_stop))
+        if self.request is None:
+            return ready
+        self._answer(session, self._checked(session, self.request), should_stop, on_event, between_steps)
         return None
 
     def _load(self, session: Session, request: LoadRequest, should_stop: Callable[[], bool], on_event: OnEvent) -> None:

@@ -36,13 +36,26 @@ _SOURCES = {MEMORY: said("from memory"), DISK: said("from disk")}
 
 
 @dataclass(slots=True)
+class _Answering:
+    """Whose answer is made in a lane, and its counters."""
+
+    owner: int = NO_OWNER
+    stats: StatsRecorder | None = None
+
+
+@dataclass(slots=True)
 class _Slot:
     """A loaded sequence, and whose conversation it holds."""
 
     role: str
     sequence: CachedSequence
     identity: Callable[[], str]
+    now: _Answering
     owner: int = NO_OWNER
+
+    def note(self, sentence: str) -> None:
+        if self.now.stats is not None:
+            self.now.stats.decisions.append(sentence)
 
 
 @dataclass(slots=True)
@@ -71,11 +84,10 @@ class StateCache:
         self._files: StateFiles | None = None
         self._speeds = StateSpeeds(None)
         self._disk_bytes = 0
-        self._slots: dict[str, _Slot] = {}
+        self._slots: dict[tuple[int, str], _Slot] = {}  # by lane and role
+        self._answering: dict[int, _Answering] = {}  # by lane
         self._kept: dict[StateKey, _MemoryEntry] = {}  # the longest unused first
         self._writing: tuple[StateKey, Iterator[None]] | None = None
-        self._owner = NO_OWNER
-        self._stats: StatsRecorder | None = None
 
     # ---- what is allowed ----------------------------------------------------------------------------------------
 
@@ -117,21 +129,32 @@ class StateCache:
 
     # ---- sequences ----------------------------------------------------------------------------------------------
 
-    def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str]) -> None:
-        """Look after a sequence that was just loaded as "target" or "draft"."""
-        slot = self._slots[role] = _Slot(role, sequence, identity)
+    def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], lane: int = 0) -> None:
+        """Look after a sequence that was just loaded as "target" or "draft"; ``lane`` tells several of them apart."""
+        now = self._answering.setdefault(lane, _Answering())
+        slot = self._slots[lane, role] = _Slot(role, sequence, identity, now)
         sequence.before_reuse = partial(self._before_reuse, slot)
 
     def detach(self, role: str) -> None:
-        """Keep what a sequence holds that is about to be closed."""
-        slot = self._slots.pop(role, None)
-        if slot is not None and slot.owner > NO_OWNER and self._disk_bytes:
-            self._keep(slot, slot.owner)
+        """Keep what the sequences hold that are about to be closed."""
+        for key in [one for one in self._slots if one[1] == role]:
+            slot = self._slots.pop(key)
+            if slot.owner > NO_OWNER and self._disk_bytes:
+                self._keep(slot, slot.owner)
 
-    def begin(self, owner: int, stats: StatsRecorder) -> None:
+    def leave(self, lane: int) -> None:
+        """Keep what the sequences of a lane hold, which are to be empty."""
+        for (of, _role), slot in self._slots.items():
+            if of == lane:
+                owner, slot.owner = slot.owner, NO_OWNER
+                if owner != NO_OWNER:
+                    self._keep(slot, owner)
+                slot.sequence.clear()
+
+    def begin(self, owner: int, stats: StatsRecorder, lane: int = 0) -> None:
         """An answer begins; ``stats`` is told what was brought back for it."""
-        self._owner = owner if self._disk_bytes else min(owner, NO_OWNER)
-        self._stats = stats
+        now = self._answering.setdefault(lane, _Answering())
+        now.owner, now.stats = owner if self._disk_bytes else min(owner, NO_OWNER), stats
 
     # ---- idle time ----------------------------------------------------------------------------------------------
 
@@ -183,18 +206,18 @@ class StateCache:
     # ---- leaving and coming back ----------------------------------------------------------------------------------
 
     def _before_reuse(self, slot: _Slot, ids: History, canonical: bool) -> None:
-        if not self._disk_bytes and self._owner == slot.owner == NO_OWNER and not self._kept:
+        if not self._disk_bytes and slot.now.owner == slot.owner == NO_OWNER and not self._kept:
             return
-        left, slot.owner = slot.owner, self._owner
+        left, slot.owner = slot.owner, slot.now.owner
         identity = slot.identity()
         keeps = slot.sequence.would_keep(ids, canonical=canonical)
         if slot.sequence.prompt_speed is not None:
             self._speeds.note(identity, PROMPT, slot.sequence.prompt_speed, 1.0)
             slot.sequence.prompt_speed = None
         found = self._best(slot, identity, ids, canonical=canonical)
-        if left not in (NO_OWNER, self._owner):
+        if left not in (NO_OWNER, slot.now.owner):
             self._keep(slot, left)
-        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(found, keeps):
+        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(slot, found, keeps):
             self._restore(slot, found)
 
     def _best(self, slot: _Slot, identity: str, ids: History, *, canonical: bool) -> _Match | None:
@@ -216,14 +239,14 @@ class StateCache:
         whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
         return 0 if whole and shared < len(held) else shared
 
-    def _pays(self, found: _Match, keeps: int) -> bool:
+    def _pays(self, slot: _Slot, found: _Match, keeps: int) -> bool:
         identity, spared = found.key.identity, found.num_usable - keeps
         decoding = self._speeds.seconds(identity, PROMPT, spared)
         restoring = self._speeds.seconds(identity, found.place, found.num_bytes)
         if decoding is None or restoring is None or restoring < decoding:
             return True  # also where one is not known yet: trying it is how it becomes known
         self._speeds.relax(identity, found.place)
-        self._note(_decoded_again(spared, decoding, found.place, restoring))
+        slot.note(_decoded_again(spared, decoding, found.place, restoring))
         return False
 
     def _keep(self, slot: _Slot, owner: int) -> None:
@@ -241,7 +264,7 @@ class StateCache:
             return
         took = time.perf_counter() - started
         self._speeds.note(identity, SAVE, state.num_bytes, took)
-        self._note(
+        slot.note(
             said(
                 "saved {tokens} {of_model} for the previous chat in {took}",
                 tokens=_tokens(num_past),
@@ -274,17 +297,17 @@ class StateCache:
             state = self._files.read(found.key)
         if state is None or not slot.sequence.adopt(state):
             self._drop(found.key)
-            self._note(said("a saved cache could not be restored; its tokens are decoded again"))
+            slot.note(said("a saved cache could not be restored; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
         self._speeds.note(found.key.identity, found.place, found.num_bytes, took)
         if found.key in self._kept:
             self._kept[found.key] = self._kept.pop(found.key)
-        if self._stats is not None:
-            self._stats.restore_s += took
+        if slot.now.stats is not None:
+            slot.now.stats.restore_s += took
             if slot.role == "target":
-                self._stats.restored_tokens = found.num_usable
-        self._note(
+                slot.now.stats.restored_tokens = found.num_usable
+        slot.note(
             said(
                 "restored {tokens} {of_model} {source} in {took}",
                 tokens=_tokens(found.num_usable),
@@ -298,10 +321,6 @@ class StateCache:
         self._kept.pop(key, None)
         if self._files is not None:
             self._files.remove(key)
-
-    def _note(self, sentence: str) -> None:
-        if self._stats is not None:
-            self._stats.decisions.append(sentence)
 
 
 def _memory_limit() -> int:

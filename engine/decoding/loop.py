@@ -122,6 +122,8 @@ class Speculation:
         target, count = self._target, self._count
         times = [perf_counter()]
         history = self._tokens[:count]
+        if self._pacer is not None and target.batch is not None:
+            self._pacer.join(target.batch.beside(is_drafting=self._pacer.is_drafting))
         num_pending, num_replayed = target.num_pending, target.num_replayed
         if self._recovery is not None:
             self._recovery.num_pending = num_pending
@@ -159,7 +161,7 @@ class Speculation:
         if self._config.on_trace is not None:
             self._trace(count, draft, kept, (times[-1] - times[0]) * 1000.0, token_ms)
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
-        if self._config.on_pass is not None:
+        if self._config.on_pass is not None and target.joined is None:
             self._config.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
         return output
 
@@ -180,11 +182,12 @@ class Speculation:
         most = min(most, self.room)
         ids: list[int] = []
         begun, passed = [perf_counter()], list[float]()
-        latest = int(tokens[count - 1])
+        latest, num_joined, target = int(tokens[count - 1]), 0, self._target
         while True:
             try:
                 row = forward([latest], 1)[0]
                 passed.append(perf_counter())
+                num_joined += target.joined is not None
                 latest = choose(row, tokens[:count])
             except DecodeError as error:
                 if not ids:
@@ -200,7 +203,7 @@ class Speculation:
             if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
         self._count = count
-        self._count_plain(begun, passed)
+        self._count_plain(begun, passed, num_joined)
         return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
     def _plain_sampler(self) -> Callable[[Row, History], int]:
@@ -208,9 +211,13 @@ class Speculation:
         sampler, nothing = self._sampler, list[int]()
         return lambda row, history: sampler.choose(row, history, nothing)
 
-    def _count_plain(self, begun: list[float], passed: list[float]) -> None:
-        """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done."""
+    def _count_plain(self, begun: list[float], passed: list[float], num_joined: int) -> None:
+        """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done.
+
+        Where some were made with others', nothing is learnt of what they cost: the others are in it.
+        """
         stats, passes_ms = self._stats, list[float]()
+        stats.joined_passes += num_joined
         for (start, end), row_at in zip(pairwise(begun), passed, strict=False):
             stats.count_pass(0, 0, end - start)
             stats.verify_s += row_at - start
@@ -219,6 +226,8 @@ class Speculation:
             if self._config.on_trace is not None:
                 count = self._count - len(passed) + len(passes_ms) - 1
                 self._trace(count, None, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
+        if num_joined:
+            return
         if self._costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
             other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
@@ -258,6 +267,11 @@ class Speculation:
         stats.verify_s += passing
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
+        if self._target.joined is not None:
+            stats.joined_passes += 1
+            if pacer is not None and (paced := self._paced_drafter()) is not None:
+                paced.observe_joined_pass(num_kept)
+            return
         if self._costs is not None:
             self._costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
         if pacer is None:
@@ -266,13 +280,17 @@ class Speculation:
         if self._recovery is None:
             other_s += undoing
         pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)
+        if (paced := self._paced_drafter()) is not None:
+            paced.observe_pass(elapsed_ms, num_kept)
+        if self._recovery is not None:
+            self._count_recovery(self._recovery, saving, undoing, num_pending, num_proposed)
+
+    def _paced_drafter(self) -> PacedDrafter | None:
+        """What proposed for the last pass, where that is paced."""
         drafter = self._drafter
         if isinstance(drafter, GrammarDrafter) and drafter.asked_inner:
             drafter = drafter.inner
-        if isinstance(drafter, PacedDrafter):
-            drafter.observe_pass(elapsed_ms, num_kept)
-        if self._recovery is not None:
-            self._count_recovery(self._recovery, saving, undoing, num_pending, num_proposed)
+        return drafter if isinstance(drafter, PacedDrafter) else None
 
     def _count_recovery(
         self, recovery: Recovery, saving: float, undoing: float, num_pending: int, num_proposed: int

@@ -31,6 +31,7 @@ class StatsRecorder:
         self.depth = 0
         self.plain_ms: float | None = None
         self.plain_changed = False
+        self.joined_passes = 0
         self.left_out = self.unanswered = self.restored_tokens = 0
         self.restore_s = 0.0
         self.prompt_tokens = self.prompt_cached_tokens = 0
@@ -149,6 +150,7 @@ class StatsRecorder:
             interval_counts=_interval_counts(per_token_s),
             plain_ms=self.plain_ms,
             plain_changed=self.plain_changed,
+            joined_passes=self.joined_passes,
             left_out=self.left_out,
             unanswered=self.unanswered,
             restored_tokens=self.restored_tokens,

@@ -188,3 +188,51 @@ def _num_shared(left: Sequence[int], right: Sequence[int]) -> int:
         if one != other:
             return i
     return min(len(left), len(right))
+
+
+class PastText:
+    """One for a session and those beside it. ``folder`` is where it is kept for the next start; None: nowhere."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._of_vocab: PastTextIndex | None = None
+
+    @property
+    def index(self) -> SuffixIndex | None:
+        """What was read of it by now; None where that was not begun."""
+        return self._of_vocab.index if self._of_vocab is not None else None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether `work` has something to do."""
+        return self._of_vocab.has_work if self._of_vocab is not None else self._folder is not None
+
+    def learn(self, ids: list[int], vocab: Tokenizer) -> None:
+        """Learn from a conversation."""
+        self._of(vocab).learn(ids)
+
+    def work(self, budget_s: float, vocab: Tokenizer) -> None:
+        """Read, index and keep for about so many seconds."""
+        self._of(vocab).work(budget_s)
+
+    def forget(self) -> None:
+        """Lose it, for every vocabulary; what is said from now on may be learnt again.
+
+        Raises:
+            OSError: a file cannot be deleted.
+        """
+        if self._of_vocab is not None:
+            self._of_vocab.forget()
+        elif self._folder is not None:
+            forget_files(self._folder)
+
+    def leave(self) -> None:
+        """Keep it: another vocabulary follows, or none. The one that it is of must be there still."""
+        if self._of_vocab is not None:
+            self._of_vocab.save()
+        self._of_vocab = None
+
+    def _of(self, vocab: Tokenizer) -> PastTextIndex:
+        if self._of_vocab is None:
+            self._of_vocab = PastTextIndex(self._folder, VocabularyIdentity(vocab))
+        return self._of_vocab

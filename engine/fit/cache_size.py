@@ -36,17 +36,20 @@ class CacheSetup:
     """A context of ``n_ctx`` tokens and how its keys and values are stored: a name in `CACHE_TYPES`.
 
     Without ``fused`` (flash) attention the scores of all heads are held at once; a quantized cache has it always.
+    Of ``num_answers`` at once each has so many tokens, or where they are ``shared`` all have them together.
     """
 
     n_ctx: int
     cache_type_k: str = "f16"
     cache_type_v: str = "f16"
     fused: bool = True
+    num_answers: int = 1
+    shared: bool = False
 
     @property
     def num_cells(self) -> int:
-        """Tokens that llama.cpp really makes room for."""
-        return -(-self.n_ctx // _STEP) * _STEP
+        """Tokens that llama.cpp really makes room for: one pool for all answers."""
+        return -(-self.n_ctx // _STEP) * _STEP * (1 if self.shared else self.num_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     key_type, value_type = CACHE_TYPES[setup.cache_type_k], CACHE_TYPES[setup.cache_type_v]
     latent = _is_latent(header)
     recurrent, sliding = _recurrent_layers(header, num_layers), _sliding_layers(header, num_layers)
-    num_states = 1 + _num_snapshots(header)
+    num_states = (1 + _num_snapshots(header)) * setup.num_answers
     borrowing = num_layers - first(header.own("attention.shared_kv_layers"))
     sizes = []
     for i in range(num_layers):
@@ -109,6 +112,11 @@ def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
 def num_cached_layers(header: GgufHeader) -> int:
     """Layers that an ordinary pass runs: all but those that predict several tokens ahead."""
     return max(0, first(header.own("block_count")) - first(header.own("nextn_predict_layers")))
+
+
+def is_recurrent(header: GgufHeader) -> bool:
+    """Whether some layers keep a state in place of keys and values, or beside them."""
+    return any(_recurrent_layers(header, num_cached_layers(header)))
 
 
 def per_layer(value: Value | None, num_layers: int) -> list[int]:

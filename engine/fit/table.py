@@ -20,6 +20,7 @@ from engine.gguf.header import GgufHeader
 from engine.sentences import said, size_of
 
 SMALLEST_N_CTX = 2048
+CONTEXT_ROW = "context"
 _USABLE = 0.95  # of what is free on a device
 
 
@@ -28,12 +29,14 @@ class Room:
     """Free bytes; no GPU where ``gpu_bytes`` is 0, and None where the disk does not matter.
 
     ``devices`` are names and free bytes of each, where there are several; ``gpu_bytes`` is theirs together.
+    ``machine_bytes`` is main memory, free or not; 0 where that is not known.
     """
 
     main_bytes: int
     gpu_bytes: int = 0
     disk_bytes: int | None = None
     devices: tuple[tuple[str, int], ...] = ()
+    machine_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,14 @@ class PairPlan:
 
     target: ModelPlan
     draft: ModelPlan | None = None
+
+    def answering(self, number: int, *, shared: bool = False) -> PairPlan:
+        """The same for so many answers at once, each with a whole context, or ``shared`` in one."""
+
+        def changed(plan: ModelPlan) -> ModelPlan:
+            return replace(plan, setup=replace(plan.setup, num_answers=number, shared=shared))
+
+        return PairPlan(changed(self.target), changed(self.draft) if self.draft else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +125,11 @@ class FitTable:
     devices_bytes: tuple[int, ...] = ()
 
     @property
+    def cache_bytes(self) -> int:
+        """Of all contexts, wherever they lie."""
+        return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.name.endswith(CONTEXT_ROW))
+
+    @property
     def needed(self) -> FitRow:
         """The sum of all rows."""
         return FitRow(
@@ -142,9 +158,24 @@ class FitTable:
         return max(verdicts, key=list(Verdict).index)
 
 
+def table_of(pair: PairPlan, room: Room) -> FitTable:
+    """Compare what ``pair`` takes with ``room``, without a thought of what to change."""
+    plans = {"Target": pair.target, **({"Draft": pair.draft} if pair.draft else {})}
+    rows: list[FitRow] = []
+    devices_bytes: list[int] = []
+    for who, plan in plans.items():
+        memory = _memory(plan, pair)
+        encoder = None
+        if plan.side is not None:
+            memory, encoder = with_encoder(memory, plan.side, plan.gpu_layers)
+        rows.extend(_rows(who, plan, memory, encoder))
+        devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
+    return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
+
+
 def fit_table(pair: PairPlan, room: Room) -> FitTable:
     """Compare what ``pair`` takes with ``room``; where that is short, find what to change."""
-    table = _table(pair, room)
+    table = table_of(pair, room)
     return table if table.verdict is Verdict.FITS else replace(table, changes=tuple(_changes(pair, room)))
 
 
@@ -160,26 +191,12 @@ def experts_to_leave(pair: PairPlan, room: Room) -> int:
 
     def fits(num_layers: int) -> bool:
         changed = replace(pair, target=pair.target.leaving_experts(num_layers))
-        return _table(changed, room).gpu_verdict is not Verdict.TOO_LARGE
+        return table_of(changed, room).gpu_verdict is not Verdict.TOO_LARGE
 
     everything = num_cached_layers(pair.target.header)
     if fits(0):
         return 0
     return bisect_left(range(1, everything), True, key=fits) + 1
-
-
-def _table(pair: PairPlan, room: Room) -> FitTable:
-    plans = {"Target": pair.target, **({"Draft": pair.draft} if pair.draft else {})}
-    rows: list[FitRow] = []
-    devices_bytes: list[int] = []
-    for who, plan in plans.items():
-        memory = _memory(plan, pair)
-        encoder = None
-        if plan.side is not None:
-            memory, encoder = with_encoder(memory, plan.side, plan.gpu_layers)
-        rows.extend(_rows(who, plan, memory, encoder))
-        devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
-    return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
 
 
 def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
@@ -198,7 +215,7 @@ def _rows(who: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None)
         return FitRow(f"{who}: {what}", share.main_bytes, share.gpu_bytes, disk_bytes)
 
     yield row("weights", memory.weights, plan.download_bytes)
-    yield row("context", memory.cache)
+    yield row(CONTEXT_ROW, memory.cache)
     yield row("compute buffers", memory.compute)
     yield row("tokenizer and the rest", memory.other)
     if encoder is not None:
@@ -213,7 +230,7 @@ def _judge(needed: int, free: int) -> Verdict:
 
 def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
     """What helps by itself, gentlest first; where the disk is short, or nothing helps, that."""
-    table = _table(pair, room)
+    table = table_of(pair, room)
     if room.disk_bytes is not None and table.needed.disk_bytes > room.disk_bytes:
         missing = size_of(table.needed.disk_bytes - room.disk_bytes)
         yield Change(
@@ -222,7 +239,7 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
             said("Free {missing} of disk space, or choose another folder for the models.", missing=missing),
         )
         room = replace(room, disk_bytes=None)
-        table = _table(pair, room)
+        table = table_of(pair, room)
     if table.verdict is Verdict.FITS:
         return
     wanted = table.verdict
@@ -238,7 +255,7 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
 
 def _helps(pair: PairPlan, room: Room, before: Verdict) -> bool:
     order = list(Verdict)
-    return order.index(_table(pair, room).verdict) < order.index(before)
+    return order.index(table_of(pair, room).verdict) < order.index(before)
 
 
 def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:

@@ -1,16 +1,17 @@
-"""One sequence of tokens in llama.cpp's memory: passes, logits rows, rollback."""
+"""Sequences of tokens in llama.cpp's memory: passes, logits rows, rollback."""
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ContextError, DecodeError
+from engine.errors import CacheFullError, ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
@@ -53,6 +54,8 @@ class ContextParams:
     num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
     max_rows: int = MAX_ROWS  # of logits that a pass may be asked for
     num_at_once: int = 0  # places of a picture that are computed at once; 0: as tokens of a prompt
+    num_sequences: int = 1  # each of up to ``n_ctx`` tokens
+    shares_cells: bool = False  # the cache holds ``n_ctx`` tokens of all sequences together, not of each
 
 
 def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
@@ -79,8 +82,20 @@ class RowTap(Protocol):
         """The cache holds something else now."""
 
 
+@dataclass(frozen=True, slots=True)
+class PassPart:
+    """What one sequence wants of a pass; see `LlamaContext.forward`."""
+
+    sequence: LlamaContext
+    ids: TokenIds
+    n_rows: int
+    num_padding: int = 0
+
+
 class LlamaContext:
     """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` are those that it really has.
+
+    It is the first sequence of its context; `beside` gives the others, which share llama.cpp's context and buffers.
 
     Raises:
         ContextError: llama.cpp could not make a context of this size.
@@ -93,21 +108,16 @@ class LlamaContext:
         self._n_vocab = model.vocab.n_vocab
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)
-        self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
+        num_parts = 1 if params.shares_cells else params.num_sequences
+        self.num_cells = int(self._lib.llama_n_ctx(self._handle))
+        self._n_ctx = self.num_cells // num_parts
         self._n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self._handle)))
         # Text is read in chunks of one size, whatever is computed at once.
         self.num_at_once = int(self._lib.llama_n_ubatch(self._handle))
         self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
-        self._num_past = 0
-        # A run of places may go on by fewer positions (M-RoPE). Behind each such run: the place, and how many fewer.
-        self._gaps: list[tuple[int, int]] = []
-        self._gap = 0  # of what follows now
+        self._begin_empty(0)
         self._top = TopKSampler(self._lib, self._handle, self._n_vocab, params.num_candidates)
-        self.tap: RowTap | None = None
         self.num_snapshots = self._snapshots()
-        self._reach = 0  # so many tokens could be forgotten by snapshots now
-        self._state = (ctypes.c_uint8 * 0)()
-        self._state_bytes, self._state_past = 0, -1
         self._state_flags = self._lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
         if model.gpu_layers:
             self._state_flags |= self._lib.LLAMA_STATE_SEQ_FLAGS_ON_DEVICE
@@ -117,8 +127,10 @@ class LlamaContext:
         self._wants_row = np.ctypeslib.as_array(self._batch.logits, (N_BATCH,))
         self._counting = np.arange(N_BATCH, dtype=np.int32)
         np.ctypeslib.as_array(self._batch.n_seq_id, (N_BATCH,))[:] = 1
-        for i in range(N_BATCH):
-            self._batch.seq_id[i][0] = 0
+        self._own_seq_ids = [ctypes.cast(self._batch.seq_id[i], ctypes.c_void_p).value for i in range(N_BATCH)]
+        self._seq_ids = np.zeros(N_BATCH, dtype=np.int32)
+        self._point_at([self._seq_ids.ctypes.data + 4 * i for i in range(N_BATCH)])
+        self._in_batch = [self.seq_id]  # the sequence that all of `_seq_ids` say; shared with those beside
         self._wants_row[:] = 0
         # The same memory without NumPy, whose calls cost a multiple of their usual right after a pass.
         self._one_id, self._one_position, self._one_wants = self._batch.token, self._batch.pos, self._batch.logits
@@ -127,9 +139,25 @@ class LlamaContext:
         self._rows_address = 0
         self._rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
 
+    def _begin_empty(self, seq_id: int) -> None:
+        """Be the sequence of this number, which holds nothing."""
+        self.seq_id = seq_id
+        self._num_past = 0
+        # A run of places may go on by fewer positions (M-RoPE). Behind each such run: the place, and how many fewer.
+        self._gaps: list[tuple[int, int]] = []
+        self._gap = 0  # of what follows now
+        self.tap: RowTap | None = None
+        self._reach = 0  # so many tokens could be forgotten by snapshots now
+        self._state = (ctypes.c_uint8 * 0)()
+        self._state_bytes, self._state_past = 0, -1
+
     def _make(self, params: ContextParams) -> int:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
+        if params.num_sequences > 1:
+            native.n_ctx *= 1 if params.shares_cells else params.num_sequences
+            # Of one cache a pass takes tokens of any sequence, as many as each wants; else as many of each.
+            native.n_seq_max, native.kv_unified = params.num_sequences, True
         native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
         native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
         native.n_outputs_max = params.max_rows
@@ -173,9 +201,30 @@ class LlamaContext:
         confirmed = int(self._lib.llama_n_rs_seq(self._handle))
         return confirmed if confirmed or self._model.is_recurrent else None
 
+    def _point_at(self, addresses: Sequence[int | None]) -> None:
+        """Have the batch read the sequence of each token there."""
+        pointers = ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_void_p))
+        for i, address in enumerate(addresses):
+            pointers[i] = address
+
+    def beside(self, seq_id: int) -> LlamaContext:
+        """Give another sequence of this context, empty; it may be used until this one is closed.
+
+        Raises:
+            ValueError: the context has not so many.
+        """
+        if not 0 < seq_id < self.params.num_sequences:
+            raise ValueError(f"a context of {self.params.num_sequences} sequences has no number {seq_id}")
+        other = copy.copy(self)
+        other._begin_empty(seq_id)  # noqa: SLF001  (of the same class)
+        return other
+
     def close(self) -> None:
-        """Free the cache and the buffers."""
+        """Free the cache and the buffers; of a sequence beside the first, forget what it holds."""
+        if self.seq_id:
+            return
         if self._handle:
+            self._point_at(self._own_seq_ids)
             self._lib.llama_batch_free(self._batch)
             self._lib.llama_free(self._handle)
             self._top.free()
@@ -235,8 +284,8 @@ class LlamaContext:
 
     @property
     def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`."""
-        return self._top.count
+        """See `LanguageModel.num_candidates`. Only the first sequence can choose."""
+        return self._top.count if not self.seq_id else 0
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`. The first call after whole rows has llama.cpp plan its buffers anew.
@@ -258,6 +307,8 @@ class LlamaContext:
         past = self._num_past
         position = past - self._gap
         last = end
+        if self._in_batch[0] != self.seq_id:
+            self._in_batch[0] = self._seq_ids[:] = self.seq_id
         if self.tap is not None and self.tap.prepare(is_whole=n_rows == end and count <= self._max_rows):
             last = count
         if count == 1:
@@ -277,6 +328,51 @@ class LlamaContext:
             self.tap.take(past, count)
         # A pass leaves snapshots of its own tokens only: what lies beyond is of an older pass, and wrong.
         self._reach = min(count - 1, self.num_snapshots or 0)
+
+    def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
+        """Make one pass for several sequences of this context; give the rows of each, views that the next overwrites.
+
+        At most `N_BATCH` ids and ``params.max_rows`` rows in all. What `tap` needs is not taken.
+
+        Raises:
+            DecodeError: the pass failed; each cache is as before the call.
+        """
+        if self._top.is_attached:
+            self._top.detach()
+        count, num_rows = 0, 0
+        for part in parts:
+            begin, sequence = count, part.sequence
+            count += len(part.ids)
+            end = count - part.num_padding
+            self._ids[begin:count] = part.ids
+            first = sequence._num_past - sequence._gap  # noqa: SLF001  (of the same class)
+            np.add(self._counting[: count - begin], first, out=self._positions[begin:count])
+            self._seq_ids[begin:count] = sequence.seq_id
+            self._wants_row[begin:count] = 0
+            self._wants_row[end - part.n_rows : end] = 1
+            num_rows += part.n_rows
+        self._in_batch[0] = -1
+        self._batch.n_tokens = count
+        library.clear_errors()
+        code = self._lib.llama_decode(self._handle, self._batch)
+        if code != 0:
+            for part in parts:
+                part.sequence._drop_from(part.sequence._num_past)  # noqa: SLF001  (as above)
+            self._raise(code)
+        rows, taken, given = self._view(num_rows), 0, list[Rows]()
+        for part in parts:
+            sequence, num_new = part.sequence, len(part.ids)
+            sequence._num_past += num_new  # noqa: SLF001  (as above)
+            sequence._reach = min(num_new - 1, self.num_snapshots or 0)  # noqa: SLF001  (as above)
+            given.append(rows[taken : taken + part.n_rows])
+            taken += part.n_rows
+        return given
+
+    def copy_prefix(self, other: LlamaContext, num_tokens: int) -> None:
+        """Hold the first tokens of another sequence of this context in place of everything; the cells are shared."""
+        self.clear()
+        self._lib.llama_memory_seq_cp(self._memory, other.seq_id, self.seq_id, 0, num_tokens)
+        self._end_at(num_tokens)
 
     def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
         """Append places that are no tokens; what follows goes on ``num_positions`` behind.
@@ -324,10 +420,17 @@ class LlamaContext:
         # An abort or a fatal error may leave part of the batch in memory. A state has gone on then, and llama.cpp has
         # taken it back already, by a snapshot that the pass should have made and did not: only without one it says so.
         is_whole = code == _IS_FULL or self.num_snapshots is None
-        if not is_whole or not self._lib.llama_memory_seq_rm(self._memory, 0, self._position(past), -1):
+        if not is_whole or not self._drop_from(past):
             self.clear()
+        self._raise(code)
+
+    def _drop_from(self, num_past: int) -> bool:
+        """Have llama.cpp forget what lies behind so many places; False where its memory cannot."""
+        return bool(self._lib.llama_memory_seq_rm(self._memory, self.seq_id, self._position(num_past), -1))
+
+    def _raise(self, code: int) -> NoReturn:
         if code == _IS_FULL:
-            raise DecodeError(
+            raise CacheFullError(
                 said("The context of {n_ctx:,} tokens is full.", n_ctx=self._n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
             )
@@ -348,7 +451,7 @@ class LlamaContext:
             return True
         if self.num_snapshots is not None and self._num_past - num_past > self._reach:
             return False
-        if not self._lib.llama_memory_seq_rm(self._memory, 0, self._position(num_past), -1):
+        if not self._drop_from(num_past):
             return False
         self._end_at(num_past)
         if num_past < self._state_past:
@@ -358,11 +461,11 @@ class LlamaContext:
     def save(self) -> bool:
         """See `LanguageModel.save`. Keeps the recurrent part only: the tail of a cache can be dropped without it."""
         self._state_past = -1
-        size = int(self._lib.llama_state_seq_get_size_ext(self._handle, 0, self._state_flags))
+        size = int(self._lib.llama_state_seq_get_size_ext(self._handle, self.seq_id, self._state_flags))
         if size > len(self._state):
             self._state = (ctypes.c_uint8 * size)()
         self._state_bytes = int(
-            self._lib.llama_state_seq_get_data_ext(self._handle, self._state, size, 0, self._state_flags)
+            self._lib.llama_state_seq_get_data_ext(self._handle, self._state, size, self.seq_id, self._state_flags)
         )
         if size == 0 or self._state_bytes == 0:
             return False
@@ -377,10 +480,10 @@ class LlamaContext:
             self._state_past = past
             return past == 0
         read = self._lib.llama_state_seq_set_data_ext(
-            self._handle, self._state, self._state_bytes, 0, self._state_flags
+            self._handle, self._state, self._state_bytes, self.seq_id, self._state_flags
         )
         # Of a hybrid memory the other part, a cache, still holds what followed.
-        if read == 0 or not self._lib.llama_memory_seq_rm(self._memory, 0, self._position(past), -1):
+        if read == 0 or not self._drop_from(past):
             self.clear()
             return False
         self._end_at(past)
@@ -389,14 +492,14 @@ class LlamaContext:
     @property
     def state_bytes(self) -> int:
         """See `LanguageModel.state_bytes`."""
-        return int(self._lib.llama_state_seq_get_size(self._handle, 0))
+        return int(self._lib.llama_state_seq_get_size(self._handle, self.seq_id))
 
     def export_state(self) -> NDArray[np.uint8] | None:
         """See `LanguageModel.export_state`."""
         size = self.state_bytes
         state = np.empty(size, dtype=np.uint8)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-        written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, 0)) if size else 0
+        written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, self.seq_id)) if size else 0
         return state[:written] if written and self._num_past else None
 
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
@@ -404,8 +507,8 @@ class LlamaContext:
         self.clear()
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         with library.errors():
-            read = int(self._lib.llama_state_seq_set_data(self._handle, address, len(state), 0))
-        last = int(self._lib.llama_memory_seq_pos_max(self._memory, 0))
+            read = int(self._lib.llama_state_seq_set_data(self._handle, address, len(state), self.seq_id))
+        last = int(self._lib.llama_memory_seq_pos_max(self._memory, self.seq_id))
         self._gaps = list(gaps)
         if read != len(state) or last != self._position(num_past) - 1:
             self.clear()
@@ -415,7 +518,10 @@ class LlamaContext:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._lib.llama_memory_clear(self._memory, False)
+        if self.params.num_sequences > 1:
+            self._lib.llama_memory_seq_rm(self._memory, self.seq_id, -1, -1)
+        else:
+            self._lib.llama_memory_clear(self._memory, False)
         self._num_past = self._reach = self._gap = 0
         self._gaps = []
         self._state_past = -1

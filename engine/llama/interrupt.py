@@ -23,6 +23,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._text = ctypes.create_string_buffer(2)
+        self._attached: dict[int, int] = {}  # how often each context is
 
     def set(self) -> None:
         """End the passes of the contexts that listen, each with a `DecodeError` that leaves its cache as it was."""
@@ -34,15 +35,26 @@ class Interrupt:
 
     @contextmanager
     def attached_to(self, contexts: Sequence[Computing]) -> Iterator[None]:
-        """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost."""
+        """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost.
+
+        Answers side by side attach the same ones, which listen until the last of them is done.
+        """
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:
-            context.set_abort_callback(_asks(), self._text)
+            if self._count(context, 1) == 1:
+                context.set_abort_callback(_asks(), self._text)
         try:
             yield
         finally:
             for context in listening:
-                context.set_abort_callback(None, None)
+                if not self._count(context, -1):
+                    context.set_abort_callback(None, None)
+
+    def _count(self, context: Computing, change: int) -> int:
+        number = self._attached.pop(id(context), 0) + change
+        if number:
+            self._attached[id(context)] = number
+        return number
 
 
 @cache

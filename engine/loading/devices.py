@@ -11,14 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
+
+from engine.errors import DeviceError
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import Spread
 from engine.fit.fit import all_parts_bytes
 from engine.fit.table import ModelPlan, PairPlan, Room, experts_to_leave
 from engine.gguf.header import read_header
+from engine.llama import rpc
 from engine.llama.devices import find_devices
 from engine.llama.placement import moved_tensors
-from engine.records import Device, DeviceKind, Placement, SplitMode
+from engine.records import Device, DeviceKind, LoadRequest, Placement, SplitMode
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +48,8 @@ def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[De
 def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> Room:
     """What is free, with the devices one by one."""
     free = tuple((one.name, one.free_bytes or 0) for one in devices)
-    return Room(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free)
+    machine_bytes = psutil.virtual_memory().total
+    return Room(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +92,13 @@ def _experts_left(path: Path, placement: Placement, setup: CacheSetup, beside_by
         return (None, everything)
     log.info("the experts of %d of %d layers stay in main memory", fewest, everything)
     return tuple(sorted({fewest, -(-(fewest + everything) // 2), everything}))
+
+
+def remote_devices(request: LoadRequest) -> tuple[tuple[str, tuple[Device, ...]], ...]:
+    """The devices of other machines that a request names, by the name of the machine."""
+    names = (*request.placement.devices, *(request.draft_devices if request.draft else ()))
+    try:
+        return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
+    except DeviceError as error:  # the draft's, which was not taken then
+        log.info("%s", error.message)
+        return ()

@@ -6,25 +6,30 @@ A loaded model is weights, context and cached sequence, and the `ModelInfo` that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import psutil
 
 from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
-from engine.gguf.header import read_header
+from engine.fit.parallel import choose_parallel, obstacle_of
+from engine.fit.table import ModelPlan, PairPlan
+from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import unused_parts
 from engine.gguf.model_parts import size_of_files
 from engine.interfaces import Computing
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.devices import find_devices
 from engine.llama.model import LlamaModel
 from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
     ANYWHERE,
@@ -62,6 +67,8 @@ class LoadOptions:
     placement: Placement = ANYWHERE
     beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
     num_at_once: int = 0  # see `ContextParams`
+    num_sequences: int = 1  # see `ContextParams`
+    shares_cells: bool = False  # see `ContextParams`
 
     @property
     def may_leave_main_memory(self) -> bool:
@@ -105,6 +112,32 @@ def target_options(request: LoadRequest) -> LoadOptions:
     return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
 
 
+def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
+    """The target's options for as many answers at once as were asked for and have room; and why no more.
+
+    Raises:
+        ModelFileError: its header cannot be read.
+        DeviceError: a device is not there.
+    """
+    if request.parallel == 1:
+        return options, ""
+    header, kind = read_header(Path(request.target)), options.cache_type.value
+    layers = options.gpu_layers if options.gpu_layers is not None else ALL_LAYERS
+    layers = layers if options.may_leave_main_memory else 0
+    setup = CacheSetup(_automatic_n_ctx(header, options), kind, kind)
+    plan, draft = ModelPlan(header, setup, layers, all_parts_bytes(Path(request.target), header)), None
+    if request.draft:
+        with suppress(ModelFileError):  # told when it is opened
+            draft_header = read_header(Path(request.draft))
+            draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
+    room = room_on(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
+    obstacle = obstacle_of(header, shared=request.shared_context)
+    chosen = choose_parallel(
+        PairPlan(plan, draft), room, request.parallel, shared=request.shared_context, obstacle=obstacle
+    )
+    return replace(options, num_sequences=chosen.number, shares_cells=request.shared_context), chosen.reason
+
+
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
     """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
 
@@ -118,6 +151,11 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
     return LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
+
+
+def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
+    """What a person should know of where and how a target was loaded, one sentence each."""
+    return (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
@@ -176,9 +214,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     """
     headers = [read_header(Path(path)) for path in paths]
     wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
-    trained = headers[0].own("context_length")
-    largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
-    n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
+    n_ctx = _automatic_n_ctx(headers[0], options)
     if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
@@ -188,6 +224,13 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         n_ctx //= 2
     check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
     return replace(options, n_ctx=n_ctx)
+
+
+def _automatic_n_ctx(header: GgufHeader, options: LoadOptions) -> int:
+    """The context that was asked for, or the automatic one, as far as the model was trained for it."""
+    trained = header.own("context_length")
+    largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
+    return min(options.n_ctx or AUTOMATIC_N_CTX, largest)
 
 
 def with_room_for(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
@@ -311,7 +354,17 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     snapshots = affordable_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
     kinds = (options.cache_type, options.key_type, options.flash_attention)
-    params = ContextParams(n_ctx, threads, snapshots, *kinds, candidates, num_at_once=options.num_at_once)
+    several = 1 if model.is_recurrent else options.num_sequences
+    params = ContextParams(
+        n_ctx,
+        threads,
+        snapshots,
+        *kinds,
+        candidates if several == 1 else 0,
+        num_at_once=options.num_at_once,
+        num_sequences=several,
+        shares_cells=options.shares_cells,
+    )
     return LlamaContext(model, params)
 
 
@@ -346,6 +399,12 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
         raise
     info = replace(info, n_ctx=context.n_ctx, memory=None)
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
+
+
+def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
+    """Give a loaded model with another of the sequences of its context, empty. Nothing of it needs to be closed."""
+    context = loaded.context.beside(number)
+    return replace(loaded, context=context, sequence=CachedSequence(context), owns_weights=False)
 
 
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
@@ -388,6 +447,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
             model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)
         ),
         placement=options.placement,
+        parallel=context.params.num_sequences,
     )
 
 

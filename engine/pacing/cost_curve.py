@@ -6,7 +6,7 @@ at first; a constant draft length is wrong on one or the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import pow  # noqa: A004  (of floats; the built-in one may give a complex number)
@@ -234,6 +234,20 @@ class CostCurve:
         shares = [(self.cost_ms(n) / n, n) for n in FULL_SIZES]
         most = AS_CHEAP * min(shares)[0]
         self._largest = min(n for share, n in shares if share <= most)
+
+
+def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, most: int = 512) -> int:
+    """How many more tokens than ``num_tokens`` a pass may have to take no longer than ``most_ms``; at most ``most``.
+
+    ``costs_ms`` are of passes of 1, 2, ... tokens; beyond the last it goes on as at its end.
+    """
+    last = len(costs_ms)
+    n = next((n for n in range(num_tokens, last) if costs_ms[n] > most_ms), last)
+    if n < last or last < 2:
+        return n - num_tokens
+    half = last // 2
+    slope_ms = max((costs_ms[-1] - costs_ms[half - 1]) / (last - half), 1e-6)
+    return min(last - num_tokens + int((most_ms - costs_ms[-1]) / slope_ms), most)
 
 
 def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[float]:

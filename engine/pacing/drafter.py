@@ -93,7 +93,7 @@ class PacedDrafter:
         draft_ms = (perf_counter() - started) * 1000.0
         num_read, read_ms = model.num_read, model.read_s * 1000.0
         self._reading_ms, self._has_drafted = 0.0, not model.was_stopped
-        if model.was_stopped:
+        if model.was_stopped or self._pacer.has_company:
             return draft
         if num_read > _FEW_READ:
             reading_ms = max(read_ms - self._pacer.draft_step_ms, 0.0)
@@ -168,6 +168,11 @@ class PacedDrafter:
             scores = self._draft.scores or []
             spent_ms = milliseconds - self._reading_ms
             self._pacer.observe_draft(scores, num_accepted, spent_ms, self._reading_ms)
+
+    def observe_joined_pass(self, num_accepted: int) -> None:
+        """The pass of the last proposal was made with those of other answers: its time says nothing of drafting."""
+        if self._has_drafted:
+            self._pacer.observe_acceptance(self._draft.scores or [], num_accepted)
 
 
 class _Gate:

@@ -17,7 +17,6 @@ FIXED_DEPTH = {
     Mode.SUFFIX: 7,
     Mode.DRAFT: 3,
     Mode.HEAD: 3,
-    Mode.HYBRID: 3,
     Mode.AUTO: 3,
 }
 

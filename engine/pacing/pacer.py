@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.interfaces import NOBODY, Beside
 from engine.pacing import reasons
 from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
 from engine.pacing.constants import (
@@ -164,6 +165,7 @@ class Pacer:
         self._predicted: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
         self._may_pause = True
         self._decided_start_ms = 0.0  # what the decided pass costs behind it, if it is larger
+        self._beside = NOBODY  # what other answers put into the passes
         self._probe_budget = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay
         self.explanation = reasons.Explanation()
 
@@ -178,13 +180,43 @@ class Pacer:
         return self.curve.cost_ms(1) + self.overhead_ms
 
     @property
+    def is_drafting(self) -> bool:
+        """Whether the draft model was asked for the last pass."""
+        return self.decision.choice is Choice.DRAFT
+
+    def join(self, beside: Beside) -> None:
+        """Decide from now on about passes in which others have a part.
+
+        A drafted token is worth then what a token of any answer takes, and costs what it adds to the pass of all; the
+        cost of a step of the draft model is shared with those who draft at the same time.
+        """
+        self._beside = beside
+
+    @property
+    def has_company(self) -> bool:
+        """Whether other answers are being made, so that what takes time here is in part their work."""
+        return self._beside.num_answers > 0
+
+    @property
+    def _least_ms(self) -> float:
+        """Cost of a pass that proposes nothing: a plain one, with what others put into it."""
+        return self.curve.cost_ms(1 + self._beside.num_tokens) + self.overhead_ms
+
+    @property
+    def _step_ms(self) -> float:
+        """Cost of a drafted token."""
+        return self.draft_step_ms / (1 + self._beside.num_drafting)
+
+    @property
     def max_proposed(self) -> int:
         """Tokens that are worth proposing at once, however sure they are."""
-        return self.curve.largest - 1
+        return max(self.curve.largest - 1 - self._beside.num_tokens, 0)
 
     @property
     def token_ms(self) -> float:
         """What a token takes on the average, and so what one more is worth; never more than a plain pass."""
+        if self._beside.num_tokens:
+            return self._least_ms / (1.0 + self._beside.tokens)
         return self.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.experience.rate - 1.0))
 
     @property
@@ -256,7 +288,7 @@ class Pacer:
         can_draft = has_model and limit > 0 and not tries_plain
         draft_gain = self._draft_gain(num_unread) if can_draft else None
         self._may_pause = may_pause or not has_model
-        decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, self.plain_ms)
+        decision = Decision(Choice.PLAIN, 0, text_gain, draft_gain, 1.0, self._least_ms)
         if text_depth and (draft_gain is None or text_gain >= draft_gain):
             expected = self._expected(text[:text_depth])
             cost_ms = self._pass_ms(text_depth)
@@ -276,7 +308,9 @@ class Pacer:
             return best, best_depth
         value, chances = self.token_ms - self.rework_ms, self.experience.text.chances
         costs_ms, row_ms, has_risk = self.curve.costs_ms, self.row_ms, self.recovery is not None
-        for depth, kind in enumerate(kinds[:MAX_DEPTH], 1):
+        if self._beside.num_tokens:
+            costs_ms = costs_ms[self._beside.num_tokens :]
+        for depth, kind in enumerate(kinds[: min(MAX_DEPTH, len(costs_ms) - 1)], 1):
             alive *= chances[kind]
             expected += alive
             gain = expected * value - (costs_ms[depth] - costs_ms[0] + depth * row_ms)
@@ -295,7 +329,8 @@ class Pacer:
         return expected
 
     def _pass_ms(self, num_proposed: int) -> float:
-        return self.curve.cost_ms(num_proposed + 1) + num_proposed * self.row_ms + self.overhead_ms
+        num_tokens = num_proposed + 1 + self._beside.num_tokens
+        return self.curve.cost_ms(num_tokens) + num_proposed * self.row_ms + self.overhead_ms
 
     @property
     def _start_ms(self) -> float:
@@ -311,12 +346,15 @@ class Pacer:
     def _drafting(self, text_gain: float, draft_gain: float, limit: int, *, is_probe: bool) -> Decision:
         average = self._drafting_average()
         depth = min(limit, MAX_DEPTH)
-        cost_ms = average.cost * self.plain_ms
+        cost_ms = average.cost * self._least_ms
         return Decision(Choice.DRAFT, depth, text_gain, draft_gain, average.tokens, cost_ms, is_probe)
 
     def _drafting_average(self) -> _DraftAverage:
         """What a drafting pass gives in this answer; before the first, as over answers, or as the costs promise."""
         experience = self.experience
+        if self._beside.num_tokens:  # what passes gave and took alone says nothing of these
+            tokens, cost_ms = self._best_draft(experience.drafted.chance(0))
+            return _DraftAverage(tokens, cost_ms / self._least_ms)
         if experience.in_answer is not None:
             return experience.in_answer
         if experience.average is not None:
@@ -330,10 +368,10 @@ class Pacer:
         """Tokens and milliseconds of a pass of the best depth (at least 1), each token kept with this chance."""
         best_gain, best = float("-inf"), (1.0, self.plain_ms)
         expected = alive = 1.0
-        for depth in range(1, min(self.max_proposed, LOOK_AHEAD) + 1):
+        for depth in range(1, max(min(self.max_proposed, LOOK_AHEAD), 1) + 1):
             alive *= chance
             expected += alive
-            cost_ms = self._pass_ms(depth) + depth * self.draft_step_ms + self._risk_ms(depth, alive)
+            cost_ms = self._pass_ms(depth) + depth * self._step_ms + self._risk_ms(depth, alive)
             if (gain := expected * self.token_ms - cost_ms) > best_gain:
                 best_gain, best = gain, (expected, cost_ms)
         return best
@@ -345,8 +383,8 @@ class Pacer:
         answer.
         """
         average = self._drafting_average()
-        gain = average.tokens * (self.token_ms - self.rework_ms) - average.cost * self.plain_ms
-        gain -= self.token_ms - self.plain_ms  # what a plain pass gives
+        gain = average.tokens * (self.token_ms - self.rework_ms) - average.cost * self._least_ms
+        gain -= self.token_ms - self._least_ms  # what a plain pass gives
         reading_ms = max(num_unread - FEW_UNREAD, 0) * self.draft_read_ms
         return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
 
@@ -385,15 +423,19 @@ class Pacer:
         if self.decision.is_probe and drawn < PROBE_DEPTH:
             return True
         alive *= self.experience.drafted.chance(0)
-        return self._gain_of_going_on(drawn, alive, room) > self.draft_step_ms
+        return self._gain_of_going_on(drawn, alive, room) > self._step_ms
 
     def _gain_of_going_on(self, drawn: int, alive: float, room: int) -> float:
         """Milliseconds that the best of 1, 2, ... more tokens save; ``alive`` includes the first of them."""
-        value, step_ms, chance = self.token_ms - self.rework_ms, self.draft_step_ms, self.experience.drafted.chance(0)
+        value, step_ms, chance = self.token_ms - self.rework_ms, self._step_ms, self.experience.drafted.chance(0)
         costs_ms, row_ms = self.curve.costs_ms, self.row_ms
+        if self._beside.num_tokens:
+            costs_ms = costs_ms[self._beside.num_tokens :]
+        if drawn >= len(costs_ms):
+            return -1.0
         here_ms = costs_ms[drawn] + self._risk_ms(drawn, alive)
         best, expected, more_ms = float("-inf"), 0.0, -step_ms
-        for depth in range(drawn + 1, min(drawn + min(room, LOOK_AHEAD), MAX_DEPTH) + 1):
+        for depth in range(drawn + 1, min(drawn + min(room, LOOK_AHEAD), len(costs_ms) - 1) + 1):
             expected += alive
             more_ms += step_ms + row_ms
             cost_ms = costs_ms[depth] - here_ms + more_ms
@@ -452,8 +494,7 @@ class Pacer:
         believed one would not draft for many answers, and only drafting shows that it is over.
         """
         experience = self.experience
-        experience.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
-        experience.drafted.observe([0] * len(confidences), num_kept)
+        self.observe_acceptance(confidences, num_kept)
         num_drafted = max(len(confidences), 1)
         usual_ms = self._pass_ms(num_drafted) + num_drafted * self.draft_step_ms + self._risk_ms(num_drafted, 0.0)
         tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / self.plain_ms
@@ -468,6 +509,11 @@ class Pacer:
             beside_ms = reading_ms + tokens * self.rework_ms + self._decided_start_ms
             loss = cost + beside_ms / self.plain_ms - tokens
             self._probe_budget -= loss if loss > 0.0 else PROBE_REFUND * loss
+
+    def observe_acceptance(self, confidences: Sequence[float], num_kept: int) -> None:
+        """Record that of drafted tokens, of which the draft was so sure, the first ``num_kept`` were kept."""
+        self.experience.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
+        self.experience.drafted.observe([0] * len(confidences), num_kept)
 
     def observe_drafting(self, step_ms: float) -> None:
         """A token took the draft model so long, where it had little to read."""

@@ -6,6 +6,7 @@ reads the whole cache, so a long chat must not be judged by passes on an empty o
 
 from __future__ import annotations
 
+import copy
 import logging
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from engine.pacing.constants import (
     STALE,
     THREADS_SHARE,
 )
-from engine.pacing.cost_curve import CostCurve
+from engine.pacing.cost_curve import CostCurve, tokens_within
 from engine.pacing.draft_costs import DraftCosts
 from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.measuring import (
@@ -50,6 +51,8 @@ log = logging.getLogger(__name__)
 
 BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
 _TARGET_SIZES = (1, 8)
+MOST_BESIDE = 2.5  # plain passes that one may take in which prompts are read beside answers
+FIRST_READ = 8  # tokens of prompts in such a pass, where nothing is known of costs
 _MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without one so large is not kept for the next start
 
 
@@ -88,6 +91,24 @@ class PairCosts:
         self._measured: set[tuple[int, int]] = set()  # well enough to be kept
         self._is_checked = False
         self._reported = ""
+        self._main: PairCosts | None = None  # of whose lanes this is one
+
+    def of_lane(self, target: LoadedModel) -> PairCosts:
+        """Give the costs of answers that another sequence of the same contexts makes.
+
+        What is measured here holds there; what an answer learns of its text and its draft is its own.
+        """
+        other = copy.copy(self)
+        other._main, other._target, other.pacer = self, target, None  # noqa: SLF001  (of the same class)
+        return other
+
+    def _follow(self, main: PairCosts) -> None:
+        """Take what is known there by now."""
+        self._control, self._is_checked = main._control, True
+        self._select_curve()
+        if self.pacer is not None and main.pacer is not None:
+            self.pacer.restore(main.pacer.numbers)
+            self.pacer.expect_drafting(main.pacer.draft_step_ms, main.pacer.draft_read_ms)
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
@@ -112,6 +133,9 @@ class PairCosts:
         Raises:
             DecodeError: a pass failed.
         """
+        if self._main is not None:
+            self._follow(self._main)
+            return
         try:
             self._load_saved()
             if self._control is None:
@@ -164,7 +188,8 @@ class PairCosts:
             if not is_first:  # they were chosen in a hurry, beside another program, or when the machine was another
                 self._settle_threads(budget_s, should_stop)
             if self._curve_key in self._measured:  # found wrong, and the others with it
-                self._curves = {self._curve_key: self._curves[self._curve_key]}
+                for key in self._curves.keys() - {self._curve_key}:
+                    del self._curves[key]
                 self._measured.clear()
             self._measure_here(budget_s, should_stop)
         self._measure_draft(budget_s, should_stop)
@@ -244,7 +269,7 @@ class PairCosts:
 
     def request_check(self) -> None:
         """Passes were far quicker than the curve in force says: idle time has to look at it again."""
-        self._is_checked = False
+        (self._main or self)._is_checked = False  # noqa: SLF001  (of the same class)
 
     def save(self) -> None:
         """Keep what is known well for the next start."""
@@ -306,6 +331,18 @@ class PairCosts:
             return self._draft.pop_notice() if self._draft is not None else ""
         self._reported = control.reason
         return control.reason
+
+    def observe_joined_pass(self, num_tokens: int, milliseconds: float) -> None:
+        """Record the duration of a pass of the target that several answers made together."""
+        if self.pacer is not None:
+            self.pacer.observe_pass(num_tokens, milliseconds)
+
+    def read_budget(self, num_tokens: int) -> int:
+        """How many tokens of prompts a pass may have beside ``num_tokens`` of answers, so that they hardly notice."""
+        if self.pacer is None:
+            return FIRST_READ
+        curve = self.pacer.curve
+        return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1))
 
     def observe_draft_step(self, step_ms: float) -> None:
         """A token took the draft model so long."""

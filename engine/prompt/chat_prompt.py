@@ -136,6 +136,14 @@ class PromptBuilder:
         schemas = {_CALL.name: _TOOL["function"]["parameters"]}
         return format_of(text[begin : end if end >= 0 else None], (_CALL.name, json.loads(_CALL.arguments)), schemas)
 
+    def try_out(self) -> tuple[str, ...]:
+        """Render once, which also starts the helper that does it; what is wrong with the template, in a sentence."""
+        try:
+            self.build((Message("user", "Hello"),))
+        except TemplateError as error:
+            return (error.one_line,)
+        return ()
+
     def build(
         self,
         messages: Sequence[Message],

@@ -117,6 +117,8 @@ class Answer:
         rest = self._detokenizer.flush(is_cut=reason is not FinishReason.END)
         if rest.text:
             yield self._chunk(rest)
+        if self.stats.joined_passes:
+            self.stats.decisions.append(_joined_summary(self.stats))
         if self._plan.tie_bound is not None:
             self.stats.decisions.append(_tie_summary(self.stats, self._plan.tie_bound.margin))
         yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
@@ -253,8 +255,8 @@ class Answer:
 
     def _snapshot(self) -> RunStats:
         if self.plain_cost is not None:
-            self.stats.plain_ms = self.plain_cost.reported_ms
-            self.stats.plain_changed = self.stats.plain_ms is None
+            self.stats.plain_ms = self.plain_cost.reported_ms if not self.stats.joined_passes else None
+            self.stats.plain_changed = self.stats.plain_ms is None and not self.stats.joined_passes
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
@@ -344,6 +346,16 @@ def _questions_left_out(number: int, n_ctx: int) -> Sentence:
         "{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens",
         num_questions=number,
         n_ctx=n_ctx,
+    )
+
+
+def _joined_summary(stats: StatsRecorder) -> Sentence:
+    if stats.passes == 1:
+        return said("its pass was made together with those of other answers")
+    return said(
+        "{joined} of {number} passes were made together with those of other answers",
+        joined=stats.joined_passes,
+        number=stats.passes,
     )
 
 

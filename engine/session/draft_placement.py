@@ -15,16 +15,27 @@ from time import perf_counter
 import numpy as np
 
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.translation.comparison import find_translation
+from engine.drafters.translation.tables import Translation
 from engine.errors import DecodeError, DraftRefusedError, EngineError
 from engine.llama import library
 from engine.llama.devices import find_gpus, shared_by_default
-from engine.loading.loading import LoadedModel, LoadOptions, target_options
+from engine.llama.vocab import Vocab
+from engine.loading.loading import (
+    LoadedModel,
+    LoadOptions,
+    draft_options,
+    fit_context,
+    open_model,
+    target_options,
+)
 from engine.pacing.measuring import room_for
 from engine.pacing.thread_choice import choose_threads
 from engine.records import Device, LoadRequest, Placement, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
+from engine.tuning.draft_cache import DraftCache
 
 log = logging.getLogger(__name__)
 
@@ -186,3 +197,44 @@ def check_memory(draft: LoadedModel) -> None:
                 architecture=draft.info.architecture,
             )
         )
+
+
+def open_draft(
+    path: str, target: LoadedModel, request: LoadRequest, store: CostStore, progress: Callable[[float], bool]
+) -> tuple[LoadedModel, Translation | None]:
+    """Open a draft that fits the target, where it was asked to be, or where it is faster; and how it is translated.
+
+    Raises:
+        DraftRefusedError: it does not fit.
+        EngineError: it cannot be loaded.
+    """
+    goes_on, cache, translations = True, DraftCache(store), dict[int, Translation | None]()
+
+    def go_on(fraction: float) -> bool:
+        nonlocal goes_on
+        goes_on = progress(fraction)
+        return goes_on
+
+    def open_with(options: LoadOptions) -> LoadedModel:
+        draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
+        try:
+            translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
+            check_memory(draft)
+        except Exception:
+            draft.close()
+            raise
+        return draft
+
+    options, place = draft_options(request, target.context.n_ctx), DraftPlacement(store)
+    of_target = target.context.params
+    options = replace(options, num_sequences=of_target.num_sequences, shares_cells=of_target.shares_cells)
+    if place.has_choice(request, target):
+        draft = place.open(path, options, open_with, lambda: not goes_on)
+    else:
+        draft = open_with(options)
+    draft = cache.open_best(path, draft, options, open_with)
+    return draft, translations[id(draft)]
+
+
+def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
+    return loaded.model.vocab, loaded.model.chat_template

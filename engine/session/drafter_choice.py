@@ -13,19 +13,23 @@ from engine.drafters.suffix.index import SuffixIndex
 from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.llama.vocab import Vocab
-from engine.loading.loading import Loaded
+from engine.loading.loading import Loaded, LoadedModel
+from engine.pacing.chained import ChainedDrafter
 from engine.pacing.drafter import PacedDrafter
-from engine.pacing.hybrid import HybridDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_amid
 from engine.records import Mode, Source
+from engine.sentences import said
 
 # Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
 # alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
-_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
-WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # with a draft model, or a head
+NO_DRAFT = said("No draft model is chosen.")
+_DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
+_HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
+_WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
+WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # with a draft model, or a head
 
 
 class DraftersByMode:
@@ -61,7 +65,7 @@ class DraftersByMode:
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:
-            return HybridDrafter(suffix, model)
+            return ChainedDrafter(suffix, model)
         return model or text or NoDrafter()
 
 
@@ -87,3 +91,21 @@ def model_drafter(
     if sees_nothing:
         sequence = BlindSequence(draft.sequence, tokens_amid(vocab, WORD_FOR_PICTURE)[0])
     return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
+
+
+def unavailable_modes(
+    target: LoadedModel, draft: Loaded | None, draft_reason: str, head_reason: str
+) -> dict[Mode, str]:
+    """Say why which mode cannot run with what is loaded; the reasons given are why there is no draft, and no head."""
+    if not target.can_rollback:
+        reason = said(
+            "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
+            "before them, so it runs without drafting.",
+            architecture=target.info.architecture,
+        )
+        return {mode: reason for mode in Mode if mode is not Mode.OFF}
+    if draft is None:
+        return {Mode.DRAFT: draft_reason, Mode.HEAD: head_reason}
+    if draft.info.head:
+        return {Mode.DRAFT: _HEAD_INSTEAD if draft_reason in ("", NO_DRAFT) else draft_reason}
+    return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else head_reason}

@@ -17,33 +17,28 @@ from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound, decides_ties
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
-from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
-from engine.drafters.translation.comparison import find_translation
+from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
-from engine.drafters.translation.tables import Translation
-from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
+from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.grammar.held_calls import held_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
-from engine.llama import library, rpc
-from engine.llama.devices import find_devices, find_gpus
+from engine.llama import library
+from engine.llama.devices import find_gpus
 from engine.llama.grammar import start_of
 from engine.llama.interrupt import Interrupt
-from engine.llama.vocab import Vocab
+from engine.loading.devices import remote_devices
 from engine.loading.loading import (
     Loaded,
     LoadedModel,
-    LoadOptions,
     cache_identity,
-    draft_options,
-    experts_notices,
-    fit_context,
-    layers_notices,
+    load_notices,
     open_beside,
     open_model,
-    placement_notices,
+    sequence_beside,
     target_options,
+    with_parallel,
     with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
@@ -53,7 +48,7 @@ from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, PictureSize
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
@@ -62,14 +57,14 @@ from engine.sandbox.kernel_check import kernel_notices
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
 from engine.session.answer import LEAST_ROOM, Answer, AnswerPlan
-from engine.session.draft_placement import DraftPlacement, check_memory
-from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
+from engine.session.batcher import Batcher
+from engine.session.draft_placement import open_draft
+from engine.session.drafter_choice import NO_DRAFT, WITH_MODEL, DraftersByMode, model_drafter, unavailable_modes
 from engine.session.head_choice import HeadChoice, explained
 from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
-from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import with_attention
 
 log = logging.getLogger(__name__)
@@ -77,9 +72,6 @@ log = logging.getLogger(__name__)
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 # Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
 Inspect = Callable[..., object]
-_NO_DRAFT = said("No draft model is chosen.")
-_DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
-_HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
 
 
 class Session:
@@ -108,18 +100,21 @@ class Session:
         self._prompt: PromptBuilder | None = None
         self._library_notices: tuple[str, ...] = ()
         self._drafters = DraftersByMode()
-        self._past_folder = past_folder
-        self._past: PastTextIndex | None = None
+        self._past = PastText(past_folder)
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
         self._samples = SampleStore(cost_folder)
-        self._draft_reason: str = _NO_DRAFT
+        self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
+        self.batcher = Batcher()
+        self._lane = 0
+        self._lanes: list[Session] = []  # of the answers beside those of this one
+        self._main: Session | None = None  # of which this is a lane
         self.on_trace: OnTrace | None = None  # hears of every pass of the answers that follow
         self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
 
@@ -136,14 +131,13 @@ class Session:
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = with_attention(request.target, options)
+        options, why_no_more = with_parallel(request, options)
         options = self._sight.settle(request, with_room_for(request.draft, request, options), self.is_load_cancelled)
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
-            notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
-            notices = (*notices, *gpu_notices(request), *layers_notices(request, target))
-            notices = (*notices, *experts_notices(request, target.info))
+            notices = (*prompt.try_out(), *kernel_notices(), *gpu_notices(request), *load_notices(request, target))
             encoder = self._sight.open(target)
             notices = (*notices, *self._sight.notices)
             info = replace(
@@ -153,6 +147,7 @@ class Session:
                 thinking=prompt.thinking(),
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
+                parallel_reason=why_no_more,
                 fills_gaps=target.model.vocab.fill_ids is not None,
                 **sees(target.info, encoder),
             )
@@ -165,6 +160,7 @@ class Session:
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
         self.states.attach("target", target.sequence, cache_identity(target))
+        self._join_batch(self._target)
         if not request.draft:
             self._use_own_heads()
         else:
@@ -185,7 +181,7 @@ class Session:
         """
         target = self._loaded()
         if path is None:
-            self._close_draft(_NO_DRAFT)
+            self._close_draft(NO_DRAFT)
             self._use_own_heads()
             return self.ready()
 
@@ -198,7 +194,7 @@ class Session:
             self._use_draft(head)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft, translation = self._open_draft(path, target, on_progress)
+        draft, translation = open_draft(path, target, self._request, self._store, on_progress)
         self._close_draft("")
         if translation is not None:
             draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
@@ -216,36 +212,8 @@ class Session:
 
     def _use_draft(self, draft: Loaded) -> None:
         self._draft, self._sharpness = draft, Sharpness()
-        self.states.attach("draft", draft.sequence, cache_identity(draft))
-
-    def _open_draft(
-        self, path: str, target: LoadedModel, progress: Callable[[float], bool]
-    ) -> tuple[LoadedModel, Translation | None]:
-        """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on, cache, translations = True, DraftCache(self._store), dict[int, Translation | None]()
-
-        def go_on(fraction: float) -> bool:
-            nonlocal goes_on
-            goes_on = progress(fraction)
-            return goes_on
-
-        def open_with(options: LoadOptions) -> LoadedModel:
-            draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
-            try:
-                translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
-                check_memory(draft)
-            except Exception:
-                draft.close()
-                raise
-            return draft
-
-        options, place = draft_options(self._request, target.context.n_ctx), DraftPlacement(self._store)
-        if place.has_choice(self._request, target):
-            draft = place.open(path, options, open_with, lambda: not goes_on)
-        else:
-            draft = open_with(options)
-        draft = cache.open_best(path, draft, options, open_with)
-        return draft, translations[id(draft)]
+        self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
+        self._join_batch(draft)
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Give another session on the models that are loaded here: weights are shared, caches and text are not.
@@ -277,6 +245,65 @@ class Session:
             other.states.attach("draft", other._draft.sequence, cache_identity(other._draft))
         return other
 
+    @property
+    def parallel(self) -> int:
+        """How many answers can be made side by side with what is loaded."""
+        return 1 if self._target is None else self._target.context.params.num_sequences
+
+    def lane(self, number: int) -> Session:
+        """Give the session of answers that are made beside those of this one; lane 0 is this one.
+
+        Each lane has a sequence of each context. What is loaded, what it costs, past text and kept caches are shared.
+        """
+        if number and not self._lanes:
+            self._lanes = [self._make_lane(other) for other in range(1, self.parallel)]
+        return self._lanes[number - 1] if number else self
+
+    def _make_lane(self, number: int) -> Session:
+        target, other = self._loaded(), Session(self._inspect)
+        other._store, other._experience, other._samples = self._store, self._experience, self._samples
+        other._request, other._prompt, other.interrupt = self._request, self._prompt, self.interrupt
+        other._past, other.states, other.batcher, other._lane = self._past, self.states, self.batcher, number
+        other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
+        other._target = sequence_beside(target, number)
+        other._sight = self._sight.beside(other._target)
+        self.states.attach("target", other._target.sequence, cache_identity(target), number)
+        other._join_batch(other._target)
+        if isinstance(self._draft, LoadedModel) and self._draft.context.params.num_sequences > number:
+            draft = sequence_beside(self._draft, number)
+            other._use_draft(draft)
+            if self._translated is not None:
+                other._translated = TranslatedSequence(draft.sequence, self._translated.translation)
+        elif self._draft is not None:
+            other._draft_reason = said("It drafts for one answer at a time, and another is being made.")
+        other._costs = self._pair_costs().of_lane(other._target)
+        return other
+
+    def prepare_lanes(self, should_stop: Callable[[], bool]) -> None:
+        """Have what answers side by side need to know of costs, before the first of them; see `PairCosts.prepare`.
+
+        Raises:
+            DecodeError: a pass failed.
+        """
+        costs, batcher = self._pair_costs(), self.batcher
+        with self.interrupt.attached_to(self._contexts()):
+            costs.prepare(paced=True, should_stop=should_stop)
+        batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
+        batcher.evict = self.states.leave
+
+    def leave(self) -> None:
+        """An answer of this lane has ended: what its sequences hold is kept elsewhere, but that of the first lane."""
+        if self._lane:
+            self.states.leave(self._lane)
+
+    def _join_batch(self, loaded: Loaded) -> None:
+        """Have passes of several answers at once made together."""
+        if self.parallel < 2 or not isinstance(loaded, LoadedModel):
+            return
+        self.batcher.add(loaded.context, loaded.sequence)
+        if loaded is self._target and not self._lane:
+            self.batcher.target = loaded.context
+
     def apart(self) -> Session:
         """Give an empty session for another target, which knows what was measured here and looks at files alike.
 
@@ -307,19 +334,11 @@ class Session:
             draft,
             self._unavailable(target),
             devices=find_gpus(),
-            remote_devices=self._remote_devices(),
+            remote_devices=remote_devices(self._request),
             own_head=own_head,
             has_heads=self._heads.are_known,
             library_notices=self._library_notices,
         )
-
-    def _remote_devices(self) -> tuple[tuple[str, tuple[Device, ...]], ...]:
-        names = (*self._request.placement.devices, *(self._request.draft_devices if self._request.draft else ()))
-        try:
-            return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
-        except DeviceError as error:  # the draft's, which was not taken then
-            log.info("%s", error.message)
-            return ()
 
     @property
     def request(self) -> LoadRequest:
@@ -350,12 +369,11 @@ class Session:
         self._close_models()
 
     def _close_models(self) -> None:
-        self._close_draft(_NO_DRAFT)
+        self._close_draft(NO_DRAFT)
         self.states.detach("target")
-        if self._past:
-            self._past.save()  # which may have to look at the vocabulary
-        self._past = None
+        self._past.leave()
         self._sight.close()
+        self.batcher.forget()
         if self._target:
             self._target.close()
         self._target = self._prompt = self._tie_bound = None
@@ -399,9 +417,9 @@ class Session:
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
         with self.interrupt.attached_to(self._contexts()):
-            costs.prepare(paced=paced, should_stop=should_stop)
+            costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        index = self._past.index if self._past is not None and request.use_past else None
+        index = self._past.index if request.use_past else None
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
@@ -426,10 +444,10 @@ class Session:
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
-            model.on_steps, model.on_prompt_read = costs.observe_draft_step, answer.stats.count_draft_prompt
+            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
             model.sharpness = sharpness
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
-        self.states.begin(request.conversation_id, answer.stats)
+        self.states.begin(request.conversation_id, answer.stats, self._lane)
         try:
             with self.interrupt.attached_to(self._contexts()):
                 yield from answer.events(should_stop)
@@ -438,7 +456,7 @@ class Session:
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.request_check()
         if request.use_past:
-            self._past_text().learn([one for one in answer.conversation_ids if one >= 0])
+            self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
@@ -494,14 +512,14 @@ class Session:
         """Whether `use_idle_time` has something to do."""
         if self._target is None:
             return False
-        return self.states.has_work or (self._past.has_work if self._past else self._past_folder is not None)
+        return self.states.has_work or self._past.has_work
 
     def use_idle_time(self, budget_s: float) -> None:
         """Keep caches; read, index and keep what past conversations said; for about so many seconds."""
         if self.states.has_work:
             self.states.work(budget_s)
         else:
-            self._past_text().work(budget_s)
+            self._past.work(budget_s, self._loaded().model.vocab)
 
     def forget_past(self) -> None:
         """Lose what past conversations said, of every model; what is said from now on may be learnt again.
@@ -509,15 +527,7 @@ class Session:
         Raises:
             OSError: a file cannot be deleted.
         """
-        if self._past:
-            self._past.forget()
-        elif self._past_folder:
-            forget_files(self._past_folder)
-
-    def _past_text(self) -> PastTextIndex:
-        if self._past is None:
-            self._past = PastTextIndex(self._past_folder, VocabularyIdentity(self._loaded().model.vocab))
-        return self._past
+        self._past.forget()
 
     # ---- costs --------------------------------------------------------------------------------------------------
 
@@ -536,6 +546,8 @@ class Session:
         return self._target is not None and self._pair_costs().needs_measuring
 
     def _contexts(self) -> list[Computing]:
+        if self._main is not None:
+            return self._main._contexts()  # noqa: SLF001  (of the same class)
         return [each.context for each in (self._loaded(), self._draft) if each is not None]
 
     def _pair_costs(self) -> PairCosts:
@@ -544,23 +556,16 @@ class Session:
             self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
         return self._costs
 
+    def _observe_draft_step(self, step_ms: float) -> None:
+        if len(self.batcher) < 2:  # else the others' work is in it
+            self._pair_costs().observe_draft_step(step_ms)
+
     def _tie_bound_in_use(self) -> TieBound:
         self._tie_bound = self._tie_bound or TieBound()
         return self._tie_bound
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
-        if not target.can_rollback:
-            reason = said(
-                "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
-                "before them, so it runs without drafting.",
-                architecture=target.info.architecture,
-            )
-            return {mode: reason for mode in Mode if mode is not Mode.OFF}
-        if self._draft is None:
-            return {Mode.DRAFT: self._draft_reason, Mode.HEAD: self._heads.reason, Mode.HYBRID: self._draft_reason}
-        if self._draft.info.head:
-            return {Mode.DRAFT: _HEAD_INSTEAD if self._draft_reason in ("", _NO_DRAFT) else self._draft_reason}
-        return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else self._heads.reason}
+        return unavailable_modes(target, self._draft, self._draft_reason, self._heads.reason)
 
     def _loaded(self) -> LoadedModel:
         if self._target is None:
@@ -575,7 +580,7 @@ class Session:
         return self._prompt
 
     def _close_draft(self, reason: str) -> None:
-        self._draft_reason = reason
+        self._draft_reason, self._lanes = reason, []
         if self._costs:
             self._costs.save()
         self._costs = None
@@ -583,16 +588,3 @@ class Session:
         if self._draft:
             self._draft.close()
             self._draft = self._translated = None
-
-
-def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
-    return loaded.model.vocab, loaded.model.chat_template
-
-
-def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
-    """Render once while loading, which also starts the helper that does it; a broken template is told at once."""
-    try:
-        prompt.build((Message("user", "Hello"),))
-    except TemplateError as error:
-        return (error.one_line,)
-    return ()

@@ -35,6 +35,7 @@ from engine.requests import (
     JobEnded,
     ModelRequest,
     OnEvent,
+    Order,
     Request,
     RunJob,
     SetDraft,
@@ -127,18 +128,76 @@ class EngineWorker:
             self._fail_all(error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
         while (asked := self._next(session)) is not None:
-            try:
-                is_done = self._execute(session, asked)
-            except EngineError as error:
-                needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
-                self._fail(asked, error.problem, needed, was_cancelled=isinstance(error, LoadCancelledError))
-            except Exception:  # the thread must outlive every surprise, and the user must hear of it
-                log.exception("unexpected error in the engine")
-                self._fail(asked, UNEXPECTED)
+            if self._can_share(session, asked):
+                self._run_beside(session, asked)
             else:
-                if is_done:
-                    self._queue.done(asked)
+                self._carry_out(session, session, asked)
         session.close()
+
+    def _carry_out(self, main: Session, session: Session, asked: Asked) -> None:
+        """Do what is asked with ``session``, a lane of ``main``; whatever happens, its last event is told."""
+        try:
+            is_done = self._execute(main, session, asked)
+        except EngineError as error:
+            needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
+            self._fail(asked, error.problem, needed, was_cancelled=isinstance(error, LoadCancelledError))
+        except Exception:  # the thread must outlive every surprise, and the user must hear of it
+            log.exception("unexpected error in the engine")
+            self._fail(asked, UNEXPECTED)
+        else:
+            if is_done:
+                self._queue.done(asked)
+            else:
+                self._queue.put_back(asked)
+
+    # ---- answers side by side ---------------------------------------------------------------------------------------
+
+    def _can_share(self, session: Session, asked: Asked) -> bool:
+        """Whether it may run beside others of its kind: answers with what is loaded, where that can make several."""
+        request = asked.request
+        if session.parallel < 2 or self._own.are_away(session):
+            return False
+        if isinstance(request, ChatRequest):
+            return not request.tie_safe  # its passes have the shapes that they would have alone
+        return isinstance(request, RunJob) and request.shares
+
+    def _run_beside(self, session: Session, first: Asked) -> None:
+        """Make an answer, and those that come meanwhile, as many at once as there are lanes, until all are done."""
+        batcher, free = session.batcher, list(range(session.parallel))
+        batcher.has_arrivals = lambda: self._queue.has_waiting
+        try:
+            session.prepare_lanes(lambda: first.is_cancelled)
+        except EngineError as error:
+            self._fail(first, error.problem)
+            return
+
+        def start(asked: Asked) -> None:
+            number = free.pop(0)
+            lane = session.lane(number)
+
+            def work() -> None:
+                self._carry_out(session, lane, asked)
+                lane.leave()
+                free.append(number)
+                free.sort()
+
+            batcher.start(work, number)
+
+        start(first)
+        while len(batcher):
+            batcher.step()
+            self._between_steps(session)
+            while len(batcher) and (asked := self._queue.take_beside(lambda one: self._may_begin(session, one, free))):
+                if isinstance(asked.request, Order):
+                    self._carry_out(session, session, asked)
+                else:
+                    start(asked)
+
+    def _may_begin(self, session: Session, asked: Asked, free_lanes: list[int]) -> bool:
+        """Whether something may begin now, beside the answers that run."""
+        if isinstance(asked.request, Order):
+            return not isinstance(asked.request, ForgetPast)  # what runs still learns, and is to be forgotten, too
+        return bool(free_lanes) and session.batcher.has_room and self._can_share(session, asked)
 
     def _fail_all(self, problem: Problem) -> None:
         while (asked := self._queue.take()) is not None:
@@ -207,19 +266,19 @@ class EngineWorker:
                 log.warning("the models in use could not be loaded again: %s", error.message)
         return self._queue.take()
 
-    def _execute(self, session: Session, asked: Asked) -> bool:
+    def _execute(self, main: Session, session: Session, asked: Asked) -> bool:
         """Do what is asked; False where some of it is left, and other requests may come first."""
         request = asked.request
         if isinstance(request, CountRequest | SetDraft) or (isinstance(request, RunJob) and not request.background):
-            self._own.bring_back(session, asked.on_event, lambda: asked.is_cancelled, asked.number)
+            self._own.bring_back(main, asked.on_event, lambda: asked.is_cancelled, asked.number)
         match request:
             case CountRequest():
                 self._count_slice(session)
                 return False
             case ChatRequest():
-                self._answer(session, asked, request)
+                self._answer(main, session, asked, request)
             case RunJob():
-                self._run_job(session, asked, request)
+                self._run_job(main, session, asked, request)
             case ForgetPast():
                 self._forget_past(session)
             case ForgetState():
@@ -230,21 +289,21 @@ class EngineWorker:
                 self._load(session, asked, request)
         return True
 
-    def _answer(self, session: Session, asked: Asked, request: ChatRequest) -> None:
+    def _answer(self, main: Session, session: Session, asked: Asked, request: ChatRequest) -> None:
         try:
-            self._own.bring_back(session, asked.on_event, lambda: asked.is_cancelled, asked.number)
+            self._own.bring_back(main, asked.on_event, lambda: asked.is_cancelled, asked.number)
         except LoadCancelledError:
             self._end_unbegun(asked, request)
             return
         for event in session.generate(request, lambda: asked.is_cancelled, lambda: asked.skips_summary):
             asked.on_event(event)
-            self._count_slice(session)
+            self._count_slice(main)
 
-    def _run_job(self, session: Session, asked: Asked, request: RunJob) -> None:
+    def _run_job(self, main: Session, session: Session, asked: Asked, request: RunJob) -> None:
         def on_event(event: Event) -> None:
             asked.on_event(replace(event, request_id=asked.number))  # type: ignore[arg-type]  # no job tells `EngineEnded`
 
-        value = request.job.run(session, lambda: asked.is_cancelled, on_event, lambda: self._between_steps(session))
+        value = request.job.run(session, lambda: asked.is_cancelled, on_event, lambda: self._between_steps(main))
         asked.on_event(JobEnded(value, request_id=asked.number))
 
     def _between_steps(self, session: Session) -> None:

@@ -7,7 +7,7 @@ home=$(mktemp -d)
 export PACELINE_HOME="$home"
 "$program" --version
 "$program" doctor || true # no display is no fault, but a server of CI may lack something else that is told here
-for mode in off ngram suffix draft hybrid auto; do
+for mode in off ngram suffix draft auto; do
     printf '%s: ' "$mode"
     "$program" run --mode "$mode" --prompt "Repeat: red, green, blue." --max-tokens 24 --temperature 0
 done

@@ -38,7 +38,7 @@ SUSPICIOUS = 0.001  # once in a thousand times where nothing is wrong
 RUN_SEEDS = 5 * 10**4  # and so does every mode and depth: text drafts of any depth would give the same tokens
 DEPTH = 3
 PER_CURVE = 250  # answers until the pacer is given other costs
-MODES = ("off", "ngram", "suffix", "draft", "hybrid", "auto")
+MODES = ("off", "ngram", "suffix", "draft", "auto")
 
 
 @dataclass

@@ -51,7 +51,7 @@ from engine.records import EngineReady, LoadRequest, Mode, Problem, SamplingPara
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "assets" / "workloads"
 STATES = ROOT / "build" / "bench-real"
-MODES = (Mode.AUTO, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD, Mode.HYBRID)
+MODES = (Mode.AUTO, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD)
 DEPTHS = (None, 1, 3, 7, 15)
 TEXT_CONFIGS = ("plain", "ngram-simple", "ngram-mod", "ngram-map-k")  # of the server
 DRAFT_CONFIGS = ("draft-1", "draft-3", "draft-7", "draft-3+ngram-simple")

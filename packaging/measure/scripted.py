@@ -1,6 +1,6 @@
 """Measures exactness where everything is known: a vocabulary of 10, scripted distributions, a million tokens a mode.
 
-    python packaging/measure/scripted.py [--samples 1000000] [--modes auto,hybrid,draft,suffix,ngram]
+    python packaging/measure/scripted.py [--samples 1000000] [--modes auto,draft,suffix,ngram]
 
 The target's next token depends on the last one only, so every token is a sample of a known distribution. Counted are
 the tokens after each pair of tokens, and those at the first three positions of an answer; both are set against the
@@ -92,7 +92,6 @@ class Deep:
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         self.drafters = {
             "auto": PacedDrafter(self.pacer, self.suffix, model),
-            "hybrid": PacedDrafter(self.pacer, self.suffix, model, may_pause=False),
             "draft": PacedDrafter(self.pacer, None, model, may_pause=False),
             "suffix": PacedDrafter(self.pacer, self.suffix, None, may_pause=False),
             "ngram": PacedDrafter(self.pacer, self.text, None, may_pause=False),
@@ -165,7 +164,7 @@ def main() -> int:
     """Count in two processes and print the p of each position and of what follows each pair of tokens."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=1_000_000, help="tokens")
-    parser.add_argument("--modes", default="auto,hybrid,draft,suffix,ngram")
+    parser.add_argument("--modes", default="auto,draft,suffix,ngram")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--first", type=int, default=0, help="the number of the first curve: other seeds")
     options = parser.parse_args()

@@ -34,6 +34,7 @@ WAIT_S = 60.0
 class LoadingSession:
     """Has what was loaded last; `gate` holds loads up."""
 
+    parallel = 1
     needs_measuring = has_idle_work = False
 
     def __init__(self) -> None:

@@ -60,6 +60,18 @@ def place_words(place: FitPlace) -> str:
     return translate("FitView", "{size} of {free} free").format(size=size(place.needed_bytes), free=free)
 
 
+def _heading(table: FitTable) -> str:
+    """What the figures hold for."""
+    size, number = count(table.n_ctx), count(table.parallel)
+    if table.parallel == 1:
+        return translate("FitView", "Needed with a context of {count} tokens").format(count=size)
+    if table.shared_context:
+        words = translate("FitView", "Needed with a context of {count} tokens, shared by {number} answers at once")
+    else:
+        words = translate("FitView", "Needed with a context of {count} tokens for each of {number} answers at once")
+    return words.format(count=size, number=number)
+
+
 class FitView(QWidget):
     """Values in by `set_table`."""
 
@@ -84,9 +96,7 @@ class FitView(QWidget):
 
     def set_table(self, table: FitTable) -> None:
         """Show an estimate."""
-        self.heading.setText(
-            translate("FitView", "Needed with a context of {count} tokens").format(count=count(table.n_ctx))
-        )
+        self.heading.setText(_heading(table))
         self._fill_parts(table)
         self._fill_rooms(table)
         words = [table.sentence] if table.sentence else []

@@ -38,7 +38,7 @@ USUAL_ROUNDS = 3
 HOW = mark(
     "Race",
     "Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and "
-    "knows no other chat.",
+    "knows no other chat. A race has the engine to itself: it measures, so chats are answered when it is over.",
 )
 
 
@@ -466,7 +466,7 @@ class SetupForm(QFrame):
 
     def _add(self) -> None:
         taken = {row.choice for row in self.rows}
-        possible = (Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID, Mode.NGRAM, *MODE_ORDER)
+        possible = (Mode.SUFFIX, Mode.DRAFT, Mode.NGRAM, *MODE_ORDER)
         mode = next(mode for mode in possible if LaneChoice(mode) not in taken and mode not in self._unavailable)
         self._append(LaneChoice(mode))
         self._number()
@@ -537,7 +537,7 @@ class SetupForm(QFrame):
     def _reason(self, choice: LaneChoice) -> str:
         """Why a lane cannot run; a draft of its own is what the modes of a draft lack, where others can run."""
         if choice.target:  # what it can do is found when it is loaded
-            needs_draft = choice.mode in (Mode.DRAFT, Mode.HYBRID) and not choice.draft
+            needs_draft = choice.mode is Mode.DRAFT and not choice.draft
             return translate("Race", "This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode
         return self._unavailable.get(lacking, "")

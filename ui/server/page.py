@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.local_server import LOOPBACK, LoggedRequest, ServerSetup, ServerState, ServerView
+from app.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSetup, ServerState, ServerView
 from app.domain.settings.fields import SettingField, SettingValue
 from app.domain.settings.table import SERVER
 from engine.records import ModelInfo
@@ -16,7 +16,7 @@ from ui.models.parts import StatusMark, button, label, scrolled
 from ui.server.access import ServerAccess
 from ui.server.request_table import RequestTable
 from ui.settings.rows import make_row
-from ui.text.formatting import count
+from ui.text.formatting import count, speed
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
@@ -33,6 +33,15 @@ TONES = {
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
 MOST_NAMES = 12  # of other models, by which a line still says something
+
+
+def queue_words(activity: Activity) -> str:
+    """How many requests run and wait, and how fast those that run are together."""
+    fields = {"running": count(activity.num_running), "waiting": count(activity.num_waiting)}
+    if not activity.tokens_per_second:
+        return translate("ServerPage", "{running} running, {waiting} waiting").format(**fields)
+    words = translate("ServerPage", "{running} running, {waiting} waiting, {speed} in all")
+    return words.format(speed=speed(activity.tokens_per_second), **fields)
 
 
 class ServerPage(QWidget):
@@ -175,9 +184,11 @@ class ServerPage(QWidget):
         self.state.show_mark(icon, words, tone)
         self.retry_button.setVisible(view.state is ServerState.FAILED)
         self.stop_button.setVisible(bool(view.activity.num_running))
-        running, waiting = view.activity.num_running, view.activity.num_waiting
-        queue = translate("ServerPage", "{running} running, {waiting} waiting")
-        self.queue.setText(queue.format(running=count(running), waiting=count(waiting)))
+        several = view.activity.num_running > 1
+        self.stop_button.setText(
+            translate("ServerPage", "Stop the answers") if several else translate("ServerPage", "Stop the answer")
+        )
+        self.queue.setText(queue_words(view.activity))
         self.queue.setVisible(view.state is ServerState.ON)
         self._guest = view.guest
         self._show_models()

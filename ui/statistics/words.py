@@ -315,7 +315,7 @@ def draft_title(row: PairSums) -> str:
 
 def mode_title(mode: str) -> str:
     """A mode's name; one of another version is shown as it is called there."""
-    return mode_label(mode) if mode in tuple(Mode) else mode
+    return mode_label(mode) if Mode.known(mode) else mode
 
 
 def times_text(rows: Iterable[PairSums]) -> str:

@@ -25,6 +25,9 @@ _MISSING = {
         "SpeedVerdict",
         "Not compared with plain decoding: what it costs here is measured while the window is idle, and was not yet.",
     ),
+    Missing.BESIDE_OTHERS: mark(
+        "SpeedVerdict", "Not compared with plain decoding: other answers were made at the same time."
+    ),
     Missing.PLAIN_CHANGED: mark(
         "SpeedVerdict",
         "Not compared with plain decoding: the computer became much slower or faster during the answer.",

@@ -19,7 +19,6 @@ _MODE_LABELS: dict[str, str] = {
     "suffix": mark("Modes", "Suffix"),
     "draft": mark("Modes", "Draft"),
     "head": mark("Modes", "Head"),
-    "hybrid": mark("Modes", "Hybrid"),
     "auto": mark("Modes", "Auto"),
 }
 _PARAMETER_UNITS = (

@@ -64,12 +64,6 @@ _WORDS: dict[Mode, ModeWords] = {
         mark("Modes", "A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
         mark("Modes", "Memory and time for a layer or a few; on some machines it makes answers slower."),
     ),
-    Mode.HYBRID: ModeWords(
-        mark("Modes", "Hybrid (text and draft model)"),
-        mark("Modes", "Drafts from text where it matches well, and with the draft model or head elsewhere."),
-        mark("Modes", "A draft model, best with the target's vocabulary, or a head."),
-        mark("Modes", "The same as the draft model, but less time where text matches."),
-    ),
 }
 _IN_A_LINE: dict[str, str] = {
     "off": mark("Modes", "off"),
@@ -77,7 +71,6 @@ _IN_A_LINE: dict[str, str] = {
     "suffix": mark("Modes", "suffix"),
     "draft": mark("Modes", "draft"),
     "head": mark("Modes", "head"),
-    "hybrid": mark("Modes", "hybrid"),
     "auto": mark("Modes", "auto"),
 }
 _LINES: dict[str, str] = {
@@ -87,9 +80,8 @@ _LINES: dict[str, str] = {
     "suffix": mark("Modes", "Guesses what most often followed the same words"),
     "draft": mark("Modes", "A small model guesses ahead, the large one checks"),
     "head": mark("Modes", "The model's own extra layers guess ahead"),
-    "hybrid": mark("Modes", "Guesses from the text, else with the small model"),
 }
-MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD, Mode.HYBRID)
+MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD)
 
 
 def not_now(reason: str) -> str:

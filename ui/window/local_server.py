@@ -39,6 +39,9 @@ def state_words(view: ServerView) -> str:
 def _busy_words(view: ServerView) -> str:
     if view.yours_waits:
         return translate("LocalServer", "A program's request is being answered; yours is next.")
+    if view.activity.num_running > 1:
+        words = translate("LocalServer", "{number} requests of programs are being answered.")
+        return words.format(number=count(view.activity.num_running))
     if view.activity.num_running:
         return translate("LocalServer", "A program's request is being answered.")
     if view.guest:
@@ -143,6 +146,12 @@ class ServerButton(IconButton):
         self.copy_action.setVisible(is_on)
         self.stop_action.setVisible(is_on)
         self.stop_action.setEnabled(bool(view.activity.num_running))
+        several = view.activity.num_running > 1
+        self.stop_action.setText(
+            translate("LocalServer", "Stop the programs' answers")
+            if several
+            else translate("LocalServer", "Stop the program's answer")
+        )
         self.retry_action.setVisible(view.state is ServerState.FAILED)
         for action, icon in (
             (self.copy_action, "copy"),

@@ -169,12 +169,12 @@ class PairJudge:
         room = self.room()
         plan = self.placed(first, second, room)
         proof = assess_pair(first, second, plan, room, should_stop)
-        match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
+        match, words, used = Match.UNCHECKED, "", second
         if proof.match is not None:
             match = _match(proof.match.matches, proof.match.speaks)
             words = verdict_words(proof.match, is_head=_is_head(second))
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
-                used, fit = None, assess_pair(first, None, plan, room).fit
+                used, proof = None, replace(assess_pair(first, None, plan, room), match=proof.match)
         speaks = proof.match.speaks if proof.match is not None else None
         outlook = self._outlook(first, used, plan, 1.0 if speaks is None else speaks)
         return PairView(
@@ -182,7 +182,7 @@ class PairJudge:
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
-            fit=fit_view(fit, pair_plan(first, used, plan)),
+            fit=fit_view(proof.fit, proof.pair),
             gain_words=in_language(outlook.headline) if outlook else "",
             note=in_language(joined(outlook.details)) if outlook else "",
             outlook=outlook,
@@ -318,6 +318,8 @@ class PairJudge:
             draft_gpu_layers=draft_layers if places.draft else 0,
             spread=spread_of(placement, places.all, places.target),
             draft_spread=spread_of(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
+            parallel=settings.whole("parallel") or 0,
+            shared_context=bool(settings.values["shared_context"]),
         )
 
     def _places(self) -> _PairDevices:

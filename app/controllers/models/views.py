@@ -227,6 +227,8 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
         places.append(FitPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
     return views.FitTable(
         n_ctx=pair.target.setup.n_ctx,
+        parallel=pair.target.setup.num_answers,
+        shared_context=pair.target.setup.shared,
         parts=_parts(table, pair.draft),
         places=tuple(places),
         level=LEVELS[table.verdict],

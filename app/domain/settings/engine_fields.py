@@ -121,6 +121,28 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         unit="tokens",
     ),
     SettingField(
+        "parallel",
+        ENGINE,
+        "Answers at once",
+        FieldKind.INTEGER,
+        None,
+        "How many answers the model makes at the same time, for programs and chats. Each has the whole context, which "
+        "takes more memory; automatic is up to 4, as far as there is room. A change loads the model again.",
+        minimum=1,
+        maximum=8,
+        step=1,
+        automatic="automatic",
+    ),
+    SettingField(
+        "shared_context",
+        ENGINE,
+        "Shared context",
+        FieldKind.SWITCH,
+        False,
+        "Answers that are made at once share one context: they take no more memory, but long ones may not fit beside "
+        "each other.",
+    ),
+    SettingField(
         "threads",
         ENGINE,
         "Threads",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
 
 LEAST_LANES, MOST_LANES = 2, 3
-MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # that may use a draft model or a head
+MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # that may use a draft model or a head
 NEAR_TIE = 0.5  # logits; see `app.benchmark.race_report`
 UNTIL_MINUTES = 30.0  # where rounds go on until a ratio is sure: on a busy machine it may never be
 SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure

@@ -18,6 +18,7 @@ from engine.records import RunStats
 EVEN = (0.95, 1.05)
 TRUSTED_PASS_MS = 2.0  # passes of plain decoding beside which frames of the window are so large that they decide
 FEWEST_TOKENS = 64  # of several answers together: what fewer gave is as much chance as speed
+JOINED_SHARE = 0.1  # of an answer's passes may be made for others, too, where it is compared with plain decoding
 SETTLED_S = 1.0  # of an answer in the making, whose few passes say nothing yet about its speed
 
 
@@ -28,6 +29,7 @@ class Missing(Enum):
     NOT_SETTLED = "not settled"  # the answer has just begun
     NOTHING_DRAFTED = "nothing drafted"  # it was plain decoding itself
     PLAIN_UNKNOWN = "plain unknown"  # what plain decoding costs was not measured yet
+    BESIDE_OTHERS = "beside others"  # other answers had a part in its passes
     PLAIN_CHANGED = "plain changed"  # it was, but the machine became slower or faster during the answer
     FEW_TOKENS = "few tokens"  # were compared, of several answers
     SHORT_PASSES = "short passes"
@@ -78,6 +80,8 @@ def answer_verdict(stats: RunStats, *, live: bool = False) -> SpeedVerdict:
     if live and stats.tokens and stats.generation_s < SETTLED_S:
         return SpeedVerdict(missing=Missing.NOT_SETTLED)
     plain_s = stats.tokens * stats.plain_ms / 1000.0 if stats.plain_ms is not None else None
+    if stats.proposed and stats.joined_passes > JOINED_SHARE * stats.passes:
+        return SpeedVerdict(missing=Missing.BESIDE_OTHERS)
     if stats.proposed and stats.plain_changed:
         return SpeedVerdict(missing=Missing.PLAIN_CHANGED)
     return judge(

@@ -18,6 +18,7 @@ from app.hub.remote_header import KnownModel
 from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ONE_DEVICE, Spread
+from engine.fit.parallel import choose_parallel, obstacle_of
 from engine.fit.table import FitTable, ModelPlan, PairPlan, Room, fit_table
 from engine.gguf.head_files import head_method
 from engine.gguf.stub import write_stub
@@ -33,7 +34,8 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 class LoadPlan:
     """How a pair would be loaded: contexts, cache types, layers on the GPU, and how several devices share them.
 
-    ``cpu_moe_layers``: layers of the target whose experts stay in main memory.
+    ``cpu_moe_layers``: layers of the target whose experts stay in main memory. ``parallel`` and ``shared_context`` as
+    in `LoadRequest`.
     """
 
     n_ctx: int = 8192
@@ -44,14 +46,17 @@ class LoadPlan:
     spread: Spread = ONE_DEVICE
     draft_spread: Spread = ONE_DEVICE
     cpu_moe_layers: int = 0
+    parallel: int = 0
+    shared_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PairAssessment:
-    """Both answers. ``match`` is None where there is no draft."""
+    """Both answers. ``match`` is None where there is no draft; ``fit`` is of ``pair``, with its answers at once."""
 
     match: PairVerdict | None
     fit: FitTable
+    pair: PairPlan
 
 
 def assess_pair(
@@ -67,7 +72,12 @@ def assess_pair(
         ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
     """
     match = check_draft(target, draft, should_stop) if draft else None
-    return PairAssessment(match, fit_table(pair_plan(target, draft, plan), room))
+    pair, shared = pair_plan(target, draft, plan), plan.shared_context
+    chosen = choose_parallel(
+        pair, room, plan.parallel, shared=shared, obstacle=obstacle_of(target.header, shared=shared)
+    )
+    pair = pair.answering(chosen.number, shared=shared)
+    return PairAssessment(match, fit_table(pair, room), pair)
 
 
 def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[], bool] = lambda: False) -> PairVerdict:

@@ -119,7 +119,7 @@ def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversat
     row = db.execute(sql, (conversation_id,)).fetchone()
     if row is None:
         return None
-    mode = Mode(row[2]) if row[2] in set(Mode) else Mode.OFF
+    mode = Mode.known(row[2]) or Mode.OFF
     return Conversation(row[0], row[1], mode, row[3])
 
 

@@ -12,7 +12,7 @@ import sqlite3
 from itertools import zip_longest
 from typing import Any
 
-from app.domain.sums import ADDED, BY_DEPTH, PairSums, Sums, sorted_rows, sums_of
+from app.domain.sums import ADDED, BY_DEPTH, PairSums, Sums, add_sums, sorted_rows, sums_of
 from engine.intervals import checked_counts
 from engine.records import Mode, RunStats, Source
 
@@ -45,15 +45,18 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, i
 
 def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
     """Read all rows, the busiest pair first; one that cannot be read is left out, with a line in the log."""
-    rows = []
+    found: dict[tuple[str, str, str], Sums] = {}
     for target, draft, mode, num_answers, text in db.execute(
         "SELECT target, draft, mode, num_answers, stats FROM totals"
     ):
+        known = Mode.known(mode)
+        key = (target, draft, mode if known is None else known.value)
         try:
-            rows.append(PairSums(target, draft, mode, _from_data(num_answers, mode, json.loads(text))))
+            sums = _from_data(num_answers, mode, json.loads(text))
+            found[key] = add_sums(found[key], sums) if key in found else sums
         except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             log.warning("The totals of %s in mode %s cannot be read and are left out.", target, mode)
-    return sorted_rows(rows)
+    return sorted_rows(PairSums(*key, sums) for key, sums in found.items())
 
 
 def reset_totals(db: sqlite3.Connection) -> None:
@@ -92,7 +95,7 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
     counts = _added(checked.get("provenance", {}), {})
     known = {Source(name): number for name, number in counts.items() if name in tuple(Source)}
     stats = RunStats(
-        mode=Mode(mode) if mode in tuple(Mode) else Mode.OFF,
+        mode=Mode.known(mode) or Mode.OFF,
         provenance=known,
         interval_counts=checked_counts(checked.get("interval_counts", {})),
         **{name: numbers[name] for name in ADDED},

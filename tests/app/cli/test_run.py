@@ -83,9 +83,7 @@ def test_plain_decoding_knows_no_acceptance(capsys: Capture) -> None:
 
 
 def test_all_modes_say_the_same(capsys: Capture) -> None:
-    texts = {
-        str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "suffix", "draft", "hybrid", "auto")
-    }
+    texts = {str(run_json(capsys, "--mode", mode)["text"]) for mode in ("off", "ngram", "suffix", "draft", "auto")}
     assert len(texts) == 1
 
 
@@ -328,7 +326,15 @@ def test_the_placement_reaches_the_engine() -> None:
     assert (asked.draft_threads, asked.draft_gpu_layers) == (2, 10_000)
     assert asked.draft_cache_type is CacheType.Q4_0
     plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
-    assert plain == LoadRequest("T.gguf")
+    assert plain == LoadRequest("T.gguf", parallel=1), "one answer after the other"
+
+
+def test_answers_at_once_are_of_a_server() -> None:
+    asked = load_request(make_parser().parse_args(["serve", "--model", "T.gguf"]))
+    assert (asked.parallel, asked.shared_context) == (0, False)
+    for words in (["-np", "6"], ["--parallel", "6"]):
+        asked = load_request(make_parser().parse_args(["serve", "--model", "T.gguf", *words, "--shared-context"]))
+        assert (asked.parallel, asked.shared_context) == (6, True)
 
 
 def test_devices_reach_the_engine() -> None:

@@ -79,6 +79,12 @@ def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple
     assert load_request(settings, paths) == LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="")
 
 
+def test_answers_at_once_reach_the_load_request(tmp_path: Path) -> None:
+    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
+    asked = load_request(Settings().changed({"parallel": 3, "shared_context": True})[0], paths)
+    assert (asked.parallel, asked.shared_context) == (3, True)
+
+
 def test_the_padded_target_gets_the_builtin_draft(tmp_path: Path) -> None:
     paths = find_paths({"PACELINE_HOME": str(tmp_path)})
     settings = Settings().changed({"target_path": str(paths.padded_demo_file)})[0]

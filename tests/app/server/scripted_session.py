@@ -31,8 +31,10 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from engine.requests import Engine
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.app.server.sharing_engine import SharingEngine
 
 KEY = "the-key-of-these-tests"
 N_CTX = 1000
@@ -40,7 +42,7 @@ PATIENCE_S = 60.0
 CHAT = "/v1/chat/completions"
 HELLO: dict[str, object] = {"model": "tiny", "messages": [{"role": "user", "content": "Hello"}]}
 STATS = RunStats(
-    mode=Mode.HYBRID,
+    mode=Mode.AUTO,
     prompt_tokens=10,
     prompt_cached_tokens=4,
     prompt_s=0.5,
@@ -50,7 +52,7 @@ STATS = RunStats(
     accepted=6,
     provenance={Source.NGRAM: 2, Source.DRAFT: 4, Source.RECOVERED: 3},
     decode_s=2.0,
-    decisions=("hybrid at depth 3",),
+    decisions=("auto at depth 3",),
 )
 
 
@@ -119,12 +121,14 @@ class ScriptedPrompts:
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
 
-    ``echo``: the answer is the question instead, each character a token.
+    ``echo``: the answer is the question instead, each character a token. What is loaded says that it answers
+    ``parallel`` requests at once.
     """
 
-    def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
+    def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False, parallel: int = 1) -> None:
         self.pieces = pieces
         self.echo = echo
+        self.parallel = parallel
         self.gate = threading.Event()
         self.gate.set()
         self.one_more = threading.Semaphore(0)
@@ -138,7 +142,7 @@ class ScriptedSession:
         self.needs_measuring = False
         self.has_idle_work = self.is_closed = False
         self.on_trace: OnTrace | None = None
-        self.loaded = EngineReady(info("tiny"), info("tinier"))
+        self.loaded = EngineReady(replace(info("tiny"), parallel=parallel), info("tinier"))
         self.loads: list[str] = []
         self.request = LoadRequest("")
         self.load_failure: Exception | None = None
@@ -170,7 +174,8 @@ class ScriptedSession:
             raise self.load_failure
         self.request = request
         self.loads.append(Path(request.target).stem)
-        self.loaded = EngineReady(replace(info(Path(request.target).stem), path=request.target), info("tinier"))
+        target = replace(info(Path(request.target).stem), path=request.target, parallel=self.parallel)
+        self.loaded = EngineReady(target, info("tinier"))
         return self.loaded
 
     def ready(self) -> EngineReady:
@@ -216,6 +221,11 @@ def started_worker(session: ScriptedSession) -> EngineWorker:
     return worker
 
 
+def started_engine(session: ScriptedSession) -> Engine:
+    """The engine's thread, or for several answers at once one that has a thread for each."""
+    return SharingEngine(session, session.parallel) if session.parallel > 1 else started_worker(session)
+
+
 @dataclass
 class ScriptedServer:
     """A server without a socket: what it is made of, and a client that shows the key."""
@@ -227,7 +237,7 @@ class ScriptedServer:
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
-        self.worker = started_worker(self.session)
+        self.worker: Engine = started_engine(self.session)
         self.scheduler = Scheduler(self.worker, self.max_waiting)
         self.scheduler.on_answer = self.metrics.count_answer
         hosts = AllowedHosts("127.0.0.1")

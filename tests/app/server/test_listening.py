@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.cli.run import open_session
 from app.domain.errors import AppError
+from app.domain.local_server import Activity
 from app.paths import builtin_draft, builtin_target
 from app.server import listening
 from app.server.access import AllowedHosts
@@ -41,6 +42,8 @@ DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0),
 
 class WaitingJob:
     """Does nothing until it is over."""
+
+    shares = False
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -124,7 +127,7 @@ def test_answers_streams_and_stops_over_a_real_socket(server: Running) -> None:
     drafted = server.ask(question, speculation={"mode": "draft", "depth": 3})
     assert said(drafted) == said(alone), "drafting changes no answer at temperature 0"
     assert drafted["timings"]["draft_n_accepted"] > 0
-    counted = server.metrics.render(0, 0).splitlines()
+    counted = server.metrics.render(Activity()).splitlines()
     assert f'paceline_drafted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n"]}' in counted
     assert f'paceline_accepted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n_accepted"]}' in counted
     assert drafted["usage"]["prompt_tokens_details"]["cached_tokens"] > 0
@@ -257,6 +260,45 @@ def test_who_connects_in_the_very_moment_of_the_end_is_not_left_waiting() -> Non
         assert not thread.is_alive()
         with contextlib.suppress(ConnectionResetError):  # as good as an answer
             assert link.recv(100).startswith(b"HTTP/1.1 503") or not link.recv(100)
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        (
+            CHAT,
+            lambda body: body["error"]["code"] == "too_many_connections" and body["error"]["type"] == "server_error",
+        ),
+        ("/v1/messages", lambda body: body["type"] == "error"),
+        ("/api/chat", lambda body: "connections" in body["error"]),
+    ],
+)
+def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
+    path: str, read: Callable[[Any], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "MAX_CONNECTIONS", 1)
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    with bind(LOCAL, 0) as listener:
+        port = listener.getsockname()[1]
+        server = Server(app, lambda: None)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        first, second = (http.client.HTTPConnection(LOCAL, port, timeout=PATIENCE_S) for _ in range(2))
+        with contextlib.closing(first), contextlib.closing(second):
+            first.request("GET", "/")
+            assert first.getresponse().status == 200
+            second.request("POST", path, "{}")
+            refused = second.getresponse()
+            assert (refused.status, refused.headers["content-type"]) == (503, "application/json")
+            assert read(json.loads(refused.read()))
+            assert refused.headers["retry-after"]
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
 
 
 def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:

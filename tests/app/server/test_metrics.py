@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from app.domain.local_server import Activity
 from app.server.metrics import CONTENT_TYPE, Metrics
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, RunStats, Source
 from tests.app.server.scripted_session import CHAT, HELLO, STATS, ScriptedServer
 
 LINE = re.compile(
-    r"# (HELP|TYPE) paceline_[a-z_]+ .+|paceline_[a-z_]+(\{[a-z]+=\"[\w/]+\"(,[a-z]+=\"\w+\")*\})? [\d.e+-]+"
+    r"# (HELP|TYPE) (paceline_|llamacpp:)[a-z_]+ .+|"
+    r"(paceline_|llamacpp:)[a-z_]+(\{[a-z]+=\"[\w/]+\"(,[a-z]+=\"\w+\")*\})? [\d.e+-]+"
 )
 
 
@@ -26,9 +28,13 @@ def test_answers_add_up() -> None:
     metrics.count_answer(STATS)
     metrics.count_answer(STATS)
     metrics.count_answer(RunStats(mode=Mode.NGRAM, tokens=2, passes=2, proposed=4))
-    found = values(metrics.render(3, 1))
+    found = values(metrics.render(Activity(0, 3, 1, 12.5)))
     assert found["paceline_requests_waiting"] == 3
     assert found["paceline_requests_running"] == 1
+    assert found["paceline_tokens_per_second"] == 12.5
+    assert (found["llamacpp:requests_deferred"], found["llamacpp:requests_processing"]) == (3, 1)
+    assert found["llamacpp:prompt_tokens_total"] == 12, "without those of the cache"
+    assert found["llamacpp:predicted_tokens_seconds"] == 5
     assert found["paceline_answers_total"] == 3
     assert found["paceline_prompt_tokens_total"] == 20
     assert found["paceline_prompt_tokens_cached_total"] == 8
@@ -44,7 +50,7 @@ def test_passes_add_up_by_drafter() -> None:
     mixed = (Source.NGRAM, Source.NGRAM, Source.DRAFT)
     for sources, accepted in ((mixed, 3), (mixed, 1), ((), 0), ((Source.DRAFT,), 0)):
         metrics.count_pass(TracedPass(0, None, len(sources), accepted, 5.0, sources=sources))
-    found = values(metrics.render(0, 0))
+    found = values(metrics.render(Activity()))
     assert found['paceline_drafted_tokens_total{source="ngram"}'] == 4
     assert found['paceline_drafted_tokens_total{source="draft"}'] == 3
     assert found['paceline_accepted_tokens_total{source="ngram"}'] == 3
@@ -52,7 +58,7 @@ def test_passes_add_up_by_drafter() -> None:
 
 
 def test_rates_are_left_out_until_they_are_known() -> None:
-    found = values(Metrics().render(0, 0))
+    found = values(Metrics().render(Activity()))
     assert found["paceline_answers_total"] == 0
     assert not {"paceline_tokens_per_pass", "paceline_acceptance_rate"} & set(found)
 

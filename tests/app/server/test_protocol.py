@@ -25,6 +25,11 @@ def refused(model: ServedModel | None = None, /, **fields: object) -> ApiError:
     return caught.value
 
 
+def test_the_mode_that_earlier_versions_had_is_auto() -> None:
+    request = chat(speculation={"mode": "hybrid", "depth": 4})
+    assert (request.mode, request.depth) == (Mode.AUTO, 4)
+
+
 def test_what_is_asked_for_reaches_the_engine() -> None:
     request = chat(
         temperature=0.5, top_p=0.9, top_k=7, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11,

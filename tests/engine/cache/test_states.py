@@ -109,7 +109,7 @@ def test_the_draft_comes_back_with_the_target(pair: Session) -> None:
     assert "of the draft from memory" in told
 
 
-@pytest.mark.parametrize("mode", [Mode.SUFFIX, Mode.NGRAM, Mode.HYBRID, Mode.AUTO])
+@pytest.mark.parametrize("mode", [Mode.SUFFIX, Mode.NGRAM, Mode.AUTO])
 def test_every_mode_gives_the_same_tokens_after_coming_back(pair: Session, mode: Mode) -> None:
     plain, _ = answer(pair, request(FOX, 1))
     answer(pair, request(BEAR, 2, mode))

@@ -15,9 +15,9 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.grammar.constraint import ForcedText, GrammarConstraint, State
+from engine.pacing.chained import ChainedDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
-from engine.pacing.hybrid import HybridDrafter
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import History, Sampler
@@ -92,7 +92,7 @@ def paced() -> tuple[Drafter, Pacer | None]:
 
 def chained() -> tuple[Drafter, Pacer | None]:
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
-    return HybridDrafter(SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model), None
+    return ChainedDrafter(SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model), None
 
 
 def drafted() -> tuple[Drafter, Pacer | None]:

@@ -24,7 +24,7 @@ LENGTH = 4  # tokens of a sampled answer, of which all but the last are counted:
 NUM_SAMPLES = rounds(400, 4_000)
 TEMPERATURE = 1.2
 SAMPLED = FAMILIES if LONG else ("gemma3", "qwen2vl")  # places that see each other; positions that are not places
-DRAFTING = [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID, Mode.AUTO]
+DRAFTING = [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.AUTO]
 
 
 @pytest.fixture(scope="module", params=SAMPLED)

@@ -66,6 +66,7 @@ class States:
 class ScriptedSession:
     """Answers a prompt with its words; `ABORT` as a word or a target ends the process, `WAIT` waits for a stop."""
 
+    parallel = 1
     needs_measuring = has_idle_work = False
 
     def __init__(self, notes: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -39,11 +40,12 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
-from engine.requests import JobEnded, OnEvent, PassTraced
+from engine.requests import JobEnded, OnEvent, PassTraced, next_number
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
 from tests.engine.process.scripted import ScriptedJob, making, no_session
+from tests.shared_files import shared_model
 
 WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the ways to end a process are those of POSIX")
@@ -347,6 +349,31 @@ def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
     assert is_gone(pid)
 
 
+def test_a_crash_is_told_to_each_of_several_answers_and_the_next_load_works(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "notes", Session)
+    load = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), n_ctx=256, parallel=4, request_id=next_number())
+    bench.engine.submit(load)
+    assert bench.wait_for(EngineReady).target.parallel == 4
+    for number in (11, 12, 13, 14):
+        bench.client.generate(
+            ChatRequest(raw_prompt="Once", request_id=number, max_tokens=200, ignore_eos=True, mode=Mode.OFF)
+        )
+    begun = set[int]()
+    while len(begun) < 4:
+        begun.add(bench.wait_for(TextChunk).request_id)
+    os.kill(bench.pid(), signal.SIGKILL)
+    failed = set[int]()
+    while len(failed) < 4:
+        event = bench.next()
+        if isinstance(event, EngineFailed):
+            assert event.engine_ended
+            failed.add(event.request_id)
+    assert failed == begun == {11, 12, 13, 14}
+    bench.engine.submit(replace(load, request_id=next_number()))
+    assert bench.wait_for(EngineReady).target.parallel == 4
+    bench.client.close(WAIT_S)
+
+
 def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes")
     bench.load("model")
@@ -373,6 +400,7 @@ def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_
 
 OWNER = """
 import sys, time
+from dataclasses import replace
 from pathlib import Path
 from engine.process.client import EngineClient
 from engine.records import ChatRequest

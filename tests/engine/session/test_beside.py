@@ -61,7 +61,7 @@ def test_closing_it_leaves_the_other_usable_and_nothing_is_freed_twice(session: 
 
 def test_without_the_draft_its_modes_cannot_run(session: Session) -> None:
     beside = session.beside(512, with_draft=False)
-    assert set(beside.ready().unavailable) == {Mode.DRAFT, Mode.HEAD, Mode.HYBRID}
+    assert set(beside.ready().unavailable) == {Mode.DRAFT, Mode.HEAD}
     assert beside.ready().draft is None
     assert session.ready().draft is not None
     beside.close()

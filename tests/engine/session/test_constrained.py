@@ -157,7 +157,7 @@ def test_a_prediction_is_proposed_and_counted(pair: Session) -> None:
     greedy = SamplingParams(temperature=0.0)
     plain = list(pair.generate(ChatRequest(question, Mode.OFF, sampling=greedy, max_tokens=60)))
     text = "".join(event.text for event in plain if isinstance(event, TextChunk))
-    for mode in (Mode.NGRAM, Mode.SUFFIX, Mode.HYBRID):
+    for mode in (Mode.NGRAM, Mode.SUFFIX, Mode.AUTO):
         events = list(pair.generate(ChatRequest(question, mode, 7, greedy, 60, predicted=text)))
         assert "".join(event.text for event in events if isinstance(event, TextChunk)) == text
         stats = events[-1].stats  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from engine.session.session import Session
 QUESTION = "Repeat this paragraph:\n\nBefore you leave, switch off the lamp and close the door."
 
 
-@pytest.mark.parametrize("mode", [Mode.NGRAM, Mode.SUFFIX, Mode.HYBRID])
+@pytest.mark.parametrize("mode", [Mode.NGRAM, Mode.SUFFIX, Mode.AUTO])
 def test_a_copy_is_followed_to_the_end_of_what_is_copied_and_no_further(mode: Mode) -> None:
     session = Session()
     session.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=512))

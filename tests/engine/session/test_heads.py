@@ -33,7 +33,7 @@ from tests.engine.heads.head_factory import (
 )
 from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load
 
-WITH_HEAD = (Mode.HEAD, Mode.HYBRID, Mode.AUTO)
+WITH_HEAD = (Mode.HEAD, Mode.AUTO)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -290,7 +290,7 @@ def chi_square_p(after: Counter[tuple[int, int]], p: NDArray[np.float64]) -> flo
 @pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(
     ("mode", "depth", "temperature"),
-    [(Mode.HEAD, 4, 0.8), (Mode.HEAD, None, 1.0), (Mode.HYBRID, 4, 1.0), (Mode.AUTO, None, 0.8)],
+    [(Mode.HEAD, 4, 0.8), (Mode.HEAD, None, 1.0), (Mode.AUTO, 4, 1.0), (Mode.AUTO, None, 0.8)],
 )
 def test_the_output_of_longer_drafts_is_the_targets(
     tmp_path: Path, mode: Mode, depth: int | None, temperature: float, seeded: bool, repeatable: None

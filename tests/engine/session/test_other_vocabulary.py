@@ -53,14 +53,14 @@ def answer(session: Session, mode: Mode, prompt: str, sampling: SamplingParams, 
 
 def test_the_draft_is_taken_and_its_share_reported(pair: Session) -> None:
     ready = pair.ready()
-    assert not {Mode.DRAFT, Mode.HYBRID, Mode.AUTO} & set(ready.unavailable)
+    assert not {Mode.DRAFT, Mode.AUTO} & set(ready.unavailable)
     assert ready.draft is not None
     share = next(share for _, draft, share in PAIRS.values() if draft in ready.draft.path)
     assert ready.draft.speaks == pytest.approx(share, abs=0.01)
     assert ready.target.speaks is None
 
 
-@pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.HYBRID])
+@pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.AUTO])
 def test_a_greedy_answer_is_the_plain_one(pair: Session, mode: Mode) -> None:
     accepted = 0
     for prompt in PROMPTS:

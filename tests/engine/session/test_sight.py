@@ -67,7 +67,7 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     session.close()
 
 
-@pytest.mark.parametrize("mode", [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID, Mode.AUTO])
+@pytest.mark.parametrize("mode", [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.AUTO])
 def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) -> None:
     """Over several turns, with pictures at the start, in the middle, and two."""
     first = asked(ONE, "what is ab ab ab")

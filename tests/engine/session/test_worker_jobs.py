@@ -220,6 +220,8 @@ class Flag(threading.Event):
 class QuietSession:
     """Answers at once, unless it is told to wait for ``gate``."""
 
+    parallel = 1
+
     def __init__(self) -> None:
         self.interrupt = Flag()
         self.needs_measuring = self.has_idle_work = False

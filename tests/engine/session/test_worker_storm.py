@@ -38,8 +38,9 @@ Answer = EngineReady | EngineFailed | Finished
 class Storm:
     """Asks a worker for anything, and notes the numbers of what must be answered in its turn, and of counts."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
+    def __init__(self, seed: int, folder: Path, *, side_by_side: bool = False) -> None:
         self.dice, self.folder = random.Random(seed), folder  # noqa: S311  (no secret)
+        self.side_by_side = side_by_side
         self.wanted: list[int] = []
         self.counts: set[int] = set()
         self.answered: list[int] = []
@@ -59,6 +60,8 @@ class Storm:
         draft = self.dice.choice([None, self.any_file()])
         kind = self.dice.choice([CacheType.F16, CacheType.F16, CacheType.Q8_0])
         asked = LoadRequest(self.any_file(), draft, self.dice.choice([None, 256]), cache_type=kind)
+        if self.side_by_side:
+            asked = replace(asked, parallel=self.dice.choice([1, 3, 4]), shared_context=self.dice.choice([True, False]))
         self.wanted.append(self.worker.load(asked))
 
     def draft(self) -> None:
@@ -114,14 +117,28 @@ class Storm:
 
     def run(self) -> None:
         worker = self.worker
-        self.wanted.append(worker.load(LoadRequest(*map(str, list(self.good)[:2]))))
+        parallel = 4 if self.side_by_side else 1
+        self.wanted.append(worker.load(LoadRequest(*map(str, list(self.good)[:2]), parallel=parallel)))
         self.take(0)  # a stop would end it, and there might be no other for long
         actions: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
         actions += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
         actions += [lambda: worker.set_state_limit(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
-        actions += [lambda: self.take(self.dice.choice([0, 1, 2]))] * 4
+        actions += [lambda: self.take(self.dice.choice([0, 4, 8] if self.side_by_side else [0, 1, 2]))] * 4
         for _ in range(NUM_COMMANDS):
             self.dice.choice(actions)()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_whatever_is_asked_of_an_engine_that_makes_several_answers_is_answered_once(
+    seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storm = Storm(seed, tmp_path, side_by_side=True)
+    storm.run()
+    storm.take(0)
+    assert sorted(storm.answered) == sorted(storm.wanted)
+    assert storm.num_tokens > 100
+    assert storm.worker.close(20)
+    assert not [record for record in caplog.records if record.exc_info], caplog.text
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

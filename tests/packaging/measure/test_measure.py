@@ -73,7 +73,7 @@ def test_what_is_suspicious_is_looked_at_again_with_other_seeds(
         return dict.fromkeys(runs, again) if first_seed else {**dict.fromkeys(runs, 1.0), runs[1]: 1e-6}
 
     monkeypatch.setattr(sys.modules["distributions"], "sampling_report", report)
-    assert run(exactness, monkeypatch, "sampling", "--samples", "100", "--modes", "draft", "hybrid") == status
+    assert run(exactness, monkeypatch, "sampling", "--samples", "100", "--modes", "draft", "auto") == status
     (runs, num_samples, first), (runs_again, num_again, first_again) = looks
     assert runs_again == [runs[1]]
     assert num_again > num_samples

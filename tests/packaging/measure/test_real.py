@@ -136,7 +136,7 @@ def test_time_ends_it_and_the_final_waits_for_the_scan(tmp_path: Path) -> None:
 def test_the_best_of_each_side_are_chosen_by_the_scan(real: ModuleType) -> None:
     server = [Variant(name, None, "llama-server") for name in ("plain", "draft-1", "draft-3", "ngram-mod")]
     seconds = {
-        PLAIN: 1.0, AUTO: 0.5, NO_DRAFT_AUTO: 0.9, Variant("draft"): 0.4, Variant("hybrid"): 0.95,
+        PLAIN: 1.0, AUTO: 0.5, NO_DRAFT_AUTO: 0.9, Variant("draft"): 0.4, Variant("suffix"): 0.95,
         Variant("draft", 1): 0.8, Variant("draft", 3): 0.6, Variant("draft", 7): 0.7, Variant("ngram", 3): 1.2,
         server[0]: 1.1, server[1]: 0.7, server[2]: 0.9, server[3]: 0.65,
     }  # fmt: skip

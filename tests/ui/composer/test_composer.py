@@ -171,7 +171,7 @@ def test_where_a_draft_is_lacking_a_button_leads_to_those_that_fit(window: MainW
 
 
 def test_where_no_draft_would_help_words_say_why(window: MainWindow) -> None:
-    reasons = dict.fromkeys((Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID), "This model cannot go back.")
+    reasons = dict.fromkeys((Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT), "This model cannot go back.")
     window.set_engine(replace(NO_DRAFT, unavailable=reasons))
     assert window.composer.find_draft_button.isHidden()
     assert window.composer.reason.text() == "This model cannot go back."

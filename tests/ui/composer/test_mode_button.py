@@ -45,7 +45,6 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
     assert [row.title for row in rows] == [mode_label(mode) for mode in modes]
     assert [row.lines for row in rows] == [(mode_line(mode),) for mode in modes]
     assert Mode.DRAFT in modes
-    assert Mode.HYBRID in modes
     assert [row.title for row in rows if row.icon == "check"] == ["Auto"]
 
 

@@ -52,6 +52,11 @@ def test_what_can_be_done_depends_on_what_it_does(page: ServerPage) -> None:
     assert not page.retry_button.isVisible()
     assert page.stop_button.isVisible()
     assert page.queue.text() == "1 running, 2 waiting"
+    assert page.stop_button.text() == "Stop the answer"
+    busy = Activity(3, 0, 4, 31.25)
+    page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080", busy), "They are answered.")
+    assert page.queue.text() == "4 running, 0 waiting, 31.2 tok/s in all"
+    assert page.stop_button.text() == "Stop the answers"
     page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080"), "The server is ready.")
     assert not page.stop_button.isVisible()
 

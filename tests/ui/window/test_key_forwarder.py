@@ -83,10 +83,10 @@ def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow, q
     rows = modes.menu_of_modes.list
     QTest.keyClick(rows, Qt.Key.Key_End)
     QTest.keyClick(rows, Qt.Key.Key_Return)
-    assert modes.mode is Mode.HYBRID
+    assert modes.mode is Mode.DRAFT
     qtbot.waitUntil(lambda: not modes.menu_of_modes.isVisible(), timeout=30_000)
     QTest.keyClicks(focused(), "words")
-    assert (window.composer.text, modes.mode) == ("words", Mode.HYBRID)
+    assert (window.composer.text, modes.mode) == ("words", Mode.DRAFT)
 
 
 def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) -> None:

@@ -254,7 +254,7 @@ def test_every_mode_repeats_a_real_answer(real: AppHarness, qtbot: QtBot) -> Non
     ended(2)
     first = real.messages()[-1]
     assert first.drawn is not None
-    for place, mode in enumerate((Mode.OFF, Mode.NGRAM, Mode.DRAFT, Mode.HYBRID)):
+    for place, mode in enumerate((Mode.OFF, Mode.NGRAM, Mode.DRAFT, Mode.AUTO)):
         own(real, mode=mode.value)
         choose(real, qtbot, f"Seed {first.drawn.seed}", "Repeat")
         ended(3 + place)

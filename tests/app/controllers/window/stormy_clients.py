@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 TIMEOUT_S = 120.0
 CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
-MODES = ("off", "ngram", "suffix", "draft", "hybrid", "auto")
+MODES = ("off", "ngram", "suffix", "draft", "auto")
 BIG = 8 * 2**20 + 1
 LEAST_SHARED = 12  # characters that tell one answer from another
 # How often each happens, of about a hundred.

@@ -53,7 +53,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
     plain, proposed = answer(loaded, Mode.OFF), 0
-    for mode in (Mode.HEAD, Mode.HYBRID, Mode.AUTO):
+    for mode in (Mode.HEAD, Mode.AUTO):
         for depth in (None, 1, 3, 7):
             end = answer(loaded, mode, depth=depth)
             assert agrees(loaded, plain, end)
@@ -237,7 +237,7 @@ def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_tar
 @pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(
     ("mode", "depth", "temperature"),
-    [(Mode.HEAD, 3, 0.8), (Mode.HEAD, None, 1.0), (Mode.HYBRID, 4, 1.0), (Mode.AUTO, None, 0.8)],
+    [(Mode.HEAD, 3, 0.8), (Mode.HEAD, None, 1.0), (Mode.AUTO, 4, 1.0), (Mode.AUTO, None, 0.8)],
 )
 def test_the_output_of_longer_drafts_is_the_targets(
     tmp_path: Path, mode: Mode, depth: int | None, temperature: float, seeded: bool, repeatable: None

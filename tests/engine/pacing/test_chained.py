@@ -13,7 +13,7 @@ from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.pacing.acceptance import text_kinds
-from engine.pacing.hybrid import HybridDrafter
+from engine.pacing.chained import ChainedDrafter
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History, Sampler
 from engine.sequence import CachedSequence
@@ -26,9 +26,9 @@ RULES = SuffixRules(min_match=1, tail_match=1)
 BEFORE = [1, 2, 3, 6, 8, 9, 0, 1, 3]  # long enough to be trusted where it comes again
 
 
-def hybrid(model: MarkovModel | None = None, rules: SuffixRules = RULES) -> HybridDrafter:
+def chained(model: MarkovModel | None = None, rules: SuffixRules = RULES) -> ChainedDrafter:
     model = model or MarkovModel(Q_LOGITS)
-    return HybridDrafter(SuffixDrafter(rules), DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset()))
+    return ChainedDrafter(SuffixDrafter(rules), DraftModelDrafter(CachedSequence(model), N_VOCAB, frozenset()))
 
 
 def open_sampling(seed: int) -> SamplingParams:
@@ -36,7 +36,7 @@ def open_sampling(seed: int) -> SamplingParams:
 
 
 def test_a_match_is_proposed_and_the_model_fills_the_depth() -> None:
-    drafter = hybrid(rules=SuffixRules(tokens_per_match=1.0))
+    drafter = chained(rules=SuffixRules(tokens_per_match=1.0))
     history = np.array([7, *BEFORE, 4, 5, 6, *BEFORE], dtype=np.int32)
     drafter.begin(history, unseeded(open_sampling(1)))
     draft = drafter.propose(history, 12)
@@ -48,7 +48,7 @@ def test_a_match_is_proposed_and_the_model_fills_the_depth() -> None:
 
 
 def test_the_model_drafts_where_a_match_is_too_short_to_be_trusted() -> None:
-    drafter = hybrid()
+    drafter = chained()
     history = np.array([7, 1, 2, 3, 4, 5, 6, 1, 2], dtype=np.int32)
     drafter.begin(history, unseeded(open_sampling(1)))
     assert drafter.propose(history, 1).provenance == [Source.DRAFT]
@@ -59,7 +59,7 @@ def test_text_follows_what_the_model_has_drawn() -> None:
     others = [x for x in range(N_VOCAB) if x not in (9, drawn)]
     before = [*BEFORE[:9], 9]
     history = np.array([*before, drawn, *others, *before], dtype=np.int32)
-    drafter = hybrid(rules=SuffixRules(min_match=11, tail_match=11))
+    drafter = chained(rules=SuffixRules(min_match=11, tail_match=11))
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     draft = drafter.propose(history, 3)
     assert draft.ids == [drawn, *others[:2]]
@@ -70,7 +70,7 @@ def test_text_follows_what_the_model_has_drawn() -> None:
 def test_text_that_ends_an_answer_is_proposed_up_to_its_end() -> None:
     ends = frozenset({5})
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, ends)
-    drafter = HybridDrafter(SuffixDrafter(RULES, ends=ends), model)
+    drafter = ChainedDrafter(SuffixDrafter(RULES, ends=ends), model)
     history = np.array([7, *BEFORE, 4, 5, 6, 8, 9, *BEFORE], dtype=np.int32)
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     proposed = drafter.propose(history, 8)
@@ -79,7 +79,7 @@ def test_text_that_ends_an_answer_is_proposed_up_to_its_end() -> None:
 
 
 def test_what_is_kept_decides_between_text_and_model() -> None:
-    drafter = hybrid()
+    drafter = chained()
     history = np.array([*([1, 2, 3] * 5), 1, 2], dtype=np.int32)
     drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
     sources = []
@@ -96,7 +96,7 @@ def test_the_draft_models_cache_always_holds_a_prefix_of_the_history(
     turns: list[tuple[int, int, int]], seed: int
 ) -> None:
     model = MarkovModel(Q_LOGITS)
-    drafter = hybrid(model)
+    drafter = chained(model)
     ids = [1, 2, 1, 2]
     drafter.begin(np.array(ids, dtype=np.int32), unseeded(open_sampling(seed)))
     for limit, wanted, recovered in turns:
@@ -110,7 +110,7 @@ def test_the_draft_models_cache_always_holds_a_prefix_of_the_history(
 
 @pytest.mark.parametrize("depth", [1, 3, 7])
 def test_greedy_output_is_the_argmax_path(depth: int) -> None:
-    run = Run(hybrid(), SamplingParams(temperature=0.0), [3, 1, 4, 1])
+    run = Run(chained(), SamplingParams(temperature=0.0), [3, 1, 4, 1])
     expected, last = [], 1
     for _ in range(60):
         last = int(P_LOGITS[last].argmax())
@@ -120,7 +120,7 @@ def test_greedy_output_is_the_argmax_path(depth: int) -> None:
     assert depth == 1 or Source.NGRAM in run.stats.snapshot().provenance
 
 
-class EagerForText(HybridDrafter):
+class EagerForText(ChainedDrafter):
     """Takes a token of every match, so that chains are long and of all kinds."""
 
     def likely_classes(self, text: Draft) -> list[int]:

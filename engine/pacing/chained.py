@@ -56,7 +56,7 @@ class ChainedDraft:
         )
 
 
-class HybridDrafter:
+class ChainedDrafter:
     """Implements `Drafter`: each token comes from the source whose tokens were accepted more often lately.
 
     Which source that is depends on earlier passes and on the tokens before, never on the token itself.
@@ -120,8 +120,8 @@ class HybridDrafter:
 class _UntilTextMatches:
     """Implements `draft_model.Gate`: the model drafts until what it has drawn matches what came before."""
 
-    def __init__(self, hybrid: HybridDrafter, text: SuffixDrafter, room: int) -> None:
-        self._hybrid = hybrid
+    def __init__(self, drafter: ChainedDrafter, text: SuffixDrafter, room: int) -> None:
+        self._drafter = drafter
         self._text = text
         self._room = room
         self.following = _EMPTY
@@ -134,7 +134,7 @@ class _UntilTextMatches:
     def worth_running(self, drawn_id: int) -> bool:
         """Whether no text promises more."""
         text = self._text.propose_after((drawn_id,), self._room)
-        if not self._hybrid.likely_classes(text):
+        if not self._drafter.likely_classes(text):
             return True
         self.following = text
         return False

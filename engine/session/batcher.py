@@ -1,0 +1,351 @@
+"""Continuous batching: answers that run side by side make their passes together.
+
+Each answer is a task: a greenlet, so that the decoding loop, drafters and verifiers are the same whether one runs or
+several. Where a task would make a pass while others run, it stops there; once all have stopped, one pass is made of
+what each wants, and they go on. A prompt is read a part at a time, so that it does not hold up the answers in the
+making. One task alone makes its passes itself, as if there were none of this.
+
+The scheme of Orca (Yu and others 2022, https://www.usenix.org/conference/osdi22/presentation/yu), with the chunked
+prompts of Sarathi (Agrawal and others 2024, https://arxiv.org/abs/2403.02310).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from engine.errors import CacheFullError, DecodeError
+from engine.interfaces import NOBODY, Beside, JoinedPass, Rows, TokenIds
+from engine.llama.context import N_BATCH, LlamaContext, PassPart
+from engine.sequence import CachedSequence, SequenceState
+
+Result = TypeVar("Result")
+LEAST_READ = 4  # tokens of prompts in a pass beside answers, whatever they cost: else a prompt would never be read
+ROOM_TO_RETURN = 64  # tokens that must be free beside those that an answer held, before it returns to the cache
+GAIN_RATE = 0.2  # weight of a pass in what an answer is expected to gain by its passes
+
+
+@dataclass(slots=True)
+class _Wish:
+    """A pass that a task waits for; ``done`` of its tokens were read."""
+
+    sequence: LlamaContext
+    ids: TokenIds
+    n_rows: int
+    num_padding: int
+    done: int = 0
+
+    @property
+    def is_prompt(self) -> bool:
+        return not self.n_rows
+
+    def part(self, most: int) -> PassPart:
+        """Of what is left, at most so many tokens; a pass with rows is never cut."""
+        if self.n_rows:
+            return PassPart(self.sequence, self.ids, self.n_rows, self.num_padding)
+        return PassPart(self.sequence, self.ids[self.done : self.done + most], 0)
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    run: greenlet
+    lane: int
+    kept: SequenceState | None = None  # what its sequence held, while it waits for room in a cache that others fill
+    wish: _Wish | None = None
+    call: Callable[[], object] | None = None  # what it wants done while nobody looks at the rows of a pass
+    answer: object = None
+    error: BaseException | None = None
+    past: dict[int, int] = field(default_factory=dict)  # tokens that a context held at its last pass with rows
+    num_tokens: int = 0  # in its last pass of the target with rows
+    gain: float = 1.0  # tokens by such a pass, on the average
+    is_reading: bool = True
+    is_drafting: bool = False
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.wish is not None or self.call is not None or self.kept is not None
+
+
+class Batcher:
+    """Runs tasks side by side on the thread that calls `step`. ``target``, once set, is the context of the answers.
+
+    Attributes:
+        has_arrivals: asked before each pass of a task that runs alone: whether the engine has to look at its queue.
+        read_budget: how many tokens of prompts to read beside so many tokens of answers in one pass.
+        evict: empties the sequences of a lane in which no answer is made.
+        on_pass: hears of each joined pass of the target: its tokens, and milliseconds.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: list[_Task] = []
+        self._sequences: dict[tuple[int, int], CachedSequence] = {}  # by llama.cpp's context and number
+        self._current: _Task | None = None
+        self._hub: greenlet | None = None
+        self.target: LlamaContext | None = None
+        self.has_arrivals: Callable[[], bool] = lambda: False
+        self.read_budget: Callable[[int], int] = lambda _num_tokens: 16
+        self.evict: Callable[[int], None] = lambda _lane: None
+        self.on_pass: Callable[[int, float], None] = lambda _num_tokens, _milliseconds: None
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether whoever runs now may make passes by itself."""
+        return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether whoever runs now is a task."""
+        return self._current is not None
+
+    def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
+        """Have the passes of a sequence made with those of others of its context, whose prompts it shares."""
+        key = (context.handle, context.seq_id)
+        self._sequences[key] = sequence
+
+        def beside() -> list[CachedSequence]:
+            return [one for other, one in self._sequences.items() if other[0] == key[0] and other != key]
+
+        sequence.join(self, beside)
+
+    def forget(self) -> None:
+        """Other models follow, or none."""
+        self._sequences.clear()
+        self.target = None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether no task waits for room in the cache."""
+        return all(task.kept is None for task in self._tasks)
+
+    def start(self, work: Callable[[], None], lane: int) -> None:
+        """Add a task, whose sequences have the number ``lane``; it begins with the next `step`. It must not raise."""
+        self._tasks.append(_Task(greenlet(work), lane))
+
+    # ---- in a task --------------------------------------------------------------------------------------------------
+
+    def forward(
+        self, sequence: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int
+    ) -> tuple[Rows, JoinedPass | None]:
+        """Make a pass together with what the others want; see `LlamaContext.forward`.
+
+        Raises:
+            DecodeError: it failed.
+        """
+        if sequence.tap is not None or len(ids) > N_BATCH:
+            return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
+        self._task.wish = _Wish(sequence, ids, n_rows, num_padding)
+        return self._stop()  # type: ignore[return-value]  # what `_give` was given
+
+    def call(self, work: Callable[[], Result]) -> Result:
+        """Do what makes passes of its own, once nobody looks at the rows of another; others have their passes first."""
+        self._task.call = work
+        return self._stop()  # type: ignore[return-value]  # what ``work`` returned
+
+    def beside(self, *, is_drafting: bool) -> Beside:
+        """What the others put into the passes of the task that asks, which drafts with a model or does not."""
+        if self._current is None or len(self._tasks) == 1:
+            return NOBODY
+        self._task.is_drafting = is_drafting
+        able = (task for task in self._tasks if task is not self._current and task.kept is None)
+        others = [task for task in able if not task.is_reading]
+        num_tokens = sum(max(task.num_tokens, 1) for task in others)
+        gain, num_drafting = sum(task.gain for task in others), sum(task.is_drafting for task in others)
+        return Beside(len(self._tasks) - 1, num_tokens, gain, num_drafting)
+
+    @property
+    def _task(self) -> _Task:
+        assert self._current is not None  # noqa: S101  (who stops is in a task)
+        return self._current
+
+    def _stop(self) -> object:
+        assert self._hub is not None  # noqa: S101  (as above)
+        self._hub.switch()
+        task = self._task
+        answer, error, task.answer, task.error = task.answer, task.error, None, None
+        if error is not None:
+            raise error
+        return answer
+
+    # ---- around them ------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Let every task go on to its next pass, then make one pass of the target for all.
+
+        Draft models make theirs before that, as many as are wanted: the pass of the target waits for what they propose.
+        """
+        self._hub = getcurrent()
+        self._return_to_cache()
+        self._resume()
+        while wishes := self._wishes(lambda wish: not self._is_of_target(wish) and not wish.is_prompt):
+            self._make(wishes, [])
+            self._resume()
+        for context_id in {self._context_of(wish) for _, wish in self._wishes(lambda w: not self._is_of_target(w))}:
+            self._make([], self._wishes(lambda wish, own=context_id: self._context_of(wish) == own))  # type: ignore[misc]
+        of_target = self._wishes(self._is_of_target)
+        self._make([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
+
+    def _resume(self) -> None:
+        """Let those go on that wait for nothing any more, one after another, each until it stops or ends."""
+        for task in list(self._tasks):
+            if not task.is_stopped:
+                self._go_on(task)
+        for task in list(self._tasks):
+            if (work := task.call) is not None and task.kept is None:
+                try:
+                    task.answer = work()
+                except Exception as error:  # noqa: BLE001  (the task's own)
+                    task.error = error
+                task.call = None
+
+    def _go_on(self, task: _Task) -> None:
+        self._current = task
+        try:
+            task.run.switch()
+        finally:
+            self._current = None
+            if task.run.dead:
+                self._tasks.remove(task)
+
+    def _wishes(self, wanted: Callable[[_Wish], bool]) -> list[tuple[_Task, _Wish]]:
+        able = (task for task in self._tasks if task.kept is None)
+        return [(task, task.wish) for task in able if task.wish is not None and wanted(task.wish)]
+
+    def _is_of_target(self, wish: _Wish) -> bool:
+        return self.target is None or wish.sequence.handle == self.target.handle
+
+    @staticmethod
+    def _context_of(wish: _Wish) -> int:
+        return wish.sequence.handle
+
+    def _make(self, answers: list[tuple[_Task, _Wish]], prompts: list[tuple[_Task, _Wish]]) -> None:
+        """Make one pass for each context: of answers as far as they fit, and of prompts what the budget allows."""
+        for handle in dict.fromkeys(self._context_of(wish) for _, wish in (*answers, *prompts)):
+            chosen, num_tokens, num_rows = list[tuple[_Task, _Wish, PassPart]](), 0, 0
+            for task, wish in answers:
+                size = len(wish.ids)
+                fits = num_tokens + size <= N_BATCH and num_rows + wish.n_rows <= wish.sequence.params.max_rows
+                if self._context_of(wish) == handle and fits:
+                    chosen.append((task, wish, wish.part(size)))
+                    num_tokens, num_rows = num_tokens + size, num_rows + wish.n_rows
+            reading = [one for one in prompts if self._context_of(one[1]) == handle]
+            for (task, wish), most in zip(reading, self._shares(reading, num_tokens), strict=True):
+                if most:
+                    chosen.append((task, wish, wish.part(most)))
+            self._run(chosen)
+
+    def _shares(self, reading: list[tuple[_Task, _Wish]], num_tokens: int) -> list[int]:
+        """How many tokens of each prompt to read in a pass with so many tokens of answers."""
+        if not reading:
+            return []
+        if num_tokens:
+            budget = min(max(self.read_budget(num_tokens), LEAST_READ), N_BATCH - num_tokens)
+        else:
+            budget = reading[0][1].sequence.n_ubatch
+        left, shares = budget, list[int]()
+        for i, (_, wish) in enumerate(reading):
+            share = min(-(-left // (len(reading) - i)), len(wish.ids) - wish.done)
+            shares.append(share)
+            left -= share
+        return shares
+
+    def _run(self, chosen: list[tuple[_Task, _Wish, PassPart]]) -> None:
+        if not chosen:
+            return
+        parts = [part for _, _, part in chosen]
+        started = perf_counter()
+        try:
+            rows = parts[0].sequence.forward_joined(parts)
+        except DecodeError as error:
+            self._run_apart(chosen, error)
+            return
+        took_ms = (perf_counter() - started) * 1000.0
+        num_tokens = sum(len(part.ids) for part in parts)
+        if self._is_of_target(chosen[0][1]):
+            self.on_pass(num_tokens, took_ms)
+        made = JoinedPass(num_tokens, len(parts), took_ms)
+        for (task, wish, part), given in zip(chosen, rows, strict=True):
+            self._take(task, wish, part, given, made)
+
+    def _run_apart(self, chosen: list[tuple[_Task, _Wish, PassPart]], error: DecodeError) -> None:
+        """Make the passes of a joined one that failed: each fails, or not, by itself. The rows of the last stay."""
+        task, wish, part = chosen[0]
+        if len(chosen) == 1:
+            if not (isinstance(error, CacheFullError) and self._is_of_target(wish) and self._make_room(task)):
+                task.wish, task.error = None, error
+            return
+        self._run([(task, wish, part)])
+        for one in chosen[1:]:
+            if task.wish is None:  # it has its rows, which the next pass overwrites
+                self._go_on(task)
+            task = one[0]
+            self._run([one])
+
+    # ---- where answers share the cells of a cache -------------------------------------------------------------------
+
+    def _make_room(self, task: _Task) -> bool:
+        """Have the newest answer wait until others end: what its sequence holds is kept outside the cache.
+
+        False where there is no other that could, or it cannot be kept.
+        """
+        if self._evict_idle():
+            return True
+        able = [one for one in self._tasks if one.kept is None and (one is task or self._sequence(one).num_past)]
+        if len(able) < 2:
+            return False
+        newest = able[-1]
+        if not self._sequence(newest).num_past:
+            return True  # it has not begun, and waits as it is
+        newest.kept = self._sequence(newest).export()
+        if newest.kept is None:
+            return False
+        self._sequence(newest).clear()
+        return True
+
+    def _evict_idle(self) -> bool:
+        """Empty the sequences of lanes in which no answer is made; whether there were any."""
+        lanes = {one.lane for one in self._tasks}
+        idle = {lane for (_, lane), one in self._sequences.items() if lane not in lanes and one.num_past}
+        for lane in idle:
+            self.evict(lane)
+        return bool(idle)
+
+    def _return_to_cache(self) -> None:
+        """Let the oldest answer that waits go on, where there is room for it again."""
+        waiting = next((task for task in self._tasks if task.kept is not None), None)
+        if waiting is None or waiting.kept is None or self.target is None:
+            return
+        held = sum(self._sequence(task).num_past for task in self._tasks)
+        others = len(self._tasks) > sum(task.kept is not None for task in self._tasks)
+        if others and self.target.num_cells - held < len(waiting.kept.ids) + ROOM_TO_RETURN:
+            return
+        self._evict_idle()
+        if not self._sequence(waiting).adopt(waiting.kept):
+            waiting.wish = waiting.call = None
+            waiting.error = DecodeError("An answer that waited for room could not go on.", "Ask again.")
+        waiting.kept = None
+
+    def _sequence(self, task: _Task) -> CachedSequence:
+        assert self.target is not None  # noqa: S101  (it has no room)
+        return self._sequences[self.target.handle, task.lane]
+
+    def _take(self, task: _Task, wish: _Wish, part: PassPart, rows: Rows, made: JoinedPass) -> None:
+        """A part of a task's wish was computed; where that is all of it, the task can go on."""
+        wish.done += len(part.ids)
+        if wish.done < len(wish.ids):
+            return
+        task.wish, task.answer = None, (rows, made)
+        if not self._is_of_target(wish):
+            return
+        task.is_reading = wish.is_prompt
+        if wish.n_rows:
+            before, now = task.past.get(wish.sequence.handle), wish.sequence.num_past - len(wish.ids)
+            if before is not None and now > before:
+                task.gain += (now - before - task.gain) * GAIN_RATE
+            task.past[wish.sequence.handle], task.num_tokens = now, len(wish.ids)

@@ -1,0 +1,305 @@
+"""Which passes are made of what tasks want, and who goes on when; on scripted contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from engine.errors import DecodeError
+from engine.interfaces import NOBODY, Rows
+from engine.llama.context import N_BATCH, LlamaContext, PassPart
+from engine.session.batcher import LEAST_READ, Batcher
+
+WIDTH = 4
+Passes = list[list[tuple[int, int, int]]]  # of each pass: sequence, tokens, rows of each part
+
+
+@dataclass(eq=False)
+class ScriptedSequence:
+    """One sequence of a context whose rows say the sequence and the place."""
+
+    handle: int
+    seq_id: int
+    passes: Passes
+    num_past: int = 0
+    n_ubatch: int = 32
+    max_rows: int = 64
+    tap: object = None
+    failing: set[int] = field(default_factory=set)
+
+    @property
+    def params(self) -> SimpleNamespace:
+        return SimpleNamespace(max_rows=self.max_rows)
+
+    def forward(self, ids: Sequence[int], n_rows: int, num_padding: int = 0) -> Rows:
+        return self.forward_joined([PassPart(cast("LlamaContext", self), ids, n_rows, num_padding)])[0]
+
+    def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
+        sequences = [cast("ScriptedSequence", part.sequence) for part in parts]
+        if any(one.seq_id in self.failing for one in sequences):
+            raise DecodeError("scripted")
+        self.passes.append(
+            [(one.seq_id, len(part.ids), part.n_rows) for one, part in zip(sequences, parts, strict=True)]
+        )
+        rows = []
+        for sequence, part in zip(sequences, parts, strict=True):
+            sequence.num_past += len(part.ids)
+            rows.append(np.full((part.n_rows, WIDTH), sequence.seq_id, dtype=np.float32))
+        return rows
+
+
+@dataclass
+class Place:
+    """A batcher with sequences of a target and of a draft model."""
+
+    batcher: Batcher = field(default_factory=Batcher)
+    passes: Passes = field(default_factory=list)
+    draft_passes: Passes = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.failing: set[int] = set()
+        self.targets = [ScriptedSequence(1, i, self.passes, failing=self.failing) for i in range(4)]
+        self.drafts = [ScriptedSequence(2, i, self.draft_passes) for i in range(4)]
+        self.batcher.target = cast("LlamaContext", self.targets[0])
+        self.batcher.read_budget = lambda _num_tokens: 10
+
+    def forward(self, sequence: ScriptedSequence, num_tokens: int, n_rows: int = 0) -> tuple[Rows, Any]:
+        return self.batcher.forward(cast("LlamaContext", sequence), range(num_tokens), n_rows, 0)
+
+    def start(self, *works: Callable[[], None]) -> None:
+        for lane, work in enumerate(works):
+            self.batcher.start(work, lane)
+
+    def run(self) -> None:
+        for _ in range(1000):
+            if not len(self.batcher):
+                return
+            self.batcher.step()
+        raise AssertionError("it does not end")
+
+
+@pytest.fixture
+def place() -> Place:
+    return Place()
+
+
+def test_one_pass_is_made_of_what_all_want(place: Place) -> None:
+    given = dict[int, list[float]]()
+
+    def answer(lane: int, num_tokens: int) -> Callable[[], None]:
+        def work() -> None:
+            for _ in range(3):
+                rows, made = place.forward(place.targets[lane], num_tokens, num_tokens)
+                given.setdefault(lane, []).append(float(rows[0, 0]))
+                assert made is not None
+                assert (made.num_tokens, made.num_sequences) == (6, 3)
+
+        return work
+
+    place.start(answer(0, 1), answer(1, 2), answer(2, 3))
+    place.run()
+    assert place.passes == [[(0, 1, 1), (1, 2, 2), (2, 3, 3)]] * 3
+    assert given == {0: [0.0] * 3, 1: [1.0] * 3, 2: [2.0] * 3}
+
+
+def test_draft_models_make_their_passes_first_and_together(place: Place) -> None:
+    def drafting(lane: int, num_drafted: int) -> Callable[[], None]:
+        def work() -> None:
+            for _ in range(num_drafted):
+                place.forward(place.drafts[lane], 1, 1)
+            place.forward(place.targets[lane], num_drafted + 1, num_drafted + 1)
+
+        return work
+
+    place.start(drafting(0, 1), drafting(1, 3), drafting(2, 0))
+    place.batcher.step()
+    assert place.draft_passes == [[(0, 1, 1), (1, 1, 1)], [(1, 1, 1)], [(1, 1, 1)]]
+    assert place.passes == [[(0, 2, 2), (1, 4, 4), (2, 1, 1)]]
+
+
+def test_a_prompt_is_read_a_part_at_a_time_beside_answers(place: Place) -> None:
+    def reading() -> None:
+        place.forward(place.targets[1], 25)
+
+    def answering() -> None:
+        for _ in range(5):
+            place.forward(place.targets[0], 1, 1)
+
+    place.start(answering, reading)
+    place.run()
+    assert place.passes == [
+        [(0, 1, 1), (1, 10, 0)],
+        [(0, 1, 1), (1, 10, 0)],
+        [(0, 1, 1), (1, 5, 0)],
+        *[[(0, 1, 1)]] * 2,
+    ]
+
+
+def test_prompts_share_what_may_be_read(place: Place) -> None:
+    def reading(lane: int, length: int) -> Callable[[], None]:
+        return lambda: (place.forward(place.targets[lane], length), None)[1]
+
+    def answering() -> None:
+        for _ in range(3):
+            place.forward(place.targets[0], 1, 1)
+
+    place.start(answering, reading(1, 3), reading(2, 30))
+    place.batcher.step()
+    assert place.passes == [[(0, 1, 1), (1, 3, 0), (2, 7, 0)]]
+
+
+def test_where_nobody_answers_prompts_are_read_in_whole_chunks(place: Place) -> None:
+    place.start(*(lambda i=i: (place.forward(place.targets[i], 40), None)[1] for i in range(2)))  # type: ignore[misc]
+    place.batcher.step()
+    assert place.passes == [[(0, 16, 0), (1, 16, 0)]]
+
+
+def test_a_prompt_is_read_however_little_the_budget_is(place: Place) -> None:
+    place.batcher.read_budget = lambda _num_tokens: -5
+    place.start(
+        lambda: (place.forward(place.targets[0], 1, 1), None)[1], lambda: (place.forward(place.targets[1], 9), None)[1]
+    )
+    place.batcher.step()
+    assert place.passes == [[(0, 1, 1), (1, LEAST_READ, 0)]]
+
+
+def test_a_prompt_of_the_draft_model_holds_nobody_up(place: Place) -> None:
+    def drafting() -> None:
+        place.forward(place.drafts[0], 200)
+
+    def answering() -> None:
+        for _ in range(4):
+            place.forward(place.targets[1], 1, 1)
+
+    place.start(drafting, answering)
+    place.batcher.step()
+    place.batcher.step()
+    assert place.draft_passes == [[(0, 32, 0)], [(0, 32, 0)]]
+    assert len(place.passes) == 2
+
+
+def test_a_pass_has_no_more_tokens_and_rows_than_it_may(place: Place) -> None:
+    for sequence in place.targets:
+        sequence.max_rows = 5
+    place.start(*(lambda i=i: (place.forward(place.targets[i], 3, 3), None)[1] for i in range(3)))  # type: ignore[misc]
+    place.run()
+    assert place.passes == [[(0, 3, 3)], [(1, 3, 3)], [(2, 3, 3)]]
+    assert N_BATCH >= 3 * 33 + 3
+
+
+def test_what_cannot_join_waits_until_the_rows_of_others_were_looked_at(place: Place) -> None:
+    log = list[str]()
+
+    def answering() -> None:
+        rows, _ = place.forward(place.targets[0], 1, 1)
+        log.append(f"looked at {rows[0, 0]:.0f}")
+        place.forward(place.targets[0], 1, 1)
+
+    def alone() -> None:
+        place.forward(place.targets[1], 1, 1)
+        log.append(place.batcher.call(lambda: log.append("alone") or "told"))
+
+    place.start(alone, answering)
+    place.run()
+    assert log == ["looked at 0", "alone", "told"]
+
+
+def test_an_error_of_what_was_called_is_told_to_who_called(place: Place) -> None:
+    told = list[str]()
+
+    def work() -> None:
+        def fail() -> None:
+            raise DecodeError("broken")
+
+        try:
+            place.batcher.call(fail)
+        except DecodeError as error:
+            told.append(error.message)
+
+    place.start(work, work)
+    place.run()
+    assert told == ["broken"] * 2
+
+
+def test_a_pass_that_fails_fails_for_those_alone_that_cannot_be_computed(place: Place) -> None:
+    place.failing.add(1)
+    ended = dict[int, str]()
+
+    def work(lane: int) -> Callable[[], None]:
+        def run() -> None:
+            try:
+                for _ in range(2):
+                    rows, _ = place.forward(place.targets[lane], 1, 1)
+                    assert rows[0, 0] == lane
+                ended[lane] = "whole"
+            except DecodeError:
+                ended[lane] = "failed"
+
+        return run
+
+    place.start(work(0), work(1), work(2))
+    place.run()
+    assert ended == {0: "whole", 1: "failed", 2: "whole"}
+
+
+def test_one_alone_makes_its_own_passes_until_somebody_comes(place: Place) -> None:
+    seen = list[bool]()
+    arrivals = [False, False, True]
+    place.batcher.has_arrivals = lambda: arrivals.pop(0)
+
+    def work() -> None:
+        for _ in range(3):
+            seen.append(place.batcher.is_alone)
+
+    place.start(work)
+    place.run()
+    assert seen == [True, True, False]
+    assert place.batcher.is_alone  # outside of tasks there is nobody to share with
+
+
+def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
+    seen = list[tuple[int, float, int]]()
+
+    def answering(lane: int) -> Callable[[], None]:
+        def work() -> None:
+            for _ in range(40):
+                place.batcher.beside(is_drafting=lane == 1)
+                place.forward(place.targets[lane], lane + 2, lane + 2)
+                place.targets[lane].num_past -= 1  # of what was proposed all but one token is kept
+
+        return work
+
+    def asking() -> None:
+        for _ in range(30):
+            beside = place.batcher.beside(is_drafting=False)
+            seen.append((beside.num_tokens, beside.tokens, beside.num_drafting))
+            place.forward(place.targets[0], 1, 1)
+
+    place.start(asking, answering(1), answering(2))
+    place.run()
+    assert seen[0] == (0, 0, 0)  # nothing is known of who has not begun
+    num_tokens, tokens, num_drafting = seen[-1]
+    assert (num_tokens, num_drafting) == (3 + 4, 1)
+    assert tokens == pytest.approx(2 + 3, abs=0.01)
+    assert place.batcher.beside(is_drafting=True) == NOBODY
+
+
+def test_joined_passes_of_the_target_are_told(place: Place) -> None:
+    told = list[int]()
+    place.batcher.on_pass = lambda num_tokens, _ms: told.append(num_tokens)
+
+    def work(lane: int) -> Callable[[], None]:
+        def run() -> None:
+            place.forward(place.drafts[lane], 1, 1)
+            place.forward(place.targets[lane], 2, 1)
+
+        return run
+
+    place.start(work(0), work(1))
+    place.run()
+    assert told == [4]

@@ -1,0 +1,336 @@
+"""Answers side by side on real models: each is what it would be alone, and what one does leaves the others be."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy import stats as statistics
+
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    SamplingParams,
+    TextChunk,
+)
+from engine.requests import ForgetState, OnEvent, RunJob, next_number
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+from tests.shared_files import shared_model
+
+TARGET, DRAFT = "babyllama-tok105-f16.gguf", "babyllamaB-tok105-f16.gguf"
+PROMPTS = ("Once upon a time there was a little girl", "The dog", "Tom and Lily went to the park. Tom said", "A")
+GREEDY = SamplingParams(temperature=0.0)
+WAIT_S = 60.0
+
+
+@dataclass(slots=True)
+class Heard:
+    """The events of one request."""
+
+    text: str = ""
+    end: Finished | EngineFailed | None = None
+
+    @property
+    def finished(self) -> Finished:
+        assert isinstance(self.end, Finished), self.end
+        return self.end
+
+
+class Asker:
+    """An engine that several ask at the same time; each hears of its own answer only."""
+
+    def __init__(
+        self,
+        parallel: int,
+        *,
+        draft: str | None = None,
+        n_ctx: int = 512,
+        target: str = TARGET,
+        shared_context: bool = False,
+    ) -> None:
+        self.sessions = list[Session]()
+        self.worker = EngineWorker(lambda _event: None, self._make)
+        self.worker.start()
+        ready: queue.Queue[Event] = queue.Queue()
+        request = LoadRequest(shared_model(target), draft and shared_model(draft), n_ctx, threads=1, parallel=parallel)
+        request = replace(request, shared_context=shared_context)
+        self.worker.submit(replace(request, request_id=next_number()), ready.put)
+        while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
+            assert not isinstance(event, EngineFailed), event
+        self.ready = event
+
+    def _make(self) -> Session:
+        self.sessions.append(Session())
+        return self.sessions[-1]
+
+    def ask(self, requests: Sequence[ChatRequest], on_event: OnEvent = lambda _event: None) -> list[Heard]:
+        """Ask for all at once, and wait until all have ended."""
+        heard = {request.request_id: Heard() for request in requests}
+        done = threading.Semaphore(0)
+
+        def take(event: Event) -> None:
+            if isinstance(event, TextChunk):
+                heard[event.request_id].text += event.text
+            elif isinstance(event, Finished | EngineFailed):
+                assert heard[event.request_id].end is None
+                heard[event.request_id].end = event
+                done.release()
+            on_event(event)
+
+        for request in requests:
+            self.worker.submit(request, take)
+        for _ in requests:
+            assert done.acquire(timeout=WAIT_S)
+        return list(heard.values())
+
+    def close(self) -> None:
+        assert self.worker.close(10)
+
+
+@pytest.fixture
+def side_by_side() -> Iterator[Asker]:
+    asker = Asker(4, draft=DRAFT)
+    yield asker
+    asker.close()
+
+
+def question(text: str, *, mode: Mode = Mode.OFF, depth: int | None = None, **fields: object) -> ChatRequest:
+    wanted = {"max_tokens": 40, "ignore_eos": True, "sampling": GREEDY, "use_past": False} | fields
+    return ChatRequest(raw_prompt=text, mode=mode, depth=depth, request_id=next_number(), **wanted)  # type: ignore[arg-type]
+
+
+def alone(requests: Sequence[ChatRequest]) -> list[tuple[int, ...]]:
+    asker = Asker(1)
+    found = [asker.ask([replace(one, request_id=next_number())])[0].finished.token_ids for one in requests]
+    asker.close()
+    return found
+
+
+def agree(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))
+
+
+@pytest.mark.parametrize(("mode", "depth"), [(Mode.OFF, None), (Mode.NGRAM, 4), (Mode.DRAFT, 3), (Mode.AUTO, None)])
+def test_greedy_answers_are_those_that_each_would_be_alone(side_by_side: Asker, mode: Mode, depth: int | None) -> None:
+    asked = [question(text, mode=mode, depth=depth) for text in PROMPTS]
+    heard = side_by_side.ask(asked)
+    expected = alone([replace(one, mode=Mode.OFF, depth=None) for one in asked])
+    # Sums of another shape may decide a near tie otherwise: from there on it is another answer.
+    assert sum(agree(one.finished.token_ids, other) == 40 for one, other in zip(heard, expected, strict=True)) >= 3
+    assert all(one.finished.stats.joined_passes for one in heard)
+    assert all("made together" in " ".join(one.finished.stats.decisions) for one in heard)
+
+
+def test_drafts_are_accepted_beside_others(side_by_side: Asker) -> None:
+    heard = side_by_side.ask([question(text, mode=Mode.DRAFT, depth=3) for text in PROMPTS])
+    for one in heard:
+        assert one.finished.stats.accepted > 0.5 * one.finished.stats.proposed > 0
+
+
+def test_more_than_there_are_lanes_wait_for_one(side_by_side: Asker) -> None:
+    asked = [question(f"{text} {i}", max_tokens=8 + i) for i in range(3) for text in PROMPTS]
+    running, most = set[int](), 0
+
+    def count(event: Event) -> None:
+        nonlocal most
+        if isinstance(event, TextChunk):
+            running.add(event.request_id)
+        if isinstance(event, Finished):
+            running.discard(event.request_id)
+        most = max(most, len(running))
+
+    heard = side_by_side.ask(asked, count)
+    assert [one.finished.stats.tokens for one in heard] == [one.max_tokens for one in asked]
+    assert 2 <= most <= 4
+
+
+def test_the_output_beside_others_has_the_targets_distribution() -> None:
+    asker = Asker(4, draft=DRAFT)
+    sampling = SamplingParams(temperature=0.9, top_k=0, top_p=1.0, min_p=0.0)
+    modes = [(Mode.DRAFT, 2), (Mode.AUTO, None), (Mode.OFF, None), (Mode.SUFFIX, 3)]
+    asked = [
+        question("Once", mode=mode, depth=depth, sampling=replace(sampling, seed=None), max_tokens=3)
+        for _ in range(200)
+        for mode, depth in modes
+    ]
+    heard = asker.ask(asked)
+    session = asker.sessions[0]
+    for place, (mode, _) in enumerate(modes):
+        answers = [one.finished.token_ids for one in heard[place :: len(modes)]]
+        assert len(answers) == 200
+        assert first_token_p(session, [ids[0] for ids in answers]) > 0.0005, mode
+    asker.close()
+
+
+def first_token_p(session: Session, drawn: list[int]) -> float:
+    """P value of the tokens that followed "Once", in cells of which at least five are expected."""
+    target = session._loaded()
+    ids = np.asarray(target.model.vocab.tokenize("Once", special=True, add_bos=True), dtype=np.int32)
+    target.sequence.clear()
+    row = target.sequence.forward(ids, 1)[0].astype(np.float64) / 0.9
+    p = np.exp(row - row.max())
+    wanted, seen = p / p.sum() * len(drawn), Counter(drawn)
+    cells, have, want = list[tuple[float, float]](), 0.0, 0.0
+    for token_id in np.argsort(-wanted):
+        have, want = have + seen[int(token_id)], want + wanted[token_id]
+        if want >= 5.0:
+            cells.append((have, want))
+            have = want = 0.0
+    cells[-1] = (cells[-1][0] + have, cells[-1][1] + want)
+    statistic = sum((one - other) ** 2 / other for one, other in cells)
+    return float(statistics.chi2.sf(statistic, max(len(cells) - 1, 1)))
+
+
+def test_a_stop_ends_one_answer_and_no_other(side_by_side: Asker) -> None:
+    asked = [question(text, max_tokens=200) for text in PROMPTS]
+    first = asked[1].request_id
+
+    def stop(event: Event) -> None:
+        if isinstance(event, TextChunk) and event.request_id == first:
+            side_by_side.worker.cancel(first)
+
+    heard = side_by_side.ask(asked, stop)
+    reasons = [one.finished.reason for one in heard]
+    assert reasons == [FinishReason.LENGTH, FinishReason.CANCELLED, FinishReason.LENGTH, FinishReason.LENGTH]
+    assert heard[1].finished.stats.tokens < 200
+
+
+def test_a_long_prompt_is_read_a_part_at_a_time_while_an_answer_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.pacing.pair_costs.PairCosts.read_budget", lambda _costs, _num_tokens: 8)
+    asker = Asker(2, n_ctx=1024)
+    long = question("Once upon a time " * 13, max_tokens=4)
+    short = question("The dog", max_tokens=100)
+    written = list[tuple[int, str]]()
+
+    def take(event: Event) -> None:
+        if isinstance(event, TextChunk):
+            written.append((event.request_id, event.text))
+
+    asker.ask([short, long], take)
+    before = "".join(text for number, text in written[: [number for number, _ in written].index(long.request_id)])
+    assert len(before) > 15  # characters, which are tokens here, came all the while
+    asker.close()
+
+
+def test_what_must_have_the_engine_to_itself_waits_and_is_waited_for(side_by_side: Asker) -> None:
+    answers = [question(text, max_tokens=60) for text in PROMPTS[:2]]
+    tie_safe = question(PROMPTS[2], mode=Mode.DRAFT, depth=3, tie_safe=True)
+    after = question(PROMPTS[3])
+    heard = side_by_side.ask([*answers, tie_safe, after])
+    assert heard[2].finished.stats.joined_passes == 0
+    assert [one.finished.token_ids for one in heard[2:3]] == alone([replace(tie_safe, mode=Mode.OFF, depth=None)])
+    assert heard[0].finished.stats.joined_passes > 0
+
+
+def test_the_beginning_that_prompts_share_is_read_once() -> None:
+    asker = Asker(2, n_ctx=1024)
+    common = "Once upon a time there was a little girl. " * 3
+    asked = [question(common + "Tom", max_tokens=30), question(common + "Lily", max_tokens=4)]
+    began = threading.Event()
+    second = list[Heard]()
+
+    def ask_second() -> None:
+        began.wait(WAIT_S)
+        second.extend(asker.ask([asked[1]]))
+
+    thread = threading.Thread(target=ask_second)
+    thread.start()
+    asker.ask([asked[0]], lambda event: began.set() if isinstance(event, TextChunk) else None)
+    thread.join(WAIT_S)
+    stats = second[0].finished.stats
+    assert stats.prompt_cached_tokens > 0.8 * stats.prompt_tokens
+    assert second[0].finished.token_ids == alone([asked[1]])[0]
+    asker.close()
+
+
+def test_an_answer_that_fails_leaves_the_others_be(side_by_side: Asker) -> None:
+    asked = [question(PROMPTS[0], max_tokens=60), question("word " * 3000), question(PROMPTS[1], max_tokens=60)]
+    heard = side_by_side.ask(asked)
+    assert isinstance(heard[1].end, EngineFailed)
+    assert [heard[i].finished.stats.tokens for i in (0, 2)] == [60, 60]
+
+
+def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side: Asker) -> None:
+    class Asking:
+        def run(self, session: Session, should_stop: object, on_event: object, between_steps: object) -> list[int]:
+            number = len(side_by_side.sessions[0].batcher)
+            event = list(session.generate(question("A", max_tokens=5)))[-1]
+            assert isinstance(event, Finished)
+            return [number, event.stats.joined_passes]
+
+    answer = question(PROMPTS[0], max_tokens=100)
+    ends: queue.Queue[Event] = queue.Queue()
+    for shares in (True, False):
+        side_by_side.worker.submit(answer := replace(answer, request_id=next_number()), ends.put)
+        side_by_side.worker.submit(RunJob(Asking(), shares=shares), ends.put)
+        values = list[list[int]]()
+        for _ in range(2):
+            while not hasattr(event := ends.get(timeout=WAIT_S), "value") and not isinstance(event, Finished):
+                pass
+            values += [event.value] if hasattr(event, "value") else []
+        (value,) = values
+        assert value[0] == (2 if shares else 0)
+        assert bool(value[1]) is shares
+
+
+def test_orders_are_carried_out_while_answers_are_made(side_by_side: Asker) -> None:
+    def forget(event: Event) -> None:
+        if isinstance(event, TextChunk):
+            side_by_side.worker.submit(ForgetState(7))
+
+    heard = side_by_side.ask([question(text, conversation_id=i + 1) for i, text in enumerate(PROMPTS)], forget)
+    assert all(one.finished.reason is FinishReason.LENGTH for one in heard)
+
+
+def test_closing_ends_all_of_them() -> None:
+    asker = Asker(4)
+    ends: queue.Queue[Event] = queue.Queue()
+    for text in PROMPTS:
+        asker.worker.submit(question(text, max_tokens=400), ends.put)
+    while not isinstance(ends.get(timeout=WAIT_S), TextChunk):
+        pass
+    asker.close()
+    found = list[Event]()
+    while not ends.empty():
+        found.append(ends.get())
+    assert sum(isinstance(event, Finished) for event in found) >= 1
+
+
+def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:
+    asker = Asker(4, n_ctx=256, shared_context=True)
+    assert asker.sessions[0].lane(0).parallel == 4
+    asked = [question(text, max_tokens=100) for text in PROMPTS]
+    heard = asker.ask(asked)
+    assert [one.finished.stats.tokens for one in heard] == [100] * 4
+    found = [one.finished.token_ids for one in heard]
+    assert sum(agree(one, other) == 100 for one, other in zip(found, alone(asked), strict=True)) >= 3
+    asker.close()
+
+
+def test_one_that_fills_the_shared_cache_alone_ends_as_it_would_by_itself() -> None:
+    asker = Asker(2, n_ctx=256, shared_context=True)
+    heard = asker.ask([question("Once", max_tokens=400), question("The dog", max_tokens=30)])
+    assert heard[0].finished.reason is FinishReason.CONTEXT
+    assert heard[1].finished.stats.tokens == 30
+    asker.close()
+
+
+def test_a_memory_that_is_a_state_answers_one_at_a_time_and_says_so() -> None:
+    asker = Asker(4, target="tiny-rwkv7-834K-f32.gguf", n_ctx=256)
+    assert asker.ready.target.parallel == 1
+    assert "one answer at a time" in asker.ready.target.parallel_reason
+    heard = asker.ask([question(text, max_tokens=5) for text in PROMPTS])
+    assert all(one.finished.stats.joined_passes == 0 for one in heard)
+    asker.close()
