@@ -24,7 +24,7 @@ from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
 from ui.widgets.styling import rule
 
-BAR_PX, COLUMN_PX = 48, 920
+BAR_PX, COLUMN_PX = 48, 1080
 SWITCHES = ("server", "server_loads")
 TONES = {
     ServerState.OFF: ("circle-x", "muted"),

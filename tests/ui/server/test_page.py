@@ -100,3 +100,12 @@ def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage) -> N
     assert page.table.requests.index(0, 2).data() == "/b"
     assert page.table.isVisible()
     assert not page.nothing.isVisible()
+
+
+def test_a_usual_models_name_is_whole_in_the_list(page: ServerPage, qtbot: QtBot) -> None:
+    name = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+    page.resize(1280, 900)
+    page.set_requests([LoggedRequest(1, 0.0, "curl/8", "/v1/chat/completions", name)])
+    table = page.table
+    qtbot.waitUntil(lambda: table.columnWidth(3) > table.fontMetrics().horizontalAdvance(name))
+    assert table.columnWidth(2) > table.fontMetrics().horizontalAdvance("/v1/chat/completions")
