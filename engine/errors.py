@@ -188,7 +188,7 @@ class ModeUnavailableError(EngineError):
     """The asked mode cannot run now."""
 
     title = "This mode is not available"
-    default_advice = "Switch the mode to off."
+    default_advice = "Set the mode to Off."
 
 
 class SettingError(EngineError, ValueError):

@@ -411,4 +411,4 @@ class Controller(QObject):
 def _builtin() -> list[tuple[str, str]]:
     """Path and name of the built-in target, where it is."""
     builtin = builtin_target()
-    return [(str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else []
+    return [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []

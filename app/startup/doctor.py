@@ -128,7 +128,7 @@ def _heads(lack: dict[str, list[str]]) -> Finding:
     """Which methods of heads this build can run."""
     facts = {"lacks": lack}
     if not any(lack.values()):
-        message = f"This build can run heads of the kinds {' and '.join(lack)}. No build of llama.cpp can run Medusa's."
+        message = f"This build can run heads of the kinds {' and '.join(lack)}. Paceline itself runs Medusa and Hydra."
         return Finding("Heads", Level.FINE, message, facts=facts)
     lines = [f"no {', '.join(names)}, which {method} needs" for method, names in lack.items() if names]
     message = f"This build of llama.cpp has {'; '.join(lines)}. All other modes work."

@@ -116,6 +116,7 @@ def open_file(window: MainWindow, path: str) -> None:
     """Load a model file that was handed over, where its loading is seen: in the chat."""
     if window.models.is_open:
         window.models.panel.leave()
+    window.show_chat()
     window.model_file_chosen.emit(path, "target")
 
 

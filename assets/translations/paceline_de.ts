@@ -71,8 +71,8 @@
     <message numerus="yes">
         <source>The context is full: %n earlier questions without an answer were left out.</source>
         <translation>
-            <numerusform>Der Kontext ist voll: Eine frühere Frage ohne Antwort ist weggelassen.</numerusform>
-            <numerusform>Der Kontext ist voll: %n frühere Fragen ohne Antwort sind weggelassen.</numerusform>
+            <numerusform>Der Kontext ist voll: Eine frühere Frage ohne Antwort wurde weggelassen.</numerusform>
+            <numerusform>Der Kontext ist voll: %n frühere Fragen ohne Antwort wurden weggelassen.</numerusform>
         </translation>
     </message>
     <message>
@@ -329,7 +329,7 @@
     </message>
     <message>
         <source>code and long tasks with 24 GB of memory; a mixture of experts</source>
-        <translation>Code und lange Aufgaben mit 24 GB Speicher; ein Modell aus Experten (MoE)</translation>
+        <translation>Code und lange Aufgaben mit 24 GB Speicher; ein Mixture-of-Experts-Modell (MoE)</translation>
     </message>
     <message>
         <source>careful prose in many languages with 32 GB of memory</source>
@@ -794,11 +794,11 @@
     </message>
     <message>
         <source>Leaves this machine: messages and files of this chat go to {host}.</source>
-        <translation>Verlässt diesen Computer: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
+        <translation>Verlässt diesen Rechner: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
     </message>
     <message>
         <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
-        <translation>Es antwortet ein anderes Programm auf diesem Computer, {host}, das Nachrichten weitergeben kann.</translation>
+        <translation>Es antwortet ein anderes Programm auf diesem Rechner, {host}, das Nachrichten weitergeben kann.</translation>
     </message>
     <message>
         <source>Find a draft</source>
@@ -863,7 +863,7 @@
     </message>
     <message>
         <source>Stop and tell me</source>
-        <translation>Anhalten und melden</translation>
+        <translation>Stoppen und melden</translation>
     </message>
     <message>
         <source>The answer says how many messages were left out.</source>
@@ -915,7 +915,7 @@
     </message>
     <message>
         <source>Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}.</source>
-        <translation>Zu lang: Mit der letzten Frage braucht das Gespräch {needed} Token, aber der Kontext fasst {size}.</translation>
+        <translation>Zu lang: Mit der letzten Frage braucht die Unterhaltung {needed} Token, aber der Kontext fasst {size}.</translation>
     </message>
     <message>
         <source>{needed} of {size} · too long</source>
@@ -1136,7 +1136,7 @@
     </message>
     <message>
         <source>has left this machine</source>
-        <translation>hat diesen Computer verlassen</translation>
+        <translation>hat diesen Rechner verlassen</translation>
     </message>
     <message>
         <source>closed</source>
@@ -1918,7 +1918,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Tokens per forward pass of the target; plain decoding is 1.0.</source>
-        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ergibt 1,0.</translation>
+        <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ergibt 1,0.</translation>
     </message>
     <message>
         <source>How tokens were proposed.</source>
@@ -1934,7 +1934,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>No tokens were proposed: every pass gave one token of the target.</source>
-        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
+        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab ein Token des Zielmodells.</translation>
     </message>
     <message>
         <source>It was drawn by this seed, which gives it again: see the menu of the answer.</source>
@@ -2328,7 +2328,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>{name}
 On {host} ({engine}); what you write leaves this machine.</source>
         <translation>{name}
-Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translation>
+Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2423,7 +2423,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Check for updates…</source>
-        <translation>Nach Aktualisierungen suchen…</translation>
+        <translation>Nach Aktualisierungen suchen …</translation>
     </message>
 </context>
 <context>
@@ -2644,7 +2644,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Used in place</source>
-        <translation>Am Ort verwendet</translation>
+        <translation>Nicht kopiert</translation>
     </message>
     <message>
         <source>The file stays where it is; removing it here does not delete it.</source>
@@ -2700,7 +2700,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Make a draft of it itself…</source>
-        <translation>Ein Entwurfsmodell daraus machen…</translation>
+        <translation>Ein Entwurfsmodell daraus machen …</translation>
     </message>
 </context>
 <context>
@@ -2869,7 +2869,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Reading the file&apos;s header…</source>
-        <translation>Der Kopf der Datei wird gelesen…</translation>
+        <translation>Der Kopf der Datei wird gelesen …</translation>
     </message>
     <message>
         <source>Download and chat</source>
@@ -2974,7 +2974,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Stop the program&apos;s answer</source>
-        <translation>Antwort an das Programm anhalten</translation>
+        <translation>Antwort an das Programm stoppen</translation>
     </message>
 </context>
 <context>
@@ -3037,7 +3037,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>MessageEditor</name>
     <message>
         <source>Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line.</source>
-        <translation>Enter sichert es als weitere Version; die Antwort bleibt, wie sie war. Umschalt+Enter beginnt eine neue Zeile.</translation>
+        <translation>Die Eingabetaste speichert es als weitere Fassung; die Antwort bleibt, wie sie war. Umschalt+Eingabetaste beginnt eine neue Zeile.</translation>
     </message>
     <message>
         <source>Press Enter to send as a new version; the original is kept.</source>
@@ -3061,7 +3061,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Save</source>
-        <translation>Sichern</translation>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>{action}: the edited message</source>
@@ -3072,7 +3072,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>MessageMenu</name>
     <message>
         <source>Race this question…</source>
-        <translation>Rennen mit dieser Frage…</translation>
+        <translation>Rennen mit dieser Frage …</translation>
     </message>
     <message>
         <source>New chat from here</source>
@@ -3136,7 +3136,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Every answer from now on can be repeated. Fewer drafted tokens are accepted.</source>
-        <translation>Jede Antwort von jetzt an ist wiederholbar. Es werden weniger vorgeschlagene Token angenommen.</translation>
+        <translation>Jede Antwort von jetzt an ist wiederholbar. Es werden weniger entworfene Token akzeptiert.</translation>
     </message>
     <message>
         <source>Use a seed in this chat</source>
@@ -3230,7 +3230,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it again.</source>
-        <translation>{name} kann auch Bilder lesen, mit seiner Zusatzdatei (mmproj) im selben Ordner. Legen Sie sie dazu und laden Sie es neu.</translation>
+        <translation>{name} kann auch Bilder lesen, mit seiner Nebendatei (mmproj) im selben Ordner. Legen Sie sie dazu, und laden Sie es neu.</translation>
     </message>
     <message>
         <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
@@ -3300,7 +3300,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>On other engines (leaves this machine)</source>
-        <translation>Auf anderen Engines (verlässt diesen Computer)</translation>
+        <translation>Auf anderen Engines (verlässt diesen Rechner)</translation>
     </message>
     <message>
         <source>More</source>
@@ -3581,7 +3581,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>drafts from the text were rejected too often</source>
-        <translation>Entwürfe aus dem Text wurden zu oft verworfen</translation>
+        <translation>Entwürfe aus dem Text wurden zu oft abgelehnt</translation>
     </message>
     <message>
         <source>Earlier text predicted too few tokens. A lower temperature, or a small draft model, may help.</source>
@@ -3601,7 +3601,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
-        <translation>Entwürfe kamen nur aus dem Gespräch, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell suchen“ unter Modelle.</translation>
+        <translation>Entwürfe kamen nur aus der Unterhaltung, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell finden“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -3906,7 +3906,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Save these values as a preset…</source>
-        <translation>Diese Werte als Voreinstellung sichern …</translation>
+        <translation>Diese Werte als Voreinstellung speichern …</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -3922,11 +3922,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Saves the sampling settings and the system prompt shown here. It replaces your preset of the same name.</source>
-        <translation>Sichert die Sampling-Werte und den Systemprompt, die hier stehen. Eine eigene Voreinstellung dieses Namens wird ersetzt.</translation>
+        <translation>Speichert die Sampling-Werte und den Systemprompt, die hier stehen. Eine eigene Voreinstellung dieses Namens wird ersetzt.</translation>
     </message>
     <message>
         <source>Save as a preset</source>
-        <translation>Als Voreinstellung sichern</translation>
+        <translation>Als Voreinstellung speichern</translation>
     </message>
     <message>
         <source>Save</source>
@@ -4513,7 +4513,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{name} is set, so the hub is not contacted.</source>
-        <translation>{name} ist gesetzt, daher wird der Hub nichts gefragt.</translation>
+        <translation>{name} ist gesetzt, daher wird der Hub nicht angefragt.</translation>
     </message>
     <message>
         <source>Unset {name} to reach the hub.</source>
@@ -4529,7 +4529,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The hub&apos;s answer about {repo_id} does not describe a repository.</source>
-        <translation>Die Antwort des Hubs zu {repo_id} ist kein Repository.</translation>
+        <translation>Die Antwort des Hubs zu {repo_id} beschreibt kein Repository.</translation>
     </message>
     <message>
         <source>{repo} is gated: accept its terms on its hub page, and give Paceline an access token.</source>
@@ -4553,11 +4553,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{number} parts of {name} are missing on the hub.</source>
-        <translation>{number} Teile von {name} fehlen auf dem Hub.</translation>
+        <translation>{number} Teile von {name} fehlen im Hub.</translation>
     </message>
     <message>
         <source>{repo} is no longer on the hub.</source>
-        <translation>{repo} gibt es auf dem Hub nicht mehr.</translation>
+        <translation>{repo} gibt es im Hub nicht mehr.</translation>
     </message>
     <message>
         <source>It could not be checked: {reason}</source>
@@ -4569,7 +4569,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The hub sent a different number of bytes than announced.</source>
-        <translation>Der Hub sendet eine andere Zahl von Bytes als angekündigt.</translation>
+        <translation>Der Hub hat eine andere Zahl von Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>The hub did not answer in time.</source>
@@ -4609,11 +4609,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Disk error: {reason}.</source>
-        <translation>Fehler des Datenträgers: {reason}.</translation>
+        <translation>Fehler des Laufwerks: {reason}.</translation>
     </message>
     <message>
         <source>The n-gram mode needs no draft.</source>
-        <translation>Der N-Gramm-Modus braucht keinen Entwurf.</translation>
+        <translation>Der N-Gramm-Modus braucht kein Entwurfsmodell.</translation>
     </message>
     <message>
         <source>the image or sound part of another model</source>
@@ -4649,7 +4649,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.</source>
-        <translation>Es hat {number:.1f} Milliarden Gewichte; ein Entwurf für dieses Zielmodell sollte höchstens {limit:.1f} haben.</translation>
+        <translation>Es hat {number:.1f} Milliarden Gewichte; ein Entwurfsmodell für dieses Zielmodell sollte höchstens {limit:.1f} haben.</translation>
     </message>
     <message>
         <source>Still looking.</source>
@@ -4737,7 +4737,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>1 part of {name} is missing on the hub.</source>
-        <translation>1 Teil von {name} fehlt auf dem Hub.</translation>
+        <translation>1 Teil von {name} fehlt im Hub.</translation>
     </message>
     <message>
         <source>The hub was searched for “{family}”: 1 repository, {asked} checked in detail.</source>
@@ -4749,7 +4749,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
-        <translation>Auf diesem Computer gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
+        <translation>Auf diesem Rechner gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
     <message>
         <source>Its file has been moved or deleted.</source>
@@ -4785,7 +4785,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Unset HF_HUB_OFFLINE to reach the hub; models on this computer work without it.</source>
-        <translation>Heben Sie HF_HUB_OFFLINE auf, um den Hub zu erreichen; Modelle auf diesem Rechner gehen auch ohne ihn.</translation>
+        <translation>Entfernen Sie die Variable HF_HUB_OFFLINE, um den Hub zu erreichen; Modelle auf diesem Rechner gehen auch ohne ihn.</translation>
     </message>
     <message>
         <source>The hub cannot be reached</source>
@@ -5021,7 +5021,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The disk of {folder} cannot hold a file this big.</source>
-        <translation>Der Datenträger von {folder} kann keine so große Datei aufnehmen.</translation>
+        <translation>Das Laufwerk von {folder} kann keine so große Datei aufnehmen.</translation>
     </message>
     <message>
         <source>{path} was never started.</source>
@@ -5037,7 +5037,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The disk of {folder} is full.</source>
-        <translation>Der Datenträger von {folder} ist voll.</translation>
+        <translation>Das Laufwerk von {folder} ist voll.</translation>
     </message>
     <message>
         <source>{what} does not exist.</source>
@@ -5057,11 +5057,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{what} is shared only with those who accepted its terms, and no access token is set.</source>
-        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und es ist kein Zugriffstoken gesetzt.</translation>
+        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und es ist kein Zugangstoken gesetzt.</translation>
     </message>
     <message>
         <source>The hub does not accept the access token for {what} (HTTP {status}).</source>
-        <translation>Der Hub nimmt das Zugriffstoken für {what} nicht an (HTTP {status}).</translation>
+        <translation>Der Hub nimmt das Zugangstoken für {what} nicht an (HTTP {status}).</translation>
     </message>
     <message>
         <source>The hub does not say how big {what} is.</source>
@@ -5077,7 +5077,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The link to {what} has expired.</source>
-        <translation>Die Verknüpfung zu {what} ist abgelaufen.</translation>
+        <translation>Der Link zu {what} ist abgelaufen.</translation>
     </message>
     <message>
         <source>The hub accepts no more requests for now: {what} has to wait.</source>
@@ -5125,7 +5125,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{name} keeps changing on the hub.</source>
-        <translation>{name} ändert sich auf dem Hub immer wieder.</translation>
+        <translation>{name} ändert sich im Hub immer wieder.</translation>
     </message>
     <message>
         <source>Another Paceline is downloading {path}.</source>
@@ -5161,7 +5161,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Check the disk and the folder&apos;s permissions, and start Paceline again.</source>
-        <translation>Prüfen Sie die Platte und die Rechte des Ordners, und starten Sie Paceline noch einmal.</translation>
+        <translation>Prüfen Sie das Laufwerk und die Rechte des Ordners, und starten Sie Paceline noch einmal.</translation>
     </message>
     <message>
         <source>Resume it; if it happens again, choose another repository.</source>
@@ -5377,7 +5377,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Enter a value in its range.</source>
-        <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
+        <translation>Geben Sie einen Wert im erlaubten Bereich ein.</translation>
     </message>
     <message>
         <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
@@ -5389,7 +5389,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
-        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
     </message>
     <message>
         <source>{label} must be text.</source>
@@ -5533,7 +5533,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
-        <translation>Flash Attention oder die Wahl der Tokens versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
+        <translation>Flash Attention oder die Wahl der Token versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
         <source>The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in time. So models run on the processor. Close what else uses it, and start Paceline again.</source>
@@ -5569,7 +5569,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>tie-safe: {ties}, {again}</source>
-        <translation>sicher bei Gleichstand: {ties}, {again}</translation>
+        <translation>gleichstandssicher: {ties}, {again}</translation>
     </message>
     <message>
         <source>the oldest message is left out: the context holds {n_ctx:,} tokens</source>
@@ -5581,11 +5581,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>1 near tie (margin under {margin:.4f}) decided as in plain decoding</source>
-        <translation>1 knapper Fall (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
+        <translation>1 Beinahe-Gleichstand (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
     </message>
     <message>
         <source>{number} near ties (margins under {margin:.4f}) decided as in plain decoding</source>
-        <translation>{number} knappe Fälle (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
+        <translation>{number} Beinahe-Gleichstände (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
     </message>
     <message>
         <source>1 token decoded again in {milliseconds:.0f} ms</source>
@@ -5605,7 +5605,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. Close them and race again for a better verdict.</source>
-        <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
+        <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese, und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
         <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
@@ -5677,7 +5677,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
-        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
@@ -5685,7 +5685,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder Vorhersageköpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder MTP-Köpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
@@ -5701,11 +5701,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
-        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen.</translation>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
         <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token je Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token pro Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
     </message>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
@@ -5733,11 +5733,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
-        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einer Antwort.</translation>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einer Antwort.</translation>
     </message>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
+        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
@@ -5749,7 +5749,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Export it, then check the disk.</source>
-        <translation>Exportieren Sie es, und prüfen Sie dann den Datenträger.</translation>
+        <translation>Exportieren Sie es, und prüfen Sie dann das Laufwerk.</translation>
     </message>
     <message>
         <source>This race cannot be read any more.</source>
@@ -5761,7 +5761,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Check the disk, then try again.</source>
-        <translation>Prüfen Sie den Datenträger, und versuchen Sie es noch einmal.</translation>
+        <translation>Prüfen Sie das Laufwerk, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
         <source>The race could not be kept: {reason}.</source>
@@ -5777,7 +5777,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>of the draft</source>
-        <translation>des Entwurfs</translation>
+        <translation>des Entwurfsmodells</translation>
     </message>
     <message>
         <source>from memory</source>
@@ -5785,7 +5785,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>from disk</source>
-        <translation>von der Platte</translation>
+        <translation>von der Festplatte</translation>
     </message>
     <message>
         <source>{number:,} tokens are decoded again (about {decoding}): restoring them {source} would take about {restoring}</source>
@@ -5861,11 +5861,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose a model on this computer to use a draft of your own.</source>
-        <translation>Wählen Sie ein Modell auf diesem Computer, um ein eigenes Entwurfsmodell zu verwenden.</translation>
+        <translation>Wählen Sie ein Modell auf diesem Rechner, um ein eigenes Entwurfsmodell zu verwenden.</translation>
     </message>
     <message>
         <source>A race needs a model on this computer</source>
-        <translation>Ein Rennen braucht ein Modell auf diesem Computer</translation>
+        <translation>Ein Rennen braucht ein Modell auf diesem Rechner</translation>
     </message>
     <message>
         <source>The model in use runs in another program, which decides how it drafts.</source>
@@ -5873,7 +5873,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose a model on this computer.</source>
-        <translation>Wählen Sie ein Modell auf diesem Computer.</translation>
+        <translation>Wählen Sie ein Modell auf diesem Rechner.</translation>
     </message>
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
@@ -5881,7 +5881,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
         <source>There are more than {most} variables.</source>
@@ -5937,7 +5937,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The address of an engine ends with its host, its port or a folder.</source>
-        <translation>Die Adresse einer Engine endet mit Rechner, Port oder Ordner.</translation>
+        <translation>Die Adresse einer Engine endet mit Host, Port oder Ordner.</translation>
     </message>
     <message>
         <source>The engine sent no JSON object.</source>
@@ -6185,11 +6185,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>a system prompt</source>
-        <translation>einem System-Prompt</translation>
+        <translation>einem Systemprompt</translation>
     </message>
     <message>
         <source>the end of a system prompt</source>
-        <translation>dem Ende eines System-Prompts</translation>
+        <translation>dem Ende eines Systemprompts</translation>
     </message>
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
@@ -6209,7 +6209,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
-        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich der Entwurf nicht übersetzen.</translation>
+        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich das Entwurfsmodell nicht übersetzen.</translation>
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
@@ -6245,7 +6245,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The devices of this computer could not be listed.</source>
-        <translation>Die Geräte dieses Computers konnten nicht aufgelistet werden.</translation>
+        <translation>Die Geräte dieses Rechners konnten nicht aufgelistet werden.</translation>
     </message>
     <message>
         <source>The engine ended unexpectedly</source>
@@ -6257,7 +6257,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Its process ended ({reason}).</source>
-        <translation>Ihr Prozess endete ({reason}).</translation>
+        <translation>Der Prozess der Engine endete ({reason}).</translation>
     </message>
     <message>
         <source>The engine ended unexpectedly ({reason}) while it loaded {name}.</source>
@@ -6293,11 +6293,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{number} could not be checked; see the reason for each.</source>
-        <translation>{number} konnten nicht geprüft werden; siehe die jeweilige Begründung.</translation>
+        <translation>{number} konnten nicht geprüft werden; der Grund steht jeweils dabei.</translation>
     </message>
     <message>
         <source>1 could not be checked; see the reason.</source>
-        <translation>1 konnte nicht geprüft werden; siehe die Begründung.</translation>
+        <translation>1 konnte nicht geprüft werden; der Grund steht dabei.</translation>
     </message>
     <message>
         <source>Nothing that could be checked can draft for {target}.</source>
@@ -6337,7 +6337,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The tool server is not available</source>
-        <translation>Der Werkzeug-Server ist nicht verfügbar</translation>
+        <translation>Der Werkzeugserver ist nicht verfügbar</translation>
     </message>
     <message>
         <source>Restart it, or look at its log.</source>
@@ -6345,7 +6345,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The tool servers could not be read</source>
-        <translation>Die Werkzeug-Server konnten nicht gelesen werden</translation>
+        <translation>Die Werkzeugserver konnten nicht gelesen werden</translation>
     </message>
     <message>
         <source>Correct the file, or choose another one.</source>
@@ -6369,7 +6369,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The address has a name or password in it: put it into “headers”.</source>
-        <translation>Die Adresse enthält einen Namen oder ein Kennwort: Setzen Sie es in „headers“.</translation>
+        <translation>Die Adresse enthält einen Namen oder ein Passwort: Setzen Sie es in „headers“.</translation>
     </message>
     <message>
         <source>The transport {name} is not supported: use the server&apos;s address for streamable HTTP.</source>
@@ -6657,15 +6657,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Run the draft on the CPU: then the GPU has room for the target.</source>
-        <translation>Lassen Sie den Entwurf auf dem Prozessor laufen: Dann hat die GPU Platz für das Zielmodell.</translation>
+        <translation>Lassen Sie das Entwurfsmodell auf dem Prozessor laufen: Dann hat die GPU Platz für das Zielmodell.</translation>
     </message>
     <message>
         <source>Do without the draft: the n-gram mode takes no memory.</source>
-        <translation>Verzichten Sie auf den Entwurf: Der N-Gramm-Modus braucht keinen Speicher.</translation>
+        <translation>Verzichten Sie auf das Entwurfsmodell: Der N-Gramm-Modus braucht keinen Speicher.</translation>
     </message>
     <message>
         <source>Free {missing} of disk space, or choose another folder for the models.</source>
-        <translation>Machen Sie {missing} Plattenplatz frei, oder wählen Sie einen anderen Ordner für die Modelle.</translation>
+        <translation>Machen Sie {missing} Speicherplatz frei, oder wählen Sie einen anderen Ordner für die Modelle.</translation>
     </message>
     <message>
         <source>Choose a smaller model, or a quantization with fewer bits.</source>
@@ -6825,7 +6825,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Open that model, and choose this file as its draft.</source>
-        <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als seinen Entwurf.</translation>
+        <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als sein Entwurfsmodell.</translation>
     </message>
     <message>
         <source>a projector, the image or sound part of another model</source>
@@ -6845,7 +6845,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>the next-token heads (MTP) of another model</source>
-        <translation>die Köpfe für folgende Token (MTP) eines anderen Modells</translation>
+        <translation>die MTP-Köpfe eines anderen Modells</translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -7013,7 +7013,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
-        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
+        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Rechners hat einen Test nicht bestanden.</translation>
     </message>
     <message>
         <source>A newer driver may help; “paceline doctor” says more.</source>
@@ -7029,7 +7029,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose an embedding model.</source>
-        <translation>Wähle ein Embedding-Modell.</translation>
+        <translation>Wählen Sie ein Embedding-Modell.</translation>
     </message>
     <message>
         <source>The model gave numbers that are not finite: its file is damaged.</source>
@@ -7201,7 +7201,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>n-gram on: the text repeats; the draft is not used: a drafted token costs {percent:.0f}% of a pass, {share}</source>
-        <translation>N-Gramm an: der Text wiederholt sich; der Entwurf wird nicht benutzt: ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs, {share}</translation>
+        <translation>N-Gramm an: der Text wiederholt sich; das Entwurfsmodell wird nicht benutzt: ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs, {share}</translation>
     </message>
     <message>
         <source>No more pictures can be told apart in one run of the program.</source>
@@ -7233,7 +7233,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.</source>
-        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen je Platz, und dieses nimmt {wanted}.</translation>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen pro Platz, und dieses nimmt {wanted}.</translation>
     </message>
     <message>
         <source>{name} is damaged: its {key} is {number}.</source>
@@ -7253,11 +7253,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Cut it into parts.</source>
-        <translation>Teile sie auf.</translation>
+        <translation>Teilen Sie sie auf.</translation>
     </message>
     <message>
         <source>Choose another embedding model if it happens again.</source>
-        <translation>Wähle ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
+        <translation>Wählen Sie ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
     </message>
     <message>
         <source>The process that had {name} ended without an answer.</source>
@@ -7265,7 +7265,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Input {number} has no tokens.</source>
-        <translation>Eingabe {number} hat keine Tokens.</translation>
+        <translation>Eingabe {number} hat keine Token.</translation>
     </message>
     <message>
         <source>signal SIGKILL, most likely because memory ran out</source>
@@ -7297,15 +7297,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>its chat template takes none</source>
-        <translation>seine Chatvorlage kennt keine</translation>
+        <translation>seine Chat-Vorlage kennt keine</translation>
     </message>
     <message>
         <source>its chat template writes calls in a form that is not known here</source>
-        <translation>seine Chatvorlage schreibt Aufrufe in einer hier unbekannten Form</translation>
+        <translation>seine Chat-Vorlage schreibt Aufrufe in einer hier unbekannten Form</translation>
     </message>
     <message>
         <source>its chat template fails with tools: {reason}</source>
-        <translation>seine Chatvorlage scheitert mit Werkzeugen: {reason}</translation>
+        <translation>seine Chat-Vorlage scheitert mit Werkzeugen: {reason}</translation>
     </message>
     <message>
         <source>Leave this message out, or choose another model.</source>
@@ -7321,19 +7321,19 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Message {number} ({role}) does not reach the prompt: the model&apos;s chat template takes no such conversation{reason}.</source>
-        <translation>Nachricht {number} ({role}) erreicht den Prompt nicht: Die Chatvorlage des Modells nimmt kein solches Gespräch an{reason}.</translation>
+        <translation>Nachricht {number} ({role}) erreicht die Eingabe nicht: Die Chat-Vorlage des Modells nimmt keine solche Unterhaltung an{reason}.</translation>
     </message>
     <message>
         <source>The chat template of this model leaves the tools out.</source>
-        <translation>Die Chatvorlage dieses Modells lässt die Werkzeuge weg.</translation>
+        <translation>Die Chat-Vorlage dieses Modells lässt die Werkzeuge weg.</translation>
     </message>
     <message>
         <source>The prompt has more than {most:,} tokens, but the context holds {n_ctx:,}.</source>
-        <translation>Der Prompt hat mehr als {most:,} Tokens, aber der Kontext fasst {n_ctx:,}.</translation>
+        <translation>Die Eingabe hat mehr als {most:,} Token, aber der Kontext fasst {n_ctx:,}.</translation>
     </message>
     <message>
         <source>Shorten it, or have the model loaded with a larger context.</source>
-        <translation>Kürze ihn, oder lass das Modell mit einem größeren Kontext laden.</translation>
+        <translation>Kürzen Sie sie, oder lassen Sie das Modell mit einem größeren Kontext laden.</translation>
     </message>
     <message>
         <source>The loaded model cannot see pictures: no side file (mmproj) is loaded with it.</source>
@@ -7453,7 +7453,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{path} has no tokens for ordinary text, so no prompt would reach it.</source>
-        <translation>{path} hat keine Token für gewöhnlichen Text, also käme kein Prompt bei ihr an.</translation>
+        <translation>{path} hat keine Token für gewöhnlichen Text, also käme keine Eingabe bei ihr an.</translation>
     </message>
     <message>
         <source>{path} is damaged: its first passes gave numbers that are not finite.</source>
@@ -7497,7 +7497,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
-        <translation>Die Chat-Vorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+        <translation>Die Chat-Vorlage des Modells macht Eingaben, die zum Messen zu lang sind.</translation>
     </message>
     <message>
         <source>Name other layers.</source>
@@ -7509,7 +7509,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Making a draft of the model was stopped.</source>
-        <translation>Das Erstellen eines Entwurfsmodells wurde angehalten.</translation>
+        <translation>Das Erstellen eines Entwurfsmodells wurde gestoppt.</translation>
     </message>
     <message>
         <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
@@ -7517,7 +7517,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
-        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen der einfachen Dekodierung.</translation>
+        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen des einfachen Dekodierens.</translation>
     </message>
     <message>
         <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
@@ -7701,7 +7701,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{path} fits neither GPU nor main memory.</source>
-        <translation>{path} passt weder in die GPU noch in den Hauptspeicher.</translation>
+        <translation>{path} passt weder in die GPU noch in den Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>{path} is a {architecture} model, which does not write text.</source>
@@ -7729,11 +7729,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The target&apos;s tokenizer is {target}, the draft&apos;s is {draft}.</source>
-        <translation>Der Tokenizer des Zielmodells ist {target}, der des Entwurfs {draft}.</translation>
+        <translation>Der Tokenizer des Zielmodells ist {target}, der des Entwurfsmodells {draft}.</translation>
     </message>
     <message>
         <source>The target&apos;s vocabulary has {of_target:,} tokens, the draft&apos;s {of_draft:,}: they may differ by at most {difference}.</source>
-        <translation>Das Vokabular des Zielmodells hat {of_target:,} Token, das des Entwurfs {of_draft:,}: Sie dürfen sich höchstens um {difference} unterscheiden.</translation>
+        <translation>Das Vokabular des Zielmodells hat {of_target:,} Token, das des Entwurfsmodells {of_draft:,}: Sie dürfen sich höchstens um {difference} unterscheiden.</translation>
     </message>
     <message>
         <source>absent</source>
@@ -7741,19 +7741,19 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The target&apos;s tokenizer adds the {name} token, the draft&apos;s does not.</source>
-        <translation>Der Tokenizer des Zielmodells fügt das {name}-Token hinzu, der des Entwurfs nicht.</translation>
+        <translation>Der Tokenizer des Zielmodells fügt das {name}-Token hinzu, der des Entwurfsmodells nicht.</translation>
     </message>
     <message>
         <source>The draft&apos;s tokenizer adds the {name} token, the target&apos;s does not.</source>
-        <translation>Der Tokenizer des Entwurfs fügt das {name}-Token hinzu, der des Zielmodells nicht.</translation>
+        <translation>Der Tokenizer des Entwurfsmodells fügt das {name}-Token hinzu, der des Zielmodells nicht.</translation>
     </message>
     <message>
         <source>The {name} token is {of_target} in the target, {of_draft} in the draft.</source>
-        <translation>Das {name}-Token ist beim Zielmodell {of_target}, beim Entwurf {of_draft}.</translation>
+        <translation>Das {name}-Token ist beim Zielmodell {of_target}, beim Entwurfsmodell {of_draft}.</translation>
     </message>
     <message>
         <source>Token {token_id} is {ours!r} in the target, {theirs!r} in the draft.</source>
-        <translation>Token {token_id} ist beim Zielmodell {ours!r}, beim Entwurf {theirs!r}.</translation>
+        <translation>Token {token_id} ist beim Zielmodell {ours!r}, beim Entwurfsmodell {theirs!r}.</translation>
     </message>
     <message>
         <source>Reinstall llama-cpp-python on this computer.</source>
@@ -7889,7 +7889,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The model&apos;s chat template was stopped: {reason}.</source>
-        <translation>Die Chat-Vorlage des Modells wurde angehalten: {reason}.</translation>
+        <translation>Die Chat-Vorlage des Modells wurde gestoppt: {reason}.</translation>
     </message>
     <message>
         <source>it did not finish within {limit_s:.0f} seconds</source>
@@ -8073,11 +8073,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.</source>
-        <translation>Die Unterhaltung hat {num_tokens:,} Tokens, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
+        <translation>Die Unterhaltung hat {num_tokens:,} Token, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
     </message>
     <message>
         <source>{host} holds {n_ctx:,} tokens; the conversation has more.</source>
-        <translation>{host} fasst {n_ctx:,} Tokens; die Unterhaltung hat mehr.</translation>
+        <translation>{host} fasst {n_ctx:,} Token; die Unterhaltung hat mehr.</translation>
     </message>
     <message>
         <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
@@ -8367,19 +8367,19 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>PromptLine</name>
     <message>
         <source>System prompt of this chat: {text}</source>
-        <translation>System-Prompt dieses Chats: {text}</translation>
+        <translation>Systemprompt dieses Chats: {text}</translation>
     </message>
     <message>
         <source>System prompt of this model: {text}</source>
-        <translation>System-Prompt dieses Modells: {text}</translation>
+        <translation>Systemprompt dieses Modells: {text}</translation>
     </message>
     <message>
         <source>System prompt of all chats: {text}</source>
-        <translation>System-Prompt aller Chats: {text}</translation>
+        <translation>Systemprompt aller Chats: {text}</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation>System-Prompt</translation>
+        <translation>Systemprompt</translation>
     </message>
     <message>
         <source>Opens it to be changed</source>
@@ -8398,7 +8398,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Up and Down choose, Enter inserts, Esc closes</source>
-        <translation>Auf und Ab wählen, Eingabe fügt ein, Esc schließt</translation>
+        <translation>Auf und Ab wählen, die Eingabetaste fügt ein, Esc schließt</translation>
     </message>
 </context>
 <context>
@@ -8634,7 +8634,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
-        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+        <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -8642,7 +8642,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
-        <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
+        <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
     </message>
     <message>
         <source>Lost to rollback</source>
@@ -8690,7 +8690,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Tokens per second of this lane&apos;s own time, reading the prompt left out.</source>
-        <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
+        <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Eingabe.</translation>
     </message>
     <message>
         <source>the speed of {base}</source>
@@ -8722,15 +8722,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Picture (PNG)…</source>
-        <translation>Bild (PNG)…</translation>
+        <translation>Bild (PNG) …</translation>
     </message>
     <message>
         <source>Markdown…</source>
-        <translation>Markdown…</translation>
+        <translation>Markdown …</translation>
     </message>
     <message>
         <source>JSON…</source>
-        <translation>JSON…</translation>
+        <translation>JSON …</translation>
     </message>
     <message>
         <source>Back to the chat (Esc)</source>
@@ -8794,7 +8794,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Its figures and answers are removed from this computer.</source>
-        <translation>Seine Zahlen und Antworten werden von diesem Computer entfernt.</translation>
+        <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -8902,7 +8902,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Start the race (Ctrl+Enter)</source>
-        <translation>Rennen starten (Strg+Eingabe)</translation>
+        <translation>Rennen starten (Strg+Eingabetaste)</translation>
     </message>
     <message>
         <source>Lanes</source>
@@ -8926,7 +8926,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Too close to call between {lane} and {base}</source>
-        <translation>Zu knapp zwischen {lane} und {base}</translation>
+        <translation>Zu knapp, um zwischen {lane} und {base} zu entscheiden</translation>
     </message>
     <message>
         <source>{lane} is faster than {base}</source>
@@ -9010,11 +9010,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{place}: a near tie, {margin} apart in the target&apos;s logits.</source>
-        <translation>{place}: fast ein Gleichstand, {margin} Abstand in den Logits des Zielmodells.</translation>
+        <translation>{place}: ein Beinahe-Gleichstand, {margin} Abstand in den Logits des Zielmodells.</translation>
     </message>
     <message>
         <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie.</source>
-        <translation>{place}: die beiden Token liegen {margin} auseinander in den Logits des Zielmodells, also kein Gleichstand.</translation>
+        <translation>{place}: die beiden Token liegen {margin} auseinander in den Logits des Zielmodells, also kein Beinahe-Gleichstand.</translation>
     </message>
     <message>
         <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie, unless one is at the edge of what top-k, top-p or min-p leave.</source>
@@ -9218,11 +9218,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Fit this computer; how fast is not known</source>
-        <translation>Passen auf diesen Computer; wie schnell, ist nicht bekannt</translation>
+        <translation>Passen auf diesen Rechner; wie schnell, ist nicht bekannt</translation>
     </message>
     <message>
         <source>Slow on this computer</source>
-        <translation>Langsam auf diesem Computer</translation>
+        <translation>Langsam auf diesem Rechner</translation>
     </message>
     <message>
         <source>Run well on this computer</source>
@@ -9250,11 +9250,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{low}–{high} tokens per second, and it thinks first</source>
-        <translation>{low}–{high} Token je Sekunde, und es denkt zuerst nach</translation>
+        <translation>{low}–{high} Token pro Sekunde, und es denkt zuerst nach</translation>
     </message>
     <message>
         <source>{low}–{high} tokens per second</source>
-        <translation>{low}–{high} Token je Sekunde</translation>
+        <translation>{low}–{high} Token pro Sekunde</translation>
     </message>
     <message>
         <source>Recommended pairs</source>
@@ -9341,7 +9341,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The system prompt was another one.</source>
-        <translation>Der System-Prompt war ein anderer.</translation>
+        <translation>Der Systemprompt war ein anderer.</translation>
     </message>
     <message>
         <source>The messages before it were others, or the files that belong to them.</source>
@@ -9586,7 +9586,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.</source>
-        <translation>Das dauert einige Minuten und braucht bis zu {size} auf dem Datenträger und Speicher für das Modell in zweifacher Größe. Der Chat wartet so lange.</translation>
+        <translation>Das dauert einige Minuten und braucht bis zu {size} auf der Festplatte und Speicher für das Modell in zweifacher Größe. Der Chat wartet so lange.</translation>
     </message>
     <message>
         <source>No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.</source>
@@ -9645,7 +9645,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Programs of this computer may leave the key out.</source>
-        <translation>Programme auf diesem Computer brauchen den Schlüssel nicht.</translation>
+        <translation>Programme auf diesem Rechner brauchen den Schlüssel nicht.</translation>
     </message>
     <message>
         <source>Show the key</source>
@@ -9703,11 +9703,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Settings…</source>
-        <translation>Einstellungen…</translation>
+        <translation>Einstellungen …</translation>
     </message>
     <message>
         <source>Stop the answer</source>
-        <translation>Antwort anhalten</translation>
+        <translation>Antwort stoppen</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -9811,7 +9811,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>stopped, or no model</source>
-        <translation>angehalten, oder kein Modell</translation>
+        <translation>gestoppt, oder kein Modell</translation>
     </message>
     <message>
         <source>Program left</source>
@@ -9819,7 +9819,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Of the answer, without the prompt.</source>
-        <translation>Der Antwort, ohne den Prompt.</translation>
+        <translation>Der Antwort, ohne die Eingabe.</translation>
     </message>
 </context>
 <context>
@@ -9932,7 +9932,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.</source>
-        <translation>Bei Modellen aus Experten (MoE): in wie vielen Schichten die Experten im Arbeitsspeicher bleiben, damit der Rest auf die GPU passt.</translation>
+        <translation>Bei Mixture-of-Experts-Modellen (MoE): in wie vielen Schichten die Experten im Arbeitsspeicher bleiben, damit der Rest auf die GPU passt.</translation>
     </message>
     <message>
         <source>what does not fit the GPU</source>
@@ -10004,7 +10004,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>On</source>
-        <translation>Ein</translation>
+        <translation>An</translation>
     </message>
     <message>
         <source>Off</source>
@@ -10080,7 +10080,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Off, programs of this computer need no key; pages of websites are refused all the same, and other computers always need it.</source>
-        <translation>Ist das aus, brauchen Programme dieses Computers keinen Schlüssel; Seiten von Websites werden trotzdem abgewiesen, und andere Computer brauchen ihn immer.</translation>
+        <translation>Ist das aus, brauchen Programme dieses Rechners keinen Schlüssel; Seiten von Websites werden trotzdem abgewiesen, und andere Rechner brauchen ihn immer.</translation>
     </message>
     <message>
         <source>Further names</source>
@@ -10088,7 +10088,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Names that programs use for this computer beside its address, as those in containers do; others are refused.</source>
-        <translation>Namen, unter denen Programme diesen Computer neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
+        <translation>Namen, unter denen Programme diesen Rechner neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
     </message>
     <message>
         <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
@@ -10100,7 +10100,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Calculator</source>
-        <translation>Rechner</translation>
+        <translation>Taschenrechner</translation>
     </message>
     <message>
         <source>Attached files</source>
@@ -10244,7 +10244,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Seed</source>
-        <translation>Startwert</translation>
+        <translation>Seed</translation>
     </message>
     <message>
         <source>random</source>
@@ -10344,11 +10344,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Stop and tell me</source>
-        <translation>Anhalten und melden</translation>
+        <translation>Stoppen und melden</translation>
     </message>
     <message>
         <source>Saved caches</source>
-        <translation>Gesicherte Caches</translation>
+        <translation>Gespeicherte Caches</translation>
     </message>
     <message>
         <source>Disk space for returning to a chat without reading it again. It contains what was said; 0 deletes it all.</source>
@@ -10392,11 +10392,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>At temperature 0 or with a seed, decides near ties as plain decoding would; the time this takes is shown.</source>
-        <translation>Entscheidet bei Temperatur 0 oder mit Startwert Beinahe-Gleichstände wie einfaches Dekodieren; die Zeit, die das kostet, wird angezeigt.</translation>
+        <translation>Entscheidet bei Temperatur 0 oder mit Seed Beinahe-Gleichstände wie einfaches Dekodieren; die Zeit, die das kostet, wird angezeigt.</translation>
     </message>
     <message>
         <source>The same seed gives the same answer to the same messages, whatever drafts.</source>
-        <translation>Derselbe Startwert gibt auf dieselben Nachrichten dieselbe Antwort, was auch immer entwirft.</translation>
+        <translation>Derselbe Seed gibt auf dieselben Nachrichten dieselbe Antwort, was auch immer entwirft.</translation>
     </message>
     <message>
         <source>Thinking</source>
@@ -10436,15 +10436,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
-        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Computer nur in einem Netz zu, dem Sie vertrauen.</translation>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Rechner nur in einem Netz zu, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>This computer only</source>
-        <translation>Nur diesem Computer</translation>
+        <translation>Nur diesem Rechner</translation>
     </message>
     <message>
         <source>Other computers, too</source>
-        <translation>Auch anderen Computern</translation>
+        <translation>Auch anderen Rechnern</translation>
     </message>
     <message>
         <source>Port</source>
@@ -10452,7 +10452,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Rechner diese schon benutzt.</translation>
     </message>
     <message>
         <source>Lets the model call tools. What could change or reveal something runs only after you allow it.</source>
@@ -10468,7 +10468,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
-        <translation>Hat ein Aufruf begonnen, wird nur geschrieben, was das Schema seines Werkzeugs erlaubt. Was dann gar nicht anders lauten kann, kostet keinen eigenen Durchgang.</translation>
+        <translation>Hat ein Aufruf begonnen, wird nur geschrieben, was das Schema seines Werkzeugs erlaubt. Was dann gar nicht anders lauten kann, kostet keinen eigenen Durchlauf.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -10695,7 +10695,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>SpaceController</name>
     <message>
         <source>The disk with {folder} is nearly full. Free some space, or Paceline will soon be unable to save anything.</source>
-        <translation>Der Datenträger mit {folder} ist fast voll. Schaffen Sie Platz, sonst kann Paceline bald nichts mehr speichern.</translation>
+        <translation>Das Laufwerk mit {folder} ist fast voll. Schaffen Sie Platz, sonst kann Paceline bald nichts mehr speichern.</translation>
     </message>
 </context>
 <context>
@@ -10733,7 +10733,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Not compared with plain decoding: no drafted token was accepted, so it was the computer that was faster.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: kein entworfenes Token wurde angenommen, schneller war also der Rechner.</translation>
+        <translation>Nicht mit einfachem Dekodieren verglichen: kein entworfenes Token wurde akzeptiert, schneller war also der Rechner.</translation>
     </message>
     <message>
         <source>Plain decoding</source>
@@ -10765,7 +10765,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The draft model read the prompt in {time}, which is not counted here.</source>
-        <translation>Das Entwurfsmodell las den Prompt in {time}; das zählt hier nicht mit.</translation>
+        <translation>Das Entwurfsmodell las die Eingabe in {time}; das zählt hier nicht mit.</translation>
     </message>
 </context>
 <context>
@@ -10872,11 +10872,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>How many passes accepted exactly this many of the drafted tokens.</source>
-        <translation>Wie viele Durchläufe genau so viele der entworfenen Token behielten.</translation>
+        <translation>Wie viele Durchläufe genau so viele der entworfenen Token akzeptierten.</translation>
     </message>
     <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
-        <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
+        <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
     </message>
     <message>
         <source>Speed compared with plain decoding, whose cost is measured with this model on this computer while the window is idle, and corrected by later passes. Drawing the window takes time that this cost leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower or faster during the answer, such as beside another busy program.</source>
@@ -10884,7 +10884,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Of the passes that drafted this far, the share that accepted every token up to here.</source>
-        <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier behalten wurde.</translation>
+        <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier akzeptiert wurde.</translation>
     </message>
     <message>
         <source>Time from the start of the request to the first token, reading the prompt included.</source>
@@ -10908,11 +10908,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Proposed by the draft model and accepted by the target.</source>
-        <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell behalten.</translation>
+        <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
         <source>Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target.</source>
-        <translation>Von einem Kopf (MTP, EAGLE-3 oder Medusa) vorgeschlagen und vom Zielmodell angenommen.</translation>
+        <translation>Von einem Kopf (MTP, EAGLE-3 oder Medusa) vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
         <source>N-gram</source>
@@ -10920,7 +10920,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Proposed from earlier text of this conversation and accepted by the target.</source>
-        <translation>Aus früherem Text dieser Unterhaltung vorgeschlagen und vom Zielmodell behalten.</translation>
+        <translation>Aus früherem Text dieser Unterhaltung vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
         <source>Recovered</source>
@@ -10936,7 +10936,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The extra token of a pass in which every drafted token was accepted.</source>
-        <translation>Das zusätzliche Token eines Durchlaufs, in dem alle entworfenen Token behalten wurden.</translation>
+        <translation>Das zusätzliche Token eines Durchlaufs, in dem alle entworfenen Token akzeptiert wurden.</translation>
     </message>
     <message>
         <source>Target</source>
@@ -11264,7 +11264,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
-        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+        <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
     </message>
     <message>
         <source>Answers with at least one token, including stopped and regenerated ones.</source>
@@ -11578,7 +11578,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>SwitchRow</name>
     <message>
         <source>On</source>
-        <translation>Ein</translation>
+        <translation>An</translation>
     </message>
 </context>
 <context>
@@ -11824,7 +11824,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Refuse…</source>
-        <translation>Ablehnen…</translation>
+        <translation>Ablehnen …</translation>
     </message>
     <message>
         <source>Why not, for the model (optional)</source>
@@ -11852,7 +11852,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
-        <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden angenommen.</translation>
+        <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden akzeptiert.</translation>
     </message>
 </context>
 <context>
@@ -11867,7 +11867,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Tools are on in this chat. Change it in the chat settings.</source>
-        <translation>Werkzeuge sind in diesem Chat an. Ändern Sie das in den Chateinstellungen.</translation>
+        <translation>Werkzeuge sind in diesem Chat an. Ändern Sie das in den Chat-Einstellungen.</translation>
     </message>
     <message>
         <source>Tools are on, but this model is given none: {reason}.</source>
@@ -11883,7 +11883,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>its chat template takes none</source>
-        <translation>seine Chatvorlage nimmt keine</translation>
+        <translation>seine Chat-Vorlage nimmt keine</translation>
     </message>
 </context>
 <context>
@@ -11910,7 +11910,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>No server yet. Add a program or an address below, or import those of another app.</source>
-        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder übernehmen Sie die einer anderen App.</translation>
+        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder übernehmen Sie die eines anderen Programms.</translation>
     </message>
     <message>
         <source>Command or URL, such as uvx mcp-server-time</source>
@@ -11930,15 +11930,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Import…</source>
-        <translation>Importieren…</translation>
+        <translation>Importieren …</translation>
     </message>
     <message>
         <source>Choose a file…</source>
-        <translation>Datei wählen…</translation>
+        <translation>Datei wählen …</translation>
     </message>
     <message>
         <source>Import the servers of another app</source>
-        <translation>Server einer anderen App übernehmen</translation>
+        <translation>Server eines anderen Programms übernehmen</translation>
     </message>
     <message>
         <source>Restart {name}</source>
@@ -12025,7 +12025,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>Updates</name>
     <message>
         <source>Asking whether there is a newer version…</source>
-        <translation>Es wird gefragt, ob es eine neuere Version gibt…</translation>
+        <translation>Es wird gefragt, ob es eine neuere Version gibt …</translation>
     </message>
     <message>
         <source>You have the newest version, {version}.</source>
@@ -12094,7 +12094,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <name>WaysToModels</name>
     <message>
         <source>Search a folder…</source>
-        <translation>Ordner durchsuchen…</translation>
+        <translation>Ordner durchsuchen …</translation>
     </message>
     <message>
         <source>Finds GGUF files, and Ollama&apos;s models. Nothing is copied or changed.</source>
@@ -12102,7 +12102,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>From a link…</source>
-        <translation>Über einen Link…</translation>
+        <translation>Über einen Link …</translation>
     </message>
     <message>
         <source>Downloads a GGUF file from any https address, after a look at its header.</source>
@@ -12283,7 +12283,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Next-token heads (MTP)</source>
-        <translation>Köpfe für nächste Token (MTP)</translation>
+        <translation>MTP-Köpfe</translation>
     </message>
     <message>
         <source>EAGLE head</source>

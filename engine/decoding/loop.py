@@ -148,7 +148,7 @@ class Speculation:
         if kept < num_proposed + num_padding and not target.rollback(count + kept):
             raise DecodeError(
                 "The model's memory could not forget the rejected tokens.",
-                "Switch the mode to off for this model.",
+                "Set the mode to Off for this model.",
             )
         times.append(perf_counter())
         token_ms = self._pacer.token_ms if self._pacer is not None and self._config.on_trace is not None else None

@@ -38,7 +38,7 @@ _TYPES = {
 }
 _ADVICE = said("Choose a GGUF file of a chat or text model.")
 _OF_HEADS = said("Open that model, and choose this file as its draft.")
-_NO_PICTURES = said("Choose the model that it belongs to, which reads and writes text; it goes beside it.")
+_NO_PICTURES = said("Open the model that it belongs to, and keep this file in the same folder.")
 PICTURES, TOOLS = "pictures", "tools"
 # Architectures whose models see, or hear, by a projector in a file of its own.
 _SEEING = frozenset(

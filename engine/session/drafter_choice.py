@@ -117,7 +117,7 @@ def unavailable_modes(
     if not target.can_rollback:
         reason = said(
             "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
-            "before them, so it runs plain.",
+            "before them, so it runs without drafting.",
             architecture=target.info.architecture,
         )
         return {mode: reason for mode in Mode if mode is not Mode.OFF}

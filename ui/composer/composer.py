@@ -43,7 +43,7 @@ OVERFLOW_HELP = {
     "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": mark("Composer", "When it is full, start a new chat or choose a larger context to get another answer."),
 }
-LEAVES = mark("Composer", "Leaves this machine: messages and files of this chat go to {host}.")
+LEAVES = mark("Composer", "Leaves this computer: messages and files of this chat go to {host}.")
 STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may pass messages on.")
 NOT_READY = {
     EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
@@ -127,7 +127,7 @@ class Composer(QWidget):
         self.tools_sign = QLabel()
         self.tools_sign.hide()
         self.attach_button.setToolTip(
-            translate("Composer", "Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)")
+            translate("Composer", "Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)")
         )
         self.send_button.setProperty("kind", "primary")
         self.send_button.setToolTip(translate("Composer", "Send the message (Enter)"))

@@ -124,9 +124,7 @@ class _Delegate(QStyledItemDelegate):
         editor = QLineEdit(parent)
         heading = isinstance(self._model.item(index), Heading)
         editor.setAccessibleName(
-            translate("Delegate", "Name of the folder")
-            if heading
-            else translate("Delegate", "Title of the conversation")
+            translate("Delegate", "Name of the folder") if heading else translate("Delegate", "Title of the chat")
         )
         editor.setMaxLength(200)
         super().setEditorData(editor, index)
@@ -160,7 +158,7 @@ class ConversationList(QListView):
         self.setModel(self.rows)
         self._delegate = _Delegate(theme, self.rows, self)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName(translate("ConversationList", "Conversations"))
+        self.setAccessibleName(translate("ConversationList", "Chats"))
         self.setMouseTracking(True)
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

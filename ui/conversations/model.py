@@ -24,7 +24,7 @@ PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel"
 ANSWERING = mark("ConversationModel", "writing an answer")
 UNSEEN = mark("ConversationModel", "unread answer")
 _NO_PARENT = QModelIndex()
-LEFT_MACHINE = mark("ConversationModel", "has left this machine")
+LEFT_MACHINE = mark("ConversationModel", "has left this computer")
 SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 

@@ -30,7 +30,7 @@ INTRO = mark(
     "EnginesPage",
     "A model that is too large for this computer can answer from another one: any server that speaks OpenAI's API, "
     "such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you "
-    "attach, leave this machine, unless the engine runs on it.",
+    "attach, leave this computer, unless the engine runs on it.",
 )
 KEPT = mark("EnginesPage", "The key is stored in the system's keyring and sent only to this address.")
 TRUST = mark("EnginesPage", "Send unencrypted: I trust the network between here and there")

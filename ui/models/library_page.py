@@ -136,10 +136,10 @@ class LibraryLine(QFrame):
             translate("LibraryLine", "Find a draft for it…"), lambda: requests.drafts_requested.emit(ref)
         )
         self.self_draft_action = self.menu.addAction(
-            translate("LibraryLine", "Make a draft of it itself…"), lambda: requests.self_draft_requested.emit(ref)
+            translate("LibraryLine", "Make a draft model from it…"), lambda: requests.self_draft_requested.emit(ref)
         )
         self.reveal_action = self.menu.addAction(
-            translate("LibraryLine", "Reveal in its folder"), lambda: requests.reveal_requested.emit(row.path)
+            translate("LibraryLine", "Show in its folder"), lambda: requests.reveal_requested.emit(row.path)
         )
         self.menu.addSeparator()
         self.remove_action = self.menu.addAction(translate("LibraryLine", "Remove…"), self.ask_remove)
@@ -250,6 +250,7 @@ class LibraryPage(QWidget):
         )
         self._arrange()
         self.add_button.hide()
+        self.empty.hide()  # until it is known that there is none
 
     def _make_narrowing(self) -> None:
         """What leaves some models out, and sorts them."""
@@ -316,7 +317,9 @@ class LibraryPage(QWidget):
 
     @property
     def _own_file(self) -> QPushButton:
-        """What adds a file: beside the models, or in the invitation where there is none."""
+        """What adds a file, beside the models or in the invitation; what looks for files until the models are known."""
+        if self._shown is None:
+            return self.look_button
         return self.add_button if self.lines else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[OfferRow], skipped: Sequence[str] = ()) -> None:
@@ -327,6 +330,8 @@ class LibraryPage(QWidget):
         self._shown = shown
         self._rows, self._offers = shown[0], shown[1]
         self.empty.setVisible(not rows)
+        if not rows and self.isVisible() and self.look_button.hasFocus():
+            self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
         self.add_button.setVisible(bool(rows))  # the invitation has its own
         self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))

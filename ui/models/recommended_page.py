@@ -15,6 +15,7 @@ from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
 from ui.models.requests import ModelsRequests
 from ui.models.words import DRAFTING_WORDS, FIT_ICONS, FIT_TONES, FIT_WORDS, bytes_or_unknown
+from ui.text.formatting import number_text
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
@@ -79,7 +80,8 @@ def _speed(plain: SpeedRange, *, thinks: bool) -> str:
         if thinks
         else translate("RecommendedPage", "{low}–{high} tokens per second")
     )
-    return words.format(low=f"{plain.low:.0f}", high=f"{plain.high:.0f}")
+    low, high = plain.told
+    return words.format(low=number_text(low), high=number_text(high))
 
 
 class RecommendedPage(QWidget):

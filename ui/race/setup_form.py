@@ -92,7 +92,7 @@ class LaneRow(QWidget):
         self.depth_box = NoWheelComboBox()
         for mode in MODE_ORDER:
             self.mode_box.addItem(lane_name(LaneChoice(mode)), mode)
-        self.depth_box.addItem(translate("Race", "Depth auto"), None)
+        self.depth_box.addItem(translate("Race", "Draft length: auto"), None)
         for depth in range(1, MOST_DEPTH + 1):
             self.depth_box.addItem(translate("Race", "Draft length {depth}").format(depth=depth), depth)
         self.depth_box.setToolTip(hover(translate("Race", "How many tokens are proposed for a pass of the target.")))
@@ -209,7 +209,7 @@ class LaneRow(QWidget):
         self.number.setText(name)
         self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
         self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
-        self.depth_box.setAccessibleName(translate("Race", "Depth of lane {number}").format(number=number))
+        self.depth_box.setAccessibleName(translate("Race", "Draft length of lane {number}").format(number=number))
         self.draft_box.setAccessibleName(translate("Race", "Draft model of lane {number}").format(number=number))
         self.target_box.setAccessibleName(translate("Race", "Model of lane {number}").format(number=number))
         self._models.setContentsMargins(self.number.minimumWidth() + 8, 0, 0, 4)

@@ -12,14 +12,13 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from app.domain.model_name import name_of_file
 from app.domain.speed.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
-from engine.records import Mode
 from ui.text.formatting import count, mode_label, number_text, times_plain
 from ui.text.language import locale, translate
 
 
 def lane_name(choice: LaneChoice) -> str:
-    """``Plain``, ``Draft with Qwen2.5 0.5B, depth 3``, ``SmolLM2 360M, Plain``."""
-    name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
+    """``Off``, ``Draft with Qwen2.5 0.5B, draft length 3``, ``SmolLM2 360M, Off``."""
+    name = mode_label(choice.mode)
     if choice.draft and not choice.target:
         name = pair_name(name, own_models(choice))
     if choice.depth is not None:
@@ -40,7 +39,7 @@ def own_models(choice: LaneChoice) -> str:
 
 
 def against(lanes: Sequence[LaneChoice]) -> str:
-    """``Plain against Auto``, ``Plain against Suffix, Auto``."""
+    """``Off against Auto``, ``Off against Suffix, Auto``."""
     others = ", ".join(map(lane_name, lanes[1:]))
     return translate("Race", "{one} against {other}").format(one=lane_name(lanes[0]), other=others)
 

@@ -50,15 +50,13 @@ class ServerAccess(QWidget):
         self.key = self._field(translate("ServerAccess", "Key"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.complaint = self._label("", "error")
-        self.hint = self._label(
-            translate("ServerAccess", "Programs of this computer may leave the key out."), "caption"
-        )
+        self.hint = self._label(translate("ServerAccess", "Programs on this computer do not need the key."), "caption")
         self.hint.hide()
         self.show_button = self._button("eye", translate("ServerAccess", "Show the key"))
         self.show_button.setCheckable(True)
         self.show_button.toggled.connect(self._show_key)
         self.renew_button = self._button(
-            "refresh-cw", translate("ServerAccess", "Make another key; programs with the old one are let go")
+            "refresh-cw", translate("ServerAccess", "Make another key; programs with the old one are disconnected")
         )
         self.renew_button.clicked.connect(self.renewal_requested)
         self.program = NoWheelComboBox()

@@ -24,10 +24,10 @@ from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
 from ui.widgets.styling import rule
 
-BAR_PX, COLUMN_PX = 48, 920
+BAR_PX, COLUMN_PX = 48, 1080
 SWITCHES = ("server", "server_loads")
 TONES = {
-    ServerState.OFF: ("square", "muted"),
+    ServerState.OFF: ("circle-x", "muted"),
     ServerState.STARTING: ("refresh-cw", "muted"),
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
@@ -147,7 +147,8 @@ class ServerPage(QWidget):
         requests.addWidget(self.nothing)
         requests.addWidget(self.table)
         note = translate(
-            "ServerPage", "What was asked and answered is neither shown nor kept; the list goes with the server."
+            "ServerPage",
+            "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.",
         )
         requests.addWidget(label(note, "caption", wrap=True))
         return requests
@@ -176,7 +177,7 @@ class ServerPage(QWidget):
         icon, tone = TONES[view.state]
         self.state.show_mark(icon, words, tone)
         self.retry_button.setVisible(view.state is ServerState.FAILED)
-        self.stop_button.setEnabled(bool(view.activity.num_running))
+        self.stop_button.setVisible(bool(view.activity.num_running))
         several = view.activity.num_running > 1
         self.stop_button.setText(
             translate("ServerPage", "Stop the answers") if several else translate("ServerPage", "Stop the answer")

@@ -46,7 +46,7 @@ def status_words(row: LoggedRequest) -> str:
     if row.state is not RequestState.DONE:
         return translate("ServerPage", STATES[row.state])
     if row.status == GONE:
-        return translate("ServerPage", "Program left")
+        return translate("ServerPage", "Disconnected")
     if row.status is None:
         return UNKNOWN
     words = STATUS_WORDS.get(row.status)
@@ -122,9 +122,16 @@ class RequestModel(QAbstractTableModel):
         return None
 
 
-# Texts as wide as a column is to be; paths and models share what is left.
-SAMPLES = {0: "00:00:00", 1: "Open WebUI/0.6.30", 4: "00,000", 5: "000.0", 6: "503, stopped, or no model"}
-STRETCHED = (2, 3)
+# Texts as wide as a column is to be; names of models, the longest, have what is left.
+SAMPLES = {
+    0: "00:00:00",
+    1: "Open WebUI/0.6.30",
+    2: "/v1/chat/completions",
+    4: "00,000",
+    5: "000.0",
+    6: "503, stopped, or no model",
+}
+STRETCHED = 3
 
 
 class RequestTable(QTableView):
@@ -147,8 +154,7 @@ class RequestTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for column in STRETCHED:
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(STRETCHED, QHeaderView.ResizeMode.Stretch)
         theme.changed.connect(self._fit)
         self._fit()
 

@@ -14,15 +14,10 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QLabel, QRadioB
 from app.domain.settings.fields import SettingValue
 from engine.records import Mode
 from ui.settings.row import SettingRow
-from ui.text.language import mark, translate
+from ui.text.language import translate
 from ui.text.mode_words import MODE_ORDER, mode_words, not_now
 from ui.widgets.styling import set_style_property
 
-NOT_HERE = mark(
-    "Modes",
-    "Medusa's heads are not among them: llama.cpp cannot run them. Next-token layers (MTP), which come with the model, "
-    "have taken their place.",
-)
 INDENT_PX = 24  # what stands below the radio button's words
 
 
@@ -108,8 +103,6 @@ class ModeCards(QWidget):
             self._group.addButton(card.radio)
             card.radio.clicked.connect(self.changed)
             layout.addWidget(card)
-        self.not_here = _wrapped(translate("Modes", NOT_HERE), "caption")
-        layout.addWidget(self.not_here)
         self.set_mode(Mode.AUTO)
 
     @property

@@ -67,7 +67,7 @@ class ToolServers(QWidget):
         self.line.setPlaceholderText(translate("ToolServers", "Command or URL, such as uvx mcp-server-time"))
         self.line.setAccessibleName(translate("ToolServers", "Command or URL of a server"))
         self.add_button = QPushButton(translate("ToolServers", "Add"))
-        self.add_button.setAccessibleName(translate("ToolServers", "Add a server of tools"))
+        self.add_button.setAccessibleName(translate("ToolServers", "Add a tool server"))
         self.add_button.setAutoDefault(False)
         self.add_button.clicked.connect(self._add)
         self.import_button = QPushButton(translate("ToolServers", "Import…"))

@@ -273,7 +273,7 @@ class DepthBars(_Plot):
     def describe(self) -> str:
         """Each depth with its share."""
         lines = (
-            translate("DepthBars", "depth {depth}: {share}").format(depth=i, share=percent(share))
+            translate("DepthBars", "position {depth}: {share}").format(depth=i, share=percent(share))
             for i, share in self._lines
         )
         return ", ".join(lines) or translate("DepthBars", "Nothing proposed yet")

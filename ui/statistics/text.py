@@ -49,7 +49,7 @@ def table_head() -> tuple[str, ...]:
         translate("StatsTable", "Tokens/s"),
         translate("StatsTable", "Per pass"),
         translate("StatsTable", "Accepted"),
-        translate("StatsTable", "Plain speed"),
+        translate("StatsTable", "Speed-up"),
         translate("StatsTable", "p50 ms"),
         translate("StatsTable", "p95 ms"),
         translate("StatsTable", "p99 ms"),

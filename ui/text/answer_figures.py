@@ -68,7 +68,7 @@ def faster_words(verdict: SpeedVerdict) -> str:
     if speedup is None:
         return UNKNOWN
     if verdict.is_even:
-        return translate("SpeedVerdict", "About as fast as plain")
+        return translate("SpeedVerdict", "About the same speed")
     faster, slower = translate("SpeedVerdict", "{times} faster"), translate("SpeedVerdict", "{times} slower")
     return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
 
@@ -157,18 +157,14 @@ def _kept_part(stats: RunStats) -> tuple[str, str]:
 def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
     if not stats.forced_accepted:
         return []
-    words = translate("Figures", "{number} fixed by the form")
+    words = translate("Figures", "{number} fixed by the schema")
     meaning = translate(
-        "Figures", "Of the drafted tokens, those that the form of a call left no choice about: they needed no draft."
+        "Figures", "Of the drafted tokens, those that a schema left no choice about: they needed no draft model."
     )
     return [(words.format(number=count(stats.forced_accepted)), meaning)]
 
 
 def _plain_part(stats: RunStats, verdict: SpeedVerdict) -> tuple[str, str]:
-    if verdict.is_even:
-        words = translate("Figures", "about as fast as plain")
-    else:
-        words = translate("Figures", "{number}× plain").format(number=locale().toString(verdict.speedup or 0.0, "f", 2))
     meaning = translate(
         "Figures",
         "Compared with plain decoding on this model with this much context: its passes of one token take "
@@ -176,6 +172,7 @@ def _plain_part(stats: RunStats, verdict: SpeedVerdict) -> tuple[str, str]:
         "by later passes.",
     )
     plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
+    words = translate("Figures", "about the same speed") if verdict.is_even else faster_words(verdict)
     said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
     said = f"{said} {draft_reading_words(stats)}".rstrip()
     if stats.plain_ms is None or stats.plain_ms >= SHORT_PASS_MS or stats.inter_token_ms_p50 is None:

@@ -42,7 +42,7 @@ _WORDS: dict[Mode, ModeWords] = {
     ),
     Mode.NGRAM: ModeWords(
         mark("Modes", "N-gram (prompt lookup)"),
-        mark("Modes", "Drafts what followed the same words earlier in this conversation."),
+        mark("Modes", "Drafts what followed the same words earlier in this chat."),
         mark("Modes", "Text that repeats itself: code, quotations, lists, corrections. No second model."),
         mark("Modes", "Almost nothing; a wrong guess makes one pass a little longer."),
     ),

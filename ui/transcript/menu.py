@@ -17,6 +17,7 @@ from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import as_written, hover, mode_label, on_button
 from ui.text.language import translate
 from ui.text.mode_words import mode_line
+from ui.text.model_titles import title_of
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import UserCard
@@ -76,8 +77,8 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
         action.setToolTip(hover(reason or mode_line(mode)))
     if targets:
         others = menu.add_submenu(translate("MessageMenu", "Regenerate with model"), theme.icon("cpu"))
-        for choice in targets:
-            name = on_button(choice.name)
+        for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):
+            name = on_button(told)
             label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
             action.setToolTip(as_written(choice.path))
@@ -85,6 +86,12 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
     if card.can_continue:
         go_on = translate("MessageMenu", "Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Models by what a person reads, as the header has them; those that share a title by the names of their files."""
+    titles = [title_of(name) for name in names]
+    return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
 
 
 def _add_seed(menu: Menu, card: AnswerCard) -> None:
@@ -98,7 +105,7 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
         action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, wish))
         action.setToolTip(hover(meaning))
 
-    with_seed, without = translate("MessageMenu", "Seed {seed}"), translate("MessageMenu", "No seed")
+    with_seed, without = translate("MessageMenu", "Seed {seed}"), translate("MessageMenu", "Seed")
     title = without if seed is None else with_seed.format(seed=seed)
     seeds = menu.add_submenu(title, card.theme.icon("dices"))
     seeds.setToolTipsVisible(True)

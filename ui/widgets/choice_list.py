@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.text.formatting import as_written
@@ -281,6 +281,12 @@ class ChoiceList(QListView):
     def choose_first(self) -> None:
         """Make the first row current that can be, which chooses it."""
         self.choose(next((row.key for row in self.rows.rows if row.key and row.enabled), ""))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lines that wrap make other rows of another width, also where only the scroll bar came: Qt keeps theirs."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width() and any(row.wraps for row in self.rows.rows):
+            self.scheduleDelayedItemsLayout()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, and so does Space."""

@@ -207,8 +207,9 @@ class EmptyState(QScrollArea):
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
         """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
         self._builtin, self._view = builtin, view
-        loading = view.state is EngineState.LOADING and view.target is None
-        missing = view.target is None
+        # While another model takes its place, nothing is said of the built-in one.
+        loading = view.state is EngineState.LOADING and (view.target is None or builtin)
+        missing = view.target is None or loading
         self.builtin_button.setVisible(missing and not loading)
         self.open_button.setVisible(missing and not loading)
         self.browse_button.setVisible(missing or builtin)

@@ -43,7 +43,7 @@ def describe(model: ModelInfo) -> str:
         words = (
             translate("Header", "{name}\nOn {host} ({engine}), another program on this computer.")
             if stays_here(model.engine_url)
-            else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this machine.")
+            else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this computer.")
         )
         return words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
     words = translate(

@@ -126,7 +126,7 @@ class ModelPicker(ChoicePopup):
                 [choice for record, choice in others if record.is_here],
             ),
             (
-                translate("ModelPicker", "On other engines (leaves this machine)"),
+                translate("ModelPicker", "On other engines (leaves this computer)"),
                 [choice for record, choice in others if not record.is_here],
             ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),

@@ -25,6 +25,7 @@ from app.hub.records import (
 from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6
+NO_MODEL = "There is no model in it yet. `paceline models pull small` gets a small one; see also `search` and `import`."
 _GATED = {Gated.AUTOMATIC: "its terms must be accepted first", Gated.MANUAL: "its publisher must admit you first"}
 
 
@@ -103,7 +104,7 @@ def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: P
         )
         for model in models
     ]
-    lines.append(_table(rows) if rows else "There is no model in it yet: see `paceline models search` and `import`.")
+    lines.append(_table(rows) if rows else NO_MODEL)
     if offers:
         lines += ["", "Found in other programs, to be added with `paceline models import PATH`:"]
         lines.append(_table((o.name, size_words(o.size_bytes), o.found_in, str(o.files[0])) for o in offers))

@@ -42,7 +42,7 @@ from engine.records import Mode, ToolFormat
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
-LIMIT = mark("ToolController", "Stopped after {count} answers with calls of tools. Send a message to let it go on.")
+LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to let it go on.")
 NO_TOOLS = mark("ToolController", "This model is given no tools: {reason}.")
 ON = mark("ToolController", "Tools are on in this chat. Change it in the chat settings.")
 REFUSED = mark("ToolController", "Tools are on, but this model is given none: {reason}.")

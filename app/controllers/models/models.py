@@ -37,7 +37,7 @@ NO_BUILTIN = Problem(
 
 LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
 IS_LOADED_AGAIN = mark("Problems", "Your text is safe; the model is loaded again.")
-ENDED_TWICE = mark("Problems", "Your text is safe. It ended twice with this model, so the model is not loaded again.")
+ENDED_TWICE = mark("Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again.")
 NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
 
 

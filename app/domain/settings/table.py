@@ -259,7 +259,7 @@ FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "server",
         SERVER,
-        "Other programs",
+        "Local server",
         FieldKind.SWITCH,
         False,
         "Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI's API.",
@@ -299,7 +299,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Ask for the key",
         FieldKind.SWITCH,
         True,
-        "Off, programs of this computer need no key; pages of websites are refused all the same, and other computers "
+        "When off, programs on this computer need no key. Web pages are refused all the same, and other computers "
         "always need it.",
     ),
     SettingField(
@@ -338,7 +338,7 @@ FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "unused_servers",
         TOOLS,
-        "Servers of tools",
+        "Tool servers",
         FieldKind.SERVERS,
         "",
         "Of the servers that are switched on in the settings, those whose tools the model is given.",
@@ -347,11 +347,11 @@ FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "hold_calls",
         TOOLS,
-        "Hold calls in their form",
+        "Keep tool calls valid",
         FieldKind.SWITCH,
         False,
-        "Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then "
-        "costs no pass of its own.",
+        "Once a call has begun, the model can write only what the tool's schema allows. Where that leaves no choice, "
+        "no pass is spent.",
     ),
     SettingField(
         "allowed_tools",

@@ -11,6 +11,7 @@ from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.sentences import Sentence, joined, said
 
 FAST_ENOUGH = 8.0  # tokens a second: about as fast as people read
+_FEW = 3.0  # tokens a second below which a decimal is told
 _NO_GAIN = 1.05  # times plain decoding: what ends below it is told as none
 WARM = 0.6  # temperature from which a range is told to be lower than it would be at 0
 
@@ -26,6 +27,12 @@ class SpeedRange:
     def middle(self) -> float:
         """Where it most likely is."""
         return float((self.low * self.high) ** 0.5)
+
+    @property
+    def told(self) -> tuple[float, float]:
+        """Both as a person reads them: whole numbers, with a decimal below three, where "1 to 1" would say little."""
+        digits = 1 if self.low < _FEW else None
+        return float(round(self.low, digits)), float(round(self.high, digits))
 
     @property
     def is_fast_enough(self) -> bool:
@@ -153,17 +160,16 @@ class Outlook:
 
     @property
     def _expected(self) -> Sentence:
-        low, high = self.plain.low, self.plain.high
+        slow, fast = self.plain.told
         if not self.gain.is_gain:
             return said(
-                "Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from "
-                "drafting.",
-                low=low, high=high,
+                "Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.",
+                slow=slow, fast=fast,
             )  # fmt: skip
         return said(
-            "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that "
-            "with drafting.",
-            slow=low, fast=high, low=self.gain.low, high=self.gain.high,
+            "Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with "
+            "drafting.",
+            slow=slow, fast=fast, low=self.gain.low, high=self.gain.high,
         )  # fmt: skip
 
     @property
@@ -263,9 +269,7 @@ def losing_words(speed: PairSpeed) -> Sentence:
         num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
-        return joined(
-            [lost, said("Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.")]
-        )
+        return joined([lost, said("Choose the mode Off, or Auto, which drafts only where that pays.")])
     return joined([lost, said("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
 
 

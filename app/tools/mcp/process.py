@@ -60,14 +60,14 @@ def found_command(entry: ServerEntry) -> str:
     """
     command = os.path.expanduser(entry.command) if entry.command.startswith("~") else entry.command  # noqa: PTH111
     if entry.cwd and not Path(entry.cwd).expanduser().is_dir():
-        words = said("Couldn't start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
+        words = said("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
         raise ToolServerError(words, "Correct “cwd” in its entry.")
     path = shutil.which(command, path=server_environment(entry).get("PATH"))
     if path is None and entry.cwd and os.sep in command:
         path = shutil.which(str(Path(entry.cwd).expanduser() / command))
     if path is None:
         words = said(
-            "Couldn't start “{name}”: the command “{command}” was not found.", name=entry.name, command=command
+            "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=command
         )
         package = _WITH_INSTALLER.get(Path(command).stem.lower())
         advice = said("Install {package}, or correct the entry.", package=package) if package else None
@@ -99,7 +99,7 @@ class ServerProcess:
             await self._start(path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            words = said("Couldn't start “{name}”: {reason}.", name=self._entry.name, reason=reason)
+            words = said("Could not start “{name}”: {reason}.", name=self._entry.name, reason=reason)
             raise ToolServerError(words, said("Correct its entry.")) from error
         incoming, self._received = anyio.create_memory_object_stream[Incoming](0)
         self._sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)

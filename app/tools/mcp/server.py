@@ -207,7 +207,7 @@ class Server:
         why = await self._reason(error, is_start=is_start)
         name = self.entry.name
         if is_start:
-            return said("Couldn't start “{name}”: {why}.", name=name, why=why)
+            return said("Could not start “{name}”: {why}.", name=name, why=why)
         return said("“{name}” did not answer: {why}.", name=name, why=why)
 
     async def _reason(self, error: BaseException, *, is_start: bool) -> Sentence | str:

@@ -214,7 +214,7 @@ def test_reasoning_goes_to_standard_error(run: Run, capsys: Capture) -> None:
 def test_a_server_that_cannot_start_is_told_and_without_tools_nothing_is_answered(run: Run, capsys: Capture) -> None:
     with pytest.raises(SettingError, match="No tool is there"):
         run("--mcp FILE", "x", kind="ends at once")
-    assert "Couldn't start “x”: it ended (exit status 7)" in capsys.readouterr().err
+    assert "Could not start “x”: it ended (exit status 7)" in capsys.readouterr().err
     assert run("--tools --mcp FILE", "Fine.", kind="ends at once")[0] == 0
 
 

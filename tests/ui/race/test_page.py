@@ -182,8 +182,8 @@ def test_the_setup_of_an_earlier_race_is_there_again(page: RacePage) -> None:
 def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) -> None:
     page.show_result(THREE_LANES)
     track = page.track
-    assert track.verdict.title.text() == "Auto is faster than Plain"
-    assert "Draft, draft length 3: 0.90× the speed of Plain (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
+    assert track.verdict.title.text() == "Auto is faster than Off"
+    assert "Draft, draft length 3: 0.90× the speed of Off (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "1.62×", "0.90×"]
     assert track.verdict.headline.property("kind") == ""
     page.show_result(replace(THREE_LANES, verdicts=(replace(VERDICT, low=0.9),)))
@@ -249,8 +249,8 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
     page.set_earlier([summary_of(replace(RESULT, id="1"))])
     spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
     assert spoken.startswith("Where does water flow? ")
-    assert " · Plain against Auto · target-7b with draft-0.5b " in spoken
-    assert spoken.endswith("Auto: 1.62× the speed of Plain (1.48 to 1.77 over 4 rounds).")
+    assert " · Off against Auto · target-7b with draft-0.5b " in spoken
+    assert spoken.endswith("Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds).")
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])

@@ -18,23 +18,23 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 def test_lanes_have_names() -> None:
     choices = [PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.DRAFT, 3)]
-    assert [lane_name(choice) for choice in choices] == ["Plain", "Auto", "Draft, draft length 3"]
+    assert [lane_name(choice) for choice in choices] == ["Off", "Auto", "Draft, draft length 3"]
     assert lane_name(LaneChoice(Mode.DRAFT, 3, "/models/other.gguf")) == "Draft with other, draft length 3"
-    assert against(choices) == "Plain against Auto, Draft, draft length 3"
+    assert against(choices) == "Off against Auto, Draft, draft length 3"
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "Auto: 1.62× the speed of Plain (1.48 to 1.77 over 4 rounds)."),
+        ({}, "Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds)."),
         (
             {"ratio": 1.02, "low": 0.96, "high": 1.09},
-            "Auto: 1.02× the speed of Plain (0.96 to 1.09 over 4 rounds), so neither is surely faster.",
+            "Auto: 1.02× the speed of Off (0.96 to 1.09 over 4 rounds), so neither is surely faster.",
         ),
-        ({"low": None, "high": None}, "Auto: 1.62× the speed of Plain. One round gives no interval."),
-        ({"low": 0.5, "high": 4.0}, "Auto: 1.62× the speed of Plain. The rounds were too different for an interval."),
-        ({"is_complete": False}, "Auto: 1.62× the speed of Plain, in a round that was cut short."),
-        ({"ratio": None}, "Auto and Plain cannot be compared."),
+        ({"low": None, "high": None}, "Auto: 1.62× the speed of Off. One round gives no interval."),
+        ({"low": 0.5, "high": 4.0}, "Auto: 1.62× the speed of Off. The rounds were too different for an interval."),
+        ({"is_complete": False}, "Auto: 1.62× the speed of Off, in a round that was cut short."),
+        ({"ratio": None}, "Auto and Off cannot be compared."),
     ],
 )
 def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: str) -> None:
@@ -72,11 +72,11 @@ def test_answers_are_compared_and_differences_explained(changes: dict[str, objec
 
 
 def test_the_title_does_not_claim_more_than_the_interval() -> None:
-    assert verdict_title(VERDICT, LANES) == "Auto is faster than Plain"
-    assert verdict_title(replace(VERDICT, ratio=0.8, low=0.7, high=0.9), LANES) == "Auto is slower than Plain"
-    assert verdict_title(replace(VERDICT, low=0.9), LANES) == "Too close to call between Auto and Plain"
+    assert verdict_title(VERDICT, LANES) == "Auto is faster than Off"
+    assert verdict_title(replace(VERDICT, ratio=0.8, low=0.7, high=0.9), LANES) == "Auto is slower than Off"
+    assert verdict_title(replace(VERDICT, low=0.9), LANES) == "Too close to call between Auto and Off"
     one_round = replace(VERDICT, low=None, high=None)
-    assert verdict_title(one_round, LANES) == "Auto was faster than Plain this time"
+    assert verdict_title(one_round, LANES) == "Auto was faster than Off this time"
     assert verdict_title(None, LANES) == "The first round is not over yet"
 
 

@@ -50,7 +50,7 @@ def test_what_can_be_done_depends_on_what_it_does(page: ServerPage) -> None:
     assert not page.queue.isVisible()
     page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity(3, 2, 1)), "It is answered.")
     assert not page.retry_button.isVisible()
-    assert page.stop_button.isEnabled()
+    assert page.stop_button.isVisible()
     assert page.queue.text() == "1 running, 2 waiting"
     assert page.stop_button.text() == "Stop the answer"
     busy = Activity(3, 0, 4, 31.25)
@@ -58,7 +58,7 @@ def test_what_can_be_done_depends_on_what_it_does(page: ServerPage) -> None:
     assert page.queue.text() == "4 running, 0 waiting, 31.2 tok/s in all"
     assert page.stop_button.text() == "Stop the answers"
     page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080"), "The server is ready.")
-    assert not page.stop_button.isEnabled()
+    assert not page.stop_button.isVisible()
 
 
 def test_models_are_named_that_programs_may_name(page: ServerPage) -> None:
@@ -78,7 +78,7 @@ def test_models_are_named_that_programs_may_name(page: ServerPage) -> None:
         (LoggedRequest(1, 0.0, state=RequestState.WAITING), "Waiting"),
         (LoggedRequest(1, 0.0, state=RequestState.DONE, status=200), "200"),
         (LoggedRequest(1, 0.0, state=RequestState.DONE, status=401), "401, no key, or a wrong one"),
-        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=GONE), "Program left"),
+        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=GONE), "Disconnected"),
         (LoggedRequest(1, 0.0, state=RequestState.DONE), "-"),
     ],
 )
@@ -100,3 +100,12 @@ def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage) -> N
     assert page.table.requests.index(0, 2).data() == "/b"
     assert page.table.isVisible()
     assert not page.nothing.isVisible()
+
+
+def test_a_usual_models_name_is_whole_in_the_list(page: ServerPage, qtbot: QtBot) -> None:
+    name = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+    page.resize(1280, 900)
+    page.set_requests([LoggedRequest(1, 0.0, "curl/8", "/v1/chat/completions", name)])
+    table = page.table
+    qtbot.waitUntil(lambda: table.columnWidth(3) > table.fontMetrics().horizontalAdvance(name))
+    assert table.columnWidth(2) > table.fontMetrics().horizontalAdvance("/v1/chat/completions")

@@ -41,7 +41,7 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert page.acceptance.rate.value == "68% of 210"
     shown = {key: row.value for key, row in page.rows.items()}
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
-    assert page.acceptance.by_depth.description == "depth 1: 91%, depth 2: 31%"
+    assert page.acceptance.by_depth.description == "position 1: 91%, position 2: 31%"
     assert page.sources[Source.RECOVERED].value == "200"
     assert page.context.value == "1,204 of 4,096, 29%"
     assert page.context_bar.description == "used 29%, free 71%"
@@ -195,9 +195,9 @@ def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: S
     ("plain_ms", "words", "is_gain"),
     [
         (39.3, "1.62\N{MULTIPLICATION SIGN} faster", True),
-        (24.28, "About as fast as plain", False),
-        (25.3, "About as fast as plain", False),  # 1.04: as much chance as speed
-        (23.2, "About as fast as plain", False),
+        (24.28, "About the same speed", False),
+        (25.3, "About the same speed", False),  # 1.04: as much chance as speed
+        (23.2, "About the same speed", False),
         (16.19, "1.50\N{MULTIPLICATION SIGN} slower", False),
         (None, "Not compared", False),
         (1.5, "Not compared", False),
@@ -317,7 +317,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
     words = panel.now.acceptance.by_depth.description.split(", ")
-    assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
+    assert [word.split(":")[0] for word in words] == [f"position {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
@@ -470,7 +470,7 @@ def test_what_is_seen_is_copied_as_text(shown: StatsPanel, qtbot: QtBot) -> None
     for line in ("This answer: 41.2 tok/s", "Accepted: 68% of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
         assert line in lines
     assert lines.index("Speed") < lines.index("This answer: 41.2 tok/s") < lines.index("Acceptance")
-    assert any(line.startswith("Acceptance by depth: depth 1: 91%") for line in lines)
+    assert any(line.startswith("Acceptance by position: position 1: 91%") for line in lines)
     shown.show_page(ALL)
     shown.show_all(ROWS, TOGETHER)
     qtbot.keyClick(shown.copy_button, Qt.Key.Key_Space)
@@ -531,10 +531,10 @@ def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel:
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
     assert page.acceptance.rate.value == "68% of 210"
-    assert page.acceptance.by_depth.description == "depth 1: 91%, depth 2: 31%"
-    assert "depth 1: 91%" not in page.acceptance.by_depth.accessibleDescription()
+    assert page.acceptance.by_depth.description == "position 1: 91%, position 2: 31%"
+    assert "position 1: 91%" not in page.acceptance.by_depth.accessibleDescription()
     panel.end(STATS)
-    assert "depth 1: 91%" in page.acceptance.by_depth.accessibleDescription()
+    assert "position 1: 91%" in page.acceptance.by_depth.accessibleDescription()
 
 
 def test_screen_readers_hear_plots_while_the_answer_is_made(
@@ -544,7 +544,7 @@ def test_screen_readers_hear_plots_while_the_answer_is_made(
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not panel.now.is_filling, timeout=30_000)
-    assert "depth 1: 91%" in panel.now.acceptance.by_depth.accessibleDescription()
+    assert "position 1: 91%" in panel.now.acceptance.by_depth.accessibleDescription()
 
 
 def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:

@@ -138,7 +138,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (_note(12), "12 ältesten"),
         (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
         (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
-        (tie_summary(3, 5), "3 knappe Fälle (Abstand unter 0,0210)"),
+        (tie_summary(3, 5), "3 Beinahe-Gleichstände (Abstand unter 0,0210)"),
         (_decoded_again(1900, 0.5, "disk", 2.0), "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Platte"),
         (said("draft left out: {reason}", reason=said("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
     ],

@@ -100,7 +100,7 @@ def test_tab_reaches_every_part(filled: MainWindow, qtbot: QtBot) -> None:
         assert focus is not None
         seen.add(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    wanted = {"New chat", "Search chats", "Conversations", "Settings", "Message", "Copy code", "Copy answer"}
+    wanted = {"New chat", "Search chats", "Chats", "Settings", "Message", "Copy code", "Copy answer"}
     assert wanted | {"Copy message", "Regenerate this answer"} <= seen
 
 

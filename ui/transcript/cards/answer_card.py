@@ -383,13 +383,13 @@ class AnswerCard(MessageCard):
         """Say that a call of a tool is being written, which is shown once it is whole."""
         self.progress.hide()
         self.progress_label.hide()
-        self.notice.setText(translate("AnswerCard", "Writing a call of a tool"))
+        self.notice.setText(translate("AnswerCard", "Writing a tool call"))
         self.notice.show()
 
     def show_servers_starting(self) -> None:
         """Say that servers of tools come first, until the prompt is read."""
         self._waits_for_servers = True
-        self.progress_label.setText(translate("AnswerCard", "Starting the servers of tools"))
+        self.progress_label.setText(translate("AnswerCard", "Starting the tool servers"))
 
     def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
         """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer.

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.engine_view import EngineState
 from engine.records import EngineFailed, Problem
 from tests.app.fakes import TARGET, AppHarness, keep_settings, open_app
+from ui.text import model_titles
 
 OTHER = "models/other.gguf"
 
@@ -19,6 +20,7 @@ OTHER = "models/other.gguf"
 @pytest.fixture
 def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({})
+    model_titles._TITLES.clear()  # what other tests saw
     result = open_app()
     result.controller.regenerating._targets = lambda: [(OTHER, "other"), (TARGET, "target")]
     result.engine.ready()
@@ -72,7 +74,7 @@ def test_another_model_is_loaded_and_then_asked(harness: AppHarness, qtbot: QtBo
 
 
 def test_the_model_in_use_is_asked_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    choose(harness, qtbot, "target (in use)")
+    choose(harness, qtbot, "puppet (in use)")  # by its title, as the header has it
     assert len(harness.engine.requests) == 2
     assert len(harness.engine.loads) == 1
 

@@ -150,13 +150,13 @@ def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness,
     answer(harness, qtbot, "one", "first")
     assert harness.engine.requests[0].sampling.seed is None
     title, entries = seeds_of(harness, qtbot)
-    assert title == "No seed"
+    assert title == "Seed"
     assert entries == {
         "Drawn without a seed: it cannot be repeated": False,
         "Ask again with a seed": True,
         "Use a seed in this chat": True,
     }
-    choose(harness, qtbot, "No seed", "Ask again")
+    choose(harness, qtbot, "Seed", "Ask again")
     seed = harness.engine.requests[-1].sampling.seed
     assert seed is not None
     give(harness, qtbot, "second")
@@ -170,7 +170,7 @@ def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness,
 
 def test_a_seed_of_its_own_for_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
-    choose(harness, qtbot, "No seed", "Use a seed")
+    choose(harness, qtbot, "Seed", "Use a seed")
     seed = harness.controller.conversations.settings.whole("seed")
     answer(harness, qtbot, "two", "second")
     assert harness.engine.requests[-1].sampling.seed == seed is not None
@@ -202,7 +202,7 @@ def test_one_that_goes_on_otherwise_is_given_again_by_no_seed(seeded: AppHarness
     own(seeded, temperature=1.1)
     seeded.window.transcript.continue_requested.emit(half.id)
     assert give(seeded, qtbot, " a word.").drawn is None
-    assert seeds_of(seeded, qtbot)[0] == "No seed"
+    assert seeds_of(seeded, qtbot)[0] == "Seed"
 
 
 def test_the_seed_outlives_a_restart_a_copy_and_an_export(seeded: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_every_mode_repeats_a_real_answer(real: AppHarness, qtbot: QtBot) -> Non
         qtbot.waitUntil(lambda: real.window.engine.state is EngineState.READY, timeout=60_000)
 
     ended(1)
-    choose(real, qtbot, "No seed", "Ask again")
+    choose(real, qtbot, "Seed", "Ask again")
     ended(2)
     first = real.messages()[-1]
     assert first.drawn is not None

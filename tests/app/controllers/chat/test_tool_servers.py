@@ -64,7 +64,7 @@ def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbo
     card = app.window.transcript.last_answer()
     assert card is not None
     assert app.engine.requests == []
-    assert card.progress_label.text() == "Starting the servers of tools"
+    assert card.progress_label.text() == "Starting the tool servers"
     file_of(app).touch()
     qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
     assert names(app) == ["calculate", "echo", "second"]

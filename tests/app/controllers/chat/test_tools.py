@@ -390,7 +390,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
         harness.engine.say(call[start : start + 7])
     first = harness.window.transcript.last_answer()
     assert first is not None
-    qtbot.waitUntil(lambda: first.notice.text() == "Writing a call of a tool")
+    qtbot.waitUntil(lambda: first.notice.text() == "Writing a tool call")
     assert first.progress_label.isHidden()  # the prompt is read
     harness.engine.finish()
     qtbot.waitUntil(lambda: len(tools.calls) == 1)

@@ -79,7 +79,7 @@ def test_a_model_that_ends_it_twice_is_not_loaded_again_by_itself(harness: AppHa
     end(harness, number)
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.EMPTY)
     assert len(harness.engine.loads) == loads + 1
-    assert "It ended twice with this model" in harness.window.problems[-1].advice
+    assert "The engine ended twice with this model" in harness.window.problems[-1].advice
     harness.window.message_submitted.emit("is anybody there?")
     assert harness.window.problems[-1].title == "No model is loaded"
     assert harness.window.composer.text == "is anybody there?"

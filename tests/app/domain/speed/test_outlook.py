@@ -128,3 +128,18 @@ def test_a_draft_is_offered_where_it_was_faster_or_pays_by_its_low_end(
 def test_what_was_measured_comes_before_what_is_forecast() -> None:
     measured = replace(OUTLOOK, measured=PairSpeed("t", "d", races=(RACE,)))
     assert measured.promise > replace(OUTLOOK, gain=GainRange(2.0, 3.0, 0.1, True)).promise
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (10.2, 15.4, "10–15"),
+        (4.4, 6.6, "4–7"),
+        (0.94, 1.36, "0.9–1.4"),
+        (1.02, 1.4, "1–1.4"),
+        (120.0, 180.0, "120–180"),
+    ],
+)
+def test_a_range_of_slow_speeds_has_two_ends(low: float, high: float, told: str) -> None:
+    words = replace(OUTLOOK, plain=SpeedRange(low, high)).headline
+    assert words.startswith(f"Expect about {told} tokens per second")

@@ -136,7 +136,7 @@ def test_what_never_answers_is_given_up(start: Start, kind: str) -> None:
 
 def test_a_server_that_never_starts_is_given_up(start: Start) -> None:
     tools = start(entry("never starts"), limits=Limits(start_s=1.0, end_s=0.2))
-    assert state(tools).problem == "Couldn't start “x”: it took longer than 1 seconds."
+    assert state(tools).problem == "Could not start “x”: it took longer than 1 seconds."
 
 
 def test_death_in_a_call_is_told_with_its_last_words(start: Start) -> None:
@@ -153,7 +153,7 @@ def test_death_in_a_call_is_told_with_its_last_words(start: Start) -> None:
 
 def test_a_server_that_ends_at_once_says_why(start: Start) -> None:
     tools = start(entry("ends at once"))
-    words = "Couldn't start “x”: it ended (exit status 7) with the words “no key in the environment”."
+    words = "Could not start “x”: it ended (exit status 7) with the words “no key in the environment”."
     assert state(tools).problem == words
 
 
@@ -200,7 +200,7 @@ def test_schemas_that_are_too_much_are_left_out_and_none_is_run(start: Start) ->
 
 def test_a_list_that_is_none_is_told(start: Start) -> None:
     tools = start(entry("no object"))
-    assert state(tools).problem == "Couldn't start “x”: what it sent is no answer in the protocol."
+    assert state(tools).problem == "Could not start “x”: what it sent is no answer in the protocol."
 
 
 def test_names_are_cleaned_and_html_is_text(start: Start) -> None:
@@ -302,8 +302,8 @@ def test_a_call_can_be_stopped_and_is_told_once(start: Start) -> None:
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("npxx", "Couldn't start “x”: the command “npxx” was not found. Install it or correct the entry."),
-        ("/", "Couldn't start “x”: the command “/” was not found. Install it or correct the entry."),
+        ("npxx", "Could not start “x”: the command “npxx” was not found. Install it or correct the entry."),
+        ("/", "Could not start “x”: the command “/” was not found. Install it or correct the entry."),
     ],
 )
 def test_a_command_that_is_not_there_is_named(start: Start, command: str, sentence: str) -> None:
@@ -315,9 +315,9 @@ def test_a_command_that_cannot_be_run_is_told(start: Start, tmp_path: Path) -> N
     broken.write_text("\x7fELF no")
     broken.chmod(0o755)
     problem = state(start(ServerEntry("x", str(broken)))).problem
-    assert problem.startswith("Couldn't start “x”: it ended (exit status 127) with the words “")
+    assert problem.startswith("Could not start “x”: it ended (exit status 127) with the words “")
     gone = state(start(ServerEntry("x", sys.executable, cwd=str(tmp_path / "gone")))).problem
-    assert gone.startswith("Couldn't start “x”: there is no folder")
+    assert gone.startswith("Could not start “x”: there is no folder")
 
 
 def are_gone(pids: list[int]) -> bool:

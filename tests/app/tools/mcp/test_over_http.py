@@ -163,7 +163,7 @@ def test_no_other_host_is_sent_anything(connected: Connect, servers: list[Server
     tools = connected("redirect", other.url)
     (state,) = tools.states()
     assert state.phase is Phase.FAILED
-    assert state.problem.startswith("Couldn't start “x”: ")
+    assert state.problem.startswith("Could not start “x”: ")
     assert "edirect" in state.problem
     assert other.headers == []
 
@@ -188,7 +188,7 @@ def test_answers_without_an_end_are_not_read_to_it(connected: Connect) -> None:
 )
 def test_what_fails_at_the_start_is_one_sentence(connected: Connect, kind: str, words: str) -> None:
     (state,) = connected(kind).states()
-    assert state.problem == f"Couldn't start “x”: {words}."
+    assert state.problem == f"Could not start “x”: {words}."
 
 
 def test_nobody_there_is_told(servers: list[Server]) -> None:
