@@ -236,8 +236,8 @@ class LoadRequest:
     draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
     mmproj: str | None = None  # the side file that lets the target see pictures; "": one that lies beside it
     request_id: int = field(default=0, compare=False)  # says nothing of what is loaded
-    parallel: int = 0  # answers at once, at most; 0: as many as fit
-    shared_context: bool = False  # ``n_ctx`` tokens are for all answers together, not for each
+    parallel: int = 1  # most answers at once; 0: by memory, up to 4
+    shared_context: bool = False  # they share the cells of one context; else each has a whole one
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +318,8 @@ class ModelInfo:
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
     sees: bool = False  # pictures, with the side file that was loaded
     engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
-    parallel: int = 1  # answers that are made at once
-    parallel_reason: str = ""  # why no more than one, where more were asked for
+    parallel: int = 1  # answers that it really makes at once
+    parallel_reason: str = ""  # why only one, or fewer than were asked for: a sentence
 
 
 @dataclass(frozen=True, slots=True)

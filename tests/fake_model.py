@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,9 +83,14 @@ class RecurrentModel(MarkovModel):
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What the scripted worker says, and how fast. Every ``tokens_per_pass`` tokens arrive together."""
+    """What the scripted worker says, and how fast. Every ``tokens_per_pass`` tokens arrive together.
+
+    ``answers`` are those to the questions that have one of their own. ``parallel`` are given at once.
+    """
 
     answer: str = "This answer comes from a script."
+    answers: Mapping[str, str] = field(default_factory=dict)
+    parallel: int = 1
     tokens_per_second: float = 200.0
     tokens_per_pass: int = 3
     context_size: int = 4096
@@ -98,19 +104,21 @@ class ScriptedWorker:
         self._on_event = on_event
         self._script = script or Script()
         self._requests: queue.SimpleQueue[ChatRequest | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="scripted engine", daemon=True)
-        self._stop = threading.Event()
+        make_thread = functools.partial(threading.Thread, target=self._run, name="scripted engine", daemon=True)
+        self._threads = [make_thread() for _ in range(self._script.parallel)]
+        self._stops: dict[int, threading.Event] = {}  # by the numbers of the answers
         self._draft: ModelInfo | None = None
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        """Start the threads, one for each answer that is given at once."""
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         """Pretend to load at once, count words (they are this script's tokens), stream the script."""
         answer: Event | None
         if isinstance(request, ChatRequest):
-            self._stop.clear()
+            self._stops[request.request_id] = threading.Event()
             self._requests.put(request)
             return
         if isinstance(request, LoadRequest):
@@ -127,19 +135,23 @@ class ScriptedWorker:
             (on_event or self._on_event)(answer)
 
     def cancel(self, number: int) -> None:
-        """End the current answer: nothing else takes its time."""
-        self._stop.set()
+        """End an answer: nothing else takes its time."""
+        if (stop := self._stops.get(number)) is not None:
+            stop.set()
 
     def skip_summary(self, number: int) -> None:
         """There is none."""
 
     def close(self, timeout_s: float) -> bool:
-        """End the thread."""
-        self._stop.set()
-        self._requests.put(None)
-        if self._thread.is_alive():
-            self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        """End the threads."""
+        for stop in list(self._stops.values()):
+            stop.set()
+        for _ in self._threads:
+            self._requests.put(None)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout_s)
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _run(self) -> None:
         while (request := self._requests.get()) is not None:
@@ -148,7 +160,8 @@ class ScriptedWorker:
 
     def _answer(self, request: ChatRequest) -> Iterator[Event]:
         script, started, opened_tag = self._script, time.perf_counter(), self._script.opened_tag
-        words = re.findall(r"\s*\S+\s*?", script.answer)
+        question = request.messages[-1].content if request.messages else ""
+        words = re.findall(r"\s*\S+\s*?", script.answers.get(question, script.answer))
         per_pass = 1 if request.mode is Mode.OFF else script.tokens_per_pass
         stats = RunStats(mode=request.mode, context_size=script.context_size)
         for number in itertools.count():
@@ -156,7 +169,7 @@ class ScriptedWorker:
             if not block:
                 yield Finished(request.request_id, FinishReason.END, stats)
                 return
-            if self._stop.wait(len(block) / script.tokens_per_second):
+            if self._stops[request.request_id].wait(len(block) / script.tokens_per_second):
                 yield Finished(request.request_id, FinishReason.CANCELLED, stats)
                 return
             spans = tuple(TokenSpan(len(word), _source(request.mode, i, per_pass)) for i, word in enumerate(block))
@@ -202,6 +215,7 @@ class ScriptedWorker:
             0,
             "none",
             opened_tag=self._script.opened_tag,
+            parallel=self._script.parallel,
         )
 
 

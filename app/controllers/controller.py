@@ -72,6 +72,7 @@ NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a
 
 AFTER_THE_PROGRAM = mark("Controller", "This happens when the answer to another program is finished.")
 AFTER_THE_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
+AFTER_THE_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
 
 
 class Controller(QObject):
@@ -89,7 +90,7 @@ class Controller(QObject):
         self._bridge = bridge
         self._window = parts.window
         self._closed_well: bool | None = None
-        self._shown_view: EngineView | None = None
+        self._shown_view: tuple[EngineView, bool] | None = None  # and whether any chat is being answered
         self._no_hub: Problem | None = None  # why there is none
         self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_reported.emit)
         self.models = ModelController(parts, self._demo)
@@ -131,6 +132,7 @@ class Controller(QObject):
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
+        self.regenerating.load = self._then_show_engine(self.models.choose_file)
         self._connect()
 
     def _make_hub(self) -> HubController | None:
@@ -172,7 +174,7 @@ class Controller(QObject):
     @property
     def is_answering(self) -> bool:
         """Whether an answer is in the making."""
-        return self.answers.state is not None
+        return self.answers.is_answering
 
     def close(self) -> bool:
         """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
@@ -247,8 +249,8 @@ class Controller(QObject):
     def _on_shown(self) -> None:
         """Another conversation is open, or another path through it."""
         self.context.show()
-        self.server.show_waiting()
-        self._background.look()
+        self.answers.show()
+        self._show_engine()
 
     def _follow_chat_settings(self) -> None:
         """Other settings hold for the open chat."""
@@ -263,8 +265,9 @@ class Controller(QObject):
 
     def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
-            if of_models and self.answers.state is not None:
-                self._window.show_notice(translate("Controller", AFTER_THE_ANSWER))
+            if of_models and (num_answers := self.answers.num_answering):
+                words = AFTER_THE_ANSWER if num_answers == 1 else AFTER_THE_ANSWERS
+                self._window.show_notice(translate("Controller", words))
             elif of_models and self.server.is_answering:
                 self._window.show_notice(translate("Controller", AFTER_THE_PROGRAM))
             request(*arguments)
@@ -283,8 +286,9 @@ class Controller(QObject):
         self._show_engine()
 
     def _on_stop(self) -> None:
-        if self.is_answering:
-            self.answers.stop()
+        is_open = self.conversations.current_id
+        if is_open is not None and self.answers.is_answering_in(is_open):
+            self.answers.stop(is_open)
         else:
             self.models.stop_loading()
 
@@ -382,7 +386,7 @@ class Controller(QObject):
     def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
         if isinstance(event, LoadProgress) and not self.models.awaits(event.request_id):
             self.server.models_come_back(event.fraction)
-        self.models.on_event(event, is_answering=self.answers.state is not None)
+        self.models.on_event(event, is_answering=self.is_answering)
         if isinstance(event, EngineReady):
             self._show_engine()  # who counts pictures asks the window whether the model sees
             self.conversations.models_changed(event.target)
@@ -405,8 +409,8 @@ class Controller(QObject):
     def _show_engine(self) -> None:
         racing = EngineState.RACING if self.races.is_racing and not self.models.is_loading else None
         view = self.models.view(self.answers.state or racing)
-        if view != self._shown_view:
-            self._shown_view = view
+        if (view, self.is_answering) != self._shown_view:
+            self._shown_view = view, self.is_answering
             self._window.set_engine(view)
             self.races.show_state()
             self.server.models_changed()

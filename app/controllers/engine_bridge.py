@@ -23,6 +23,7 @@ from engine.requests import Engine, OnEvent
 # time while the window computes, where a drafted token takes half of one.
 
 
+_OF_ANSWERS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # in the making
 MakeWorker = Callable[[OnEvent], Engine]
 
 
@@ -95,25 +96,24 @@ class EngineBridge(QObject):
 def merged(events: Iterable[Event]) -> list[Event]:
     """Join what follows each other: pieces of text into one, progress and counters to the newest.
 
-    Text and counters of one answer alternate; between them only the order of the text matters.
+    What is told of one answer alternates, and what is told of several; only the order of an answer's text matters.
     """
     kept: list[Event] = []
     for _, run in groupby(events, key=_run_of):
-        by_kind: dict[type, list[Event]] = {}
+        by_kind: dict[tuple[type, int], list[Event]] = {}
         for event in run:
-            by_kind.setdefault(type(event), []).append(event)
+            number = event.request_id if isinstance(event, _OF_ANSWERS) else 0
+            by_kind.setdefault((type(event), number), []).append(event)
         kept += [_joined(alike) for alike in by_kind.values()]
     return kept
 
 
 def _run_of(event: Event) -> tuple[object, ...]:
     """Events that follow each other and have the same key are of one run; what cannot be joined is one by itself."""
-    if isinstance(event, TextChunk | StatsUpdate):
-        return TextChunk, event.request_id
+    if isinstance(event, _OF_ANSWERS):
+        return (TextChunk,)
     if isinstance(event, LaneText):
         return LaneText, event.lane, event.round
-    if isinstance(event, PrefillProgress | SummaryUpdate):
-        return type(event), event.request_id
     if isinstance(event, LoadProgress):
         return LoadProgress, event.path
     return (id(event),)

@@ -57,14 +57,14 @@ def choose_parallel(
     return Parallel(1, _only_one(_needed_bytes(two) - _needed_bytes(alone)))
 
 
-def one_answer_reason(header: GgufHeader, *, shared: bool = False) -> str:
-    """Why a model can only make one answer at a time whatever the memory, by its header; empty where it can more."""
+def obstacle_of(header: GgufHeader, *, shared: bool = False) -> str:
+    """Why a model can only answer one at a time whatever the memory, by its header; empty where it can more."""
     if is_recurrent(header):
-        return said("Its memory is a state, which is computed for one answer at a time.")
-    # llama.cpp chooses between two sets of factors by the size of the whole cache: in one of several answers each would
-    # be read with those for long texts.
-    if header.own("rope.scaling.original_context_length") is not None and not shared:
-        return said("It reads short and long contexts differently, so a context for several answers would change it.")
+        return said("This model keeps a recurrent state of one conversation, so it answers one at a time.")
+    # llama.cpp chooses between two sets of factors by the size of the whole pool: the larger one would be read with
+    # those for long texts.
+    if not shared and header.own("rope.scaling.original_context_length") is not None:
+        return said("This model reads short and long contexts differently, so it answers one at a time.")
     return ""
 
 

@@ -111,7 +111,7 @@ class LlamaContext:
         num_parts = 1 if params.shares_cells else params.num_sequences
         self.num_cells = int(self._lib.llama_n_ctx(self._handle))
         self._n_ctx = self.num_cells // num_parts
-        self._n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self._handle)))
+        self.n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self._handle)))
         # Text is read in chunks of one size, whatever is computed at once.
         self.num_at_once = int(self._lib.llama_n_ubatch(self._handle))
         self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
@@ -302,7 +302,7 @@ class LlamaContext:
     def _decode(self, ids: TokenIds, n_rows: int, num_padding: int) -> None:
         count = len(ids)
         end = count - num_padding
-        if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, self._max_rows)):
+        if not (0 < count <= self.n_batch and 0 <= n_rows <= min(end, self._max_rows)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
         position = past - self._gap

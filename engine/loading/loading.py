@@ -6,25 +6,30 @@ A loaded model is weights, context and cached sequence, and the `ModelInfo` that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import psutil
 
 from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
-from engine.gguf.header import read_header
+from engine.fit.parallel import choose_parallel, obstacle_of
+from engine.fit.table import ModelPlan, PairPlan
+from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import unused_parts
 from engine.gguf.model_parts import size_of_files
 from engine.interfaces import Computing
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
+from engine.llama.devices import find_devices
 from engine.llama.model import LlamaModel
 from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
     ANYWHERE,
@@ -104,15 +109,33 @@ class LoadedModel(Loaded):
 def target_options(request: LoadRequest) -> LoadOptions:
     """What a request asks for the target."""
     kinds = (request.cache_type, request.flash_attention)
-    return LoadOptions(
-        request.n_ctx,
-        request.threads,
-        request.gpu_layers,
-        *kinds,
-        placement=request.placement,
-        num_sequences=max(request.parallel, 1),
-        shares_cells=request.shared_context,
+    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
+
+
+def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
+    """The target's options for as many answers at once as were asked for and have room; and why no more.
+
+    Raises:
+        ModelFileError: its header cannot be read.
+        DeviceError: a device is not there.
+    """
+    if request.parallel == 1:
+        return options, ""
+    header, kind = read_header(Path(request.target)), options.cache_type.value
+    layers = options.gpu_layers if options.gpu_layers is not None else ALL_LAYERS
+    layers = layers if options.may_leave_main_memory else 0
+    setup = CacheSetup(_automatic_n_ctx(header, options), kind, kind)
+    plan, draft = ModelPlan(header, setup, layers, all_parts_bytes(Path(request.target), header)), None
+    if request.draft:
+        with suppress(ModelFileError):  # told when it is opened
+            draft_header = read_header(Path(request.draft))
+            draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
+    room = room_on(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
+    obstacle = obstacle_of(header, shared=request.shared_context)
+    chosen = choose_parallel(
+        PairPlan(plan, draft), room, request.parallel, shared=request.shared_context, obstacle=obstacle
     )
+    return replace(options, num_sequences=chosen.number, shares_cells=request.shared_context), chosen.reason
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
@@ -127,16 +150,12 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
         placement = replace(request.placement, cpu_moe_layers=None, overrides=())
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
-    several = (max(request.parallel, 1), request.shared_context)
-    options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
-    return replace(options, num_sequences=several[0], shares_cells=several[1])
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
 
 
 def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
     """What a person should know of where and how a target was loaded, one sentence each."""
-    found = (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
-    why_one = target.info.parallel_reason
-    return (*found, said("One answer at a time: {reason}", reason=why_one)) if why_one and request.parallel else found
+    return (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
@@ -195,9 +214,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     """
     headers = [read_header(Path(path)) for path in paths]
     wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
-    trained = headers[0].own("context_length")
-    largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
-    n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
+    n_ctx = _automatic_n_ctx(headers[0], options)
     if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
@@ -207,6 +224,13 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         n_ctx //= 2
     check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
     return replace(options, n_ctx=n_ctx)
+
+
+def _automatic_n_ctx(header: GgufHeader, options: LoadOptions) -> int:
+    """The context that was asked for, or the automatic one, as far as the model was trained for it."""
+    trained = header.own("context_length")
+    largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
+    return min(options.n_ctx or AUTOMATIC_N_CTX, largest)
 
 
 def with_room_for(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
@@ -330,7 +354,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     snapshots = affordable_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
     kinds = (options.cache_type, options.key_type, options.flash_attention)
-    several = options.num_sequences if not _why_one_answer(model, options) else 1
+    several = 1 if model.is_recurrent else options.num_sequences
     params = ContextParams(
         n_ctx,
         threads,
@@ -342,20 +366,6 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
         shares_cells=options.shares_cells,
     )
     return LlamaContext(model, params)
-
-
-def _why_one_answer(model: LlamaModel, options: LoadOptions) -> str:
-    """Why a model makes one answer at a time, where several are wanted; empty where it can make them."""
-    if options.num_sequences < 2:
-        return ""
-    if model.is_recurrent:
-        return said("Its memory is a state, which is computed for one answer at a time.")
-    # llama.cpp chooses between two sets of factors by the size of the whole cache: in one of several answers each would
-    # be read with those for long texts.
-    own = model.metadata(f"{model.architecture}.rope.scaling.original_context_length")
-    if own is not None and not options.shares_cells:
-        return said("It reads short and long contexts differently, so a context for several answers would change it.")
-    return ""
 
 
 @contextmanager
@@ -438,7 +448,6 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         ),
         placement=options.placement,
         parallel=context.params.num_sequences,
-        parallel_reason=_why_one_answer(model, options),
     )
 
 

@@ -20,7 +20,7 @@ from greenlet import getcurrent, greenlet
 
 from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import NOBODY, Beside, JoinedPass, Rows, TokenIds
-from engine.llama.context import N_BATCH, LlamaContext, PassPart
+from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
@@ -54,7 +54,8 @@ class _Wish:
 class _Task:
     run: greenlet
     lane: int
-    kept: SequenceState | None = None  # what its sequence held, while it waits for room in a cache that others fill
+    room_wanted: int = 0  # tokens, while it waits for room in a cache that others fill; 0: it does not wait
+    kept: SequenceState | None = None  # what its sequence held, meanwhile
     wish: _Wish | None = None
     call: Callable[[], object] | None = None  # what it wants done while nobody looks at the rows of a pass
     answer: object = None
@@ -67,7 +68,11 @@ class _Task:
 
     @property
     def is_stopped(self) -> bool:
-        return self.wish is not None or self.call is not None or self.kept is not None
+        return self.wish is not None or self.call is not None or self.waits
+
+    @property
+    def waits(self) -> bool:
+        return self.room_wanted > 0
 
 
 class Batcher:
@@ -122,7 +127,7 @@ class Batcher:
     @property
     def has_room(self) -> bool:
         """Whether no task waits for room in the cache."""
-        return all(task.kept is None for task in self._tasks)
+        return not any(task.waits for task in self._tasks)
 
     def start(self, work: Callable[[], None], lane: int) -> None:
         """Add a task, whose sequences have the number ``lane``; it begins with the next `step`. It must not raise."""
@@ -138,10 +143,10 @@ class Batcher:
         Raises:
             DecodeError: it failed.
         """
-        if sequence.tap is not None or len(ids) > N_BATCH:
+        if sequence.tap is not None:
             return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
         self._task.wish = _Wish(sequence, ids, n_rows, num_padding)
-        return self._stop()  # type: ignore[return-value]  # what `_give` was given
+        return self._stop()  # type: ignore[return-value]  # what `_take` gave
 
     def call(self, work: Callable[[], Result]) -> Result:
         """Do what makes passes of its own, once nobody looks at the rows of another; others have their passes first."""
@@ -153,7 +158,7 @@ class Batcher:
         if self._current is None or len(self._tasks) == 1:
             return NOBODY
         self._task.is_drafting = is_drafting
-        able = (task for task in self._tasks if task is not self._current and task.kept is None)
+        able = (task for task in self._tasks if task is not self._current and not task.waits)
         others = [task for task in able if not task.is_reading]
         num_tokens = sum(max(task.num_tokens, 1) for task in others)
         gain, num_drafting = sum(task.gain for task in others), sum(task.is_drafting for task in others)
@@ -197,7 +202,7 @@ class Batcher:
             if not task.is_stopped:
                 self._go_on(task)
         for task in list(self._tasks):
-            if (work := task.call) is not None and task.kept is None:
+            if (work := task.call) is not None and not task.waits:
                 try:
                     task.answer = work()
                 except Exception as error:  # noqa: BLE001  (the task's own)
@@ -214,7 +219,7 @@ class Batcher:
                 self._tasks.remove(task)
 
     def _wishes(self, wanted: Callable[[_Wish], bool]) -> list[tuple[_Task, _Wish]]:
-        able = (task for task in self._tasks if task.kept is None)
+        able = (task for task in self._tasks if not task.waits)
         return [(task, task.wish) for task in able if task.wish is not None and wanted(task.wish)]
 
     def _is_of_target(self, wish: _Wish) -> bool:
@@ -230,7 +235,10 @@ class Batcher:
             chosen, num_tokens, num_rows = list[tuple[_Task, _Wish, PassPart]](), 0, 0
             for task, wish in answers:
                 size = len(wish.ids)
-                fits = num_tokens + size <= N_BATCH and num_rows + wish.n_rows <= wish.sequence.params.max_rows
+                fits = (
+                    num_tokens + size <= wish.sequence.n_batch
+                    and num_rows + wish.n_rows <= wish.sequence.params.max_rows
+                )
                 if self._context_of(wish) == handle and fits:
                     chosen.append((task, wish, wish.part(size)))
                     num_tokens, num_rows = num_tokens + size, num_rows + wish.n_rows
@@ -244,11 +252,8 @@ class Batcher:
         """How many tokens of each prompt to read in a pass with so many tokens of answers."""
         if not reading:
             return []
-        if num_tokens:
-            budget = min(max(self.read_budget(num_tokens), LEAST_READ), N_BATCH - num_tokens)
-        else:
-            budget = reading[0][1].sequence.n_ubatch
-        left, shares = budget, list[int]()
+        budget = max(self.read_budget(num_tokens), LEAST_READ) if num_tokens else reading[0][1].sequence.n_ubatch
+        left, shares = min(budget, reading[0][1].sequence.n_batch - num_tokens), list[int]()
         for i, (_, wish) in enumerate(reading):
             share = min(-(-left // (len(reading) - i)), len(wish.ids) - wish.done)
             shares.append(share)
@@ -296,16 +301,20 @@ class Batcher:
         """
         if self._evict_idle():
             return True
-        able = [one for one in self._tasks if one.kept is None and (one is task or self._sequence(one).num_past)]
+        able = [one for one in self._tasks if not one.waits and (one is task or self._sequence(one).num_past)]
         if len(able) < 2:
             return False
-        newest = able[-1]
-        if not self._sequence(newest).num_past:
-            return True  # it has not begun, and waits as it is
-        newest.kept = self._sequence(newest).export()
-        if newest.kept is None:
-            return False
-        self._sequence(newest).clear()
+        newest, sequence = able[-1], self._sequence(able[-1])
+        if (wish := newest.wish) is not None and wish.done:  # a part of a prompt, which is read again then
+            wish.sequence.rollback(sequence.num_past)
+            wish.done = 0
+        if sequence.num_past:
+            newest.kept = sequence.export()
+            if newest.kept is None:
+                return False
+            sequence.clear()
+        held = len(newest.kept.ids) if newest.kept is not None else 0
+        newest.room_wanted = held + (len(wish.ids) if wish is not None else 0) + ROOM_TO_RETURN
         return True
 
     def _evict_idle(self) -> bool:
@@ -318,18 +327,17 @@ class Batcher:
 
     def _return_to_cache(self) -> None:
         """Let the oldest answer that waits go on, where there is room for it again."""
-        waiting = next((task for task in self._tasks if task.kept is not None), None)
-        if waiting is None or waiting.kept is None or self.target is None:
+        waiting = next((task for task in self._tasks if task.waits), None)
+        if waiting is None or self.target is None:
             return
-        held = sum(self._sequence(task).num_past for task in self._tasks)
-        others = len(self._tasks) > sum(task.kept is not None for task in self._tasks)
-        if others and self.target.num_cells - held < len(waiting.kept.ids) + ROOM_TO_RETURN:
+        free = self.target.num_cells - sum(self._sequence(task).num_past for task in self._tasks)
+        if free < waiting.room_wanted and not all(task.waits for task in self._tasks):
             return
         self._evict_idle()
-        if not self._sequence(waiting).adopt(waiting.kept):
+        kept, waiting.kept, waiting.room_wanted = waiting.kept, None, 0
+        if kept is not None and not self._sequence(waiting).adopt(kept):
             waiting.wish = waiting.call = None
             waiting.error = DecodeError("An answer that waited for room could not go on.", "Ask again.")
-        waiting.kept = None
 
     def _sequence(self, task: _Task) -> CachedSequence:
         assert self.target is not None  # noqa: S101  (it has no room)

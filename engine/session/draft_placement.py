@@ -226,6 +226,8 @@ def open_draft(
         return draft
 
     options, place = draft_options(request, target.context.n_ctx), DraftPlacement(store)
+    of_target = target.context.params
+    options = replace(options, num_sequences=of_target.num_sequences, shares_cells=of_target.shares_cells)
     if place.has_choice(request, target):
         draft = place.open(path, options, open_with, lambda: not goes_on)
     else:

@@ -38,6 +38,7 @@ from engine.loading.loading import (
     open_model,
     sequence_beside,
     target_options,
+    with_parallel,
     with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
@@ -130,6 +131,7 @@ class Session:
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = with_attention(request.target, options)
+        options, why_no_more = with_parallel(request, options)
         options = self._sight.settle(request, with_room_for(request.draft, request, options), self.is_load_cancelled)
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
@@ -145,6 +147,7 @@ class Session:
                 thinking=prompt.thinking(),
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
+                parallel_reason=why_no_more,
                 fills_gaps=target.model.vocab.fill_ids is not None,
                 **sees(target.info, encoder),
             )

@@ -77,6 +77,7 @@ class EngineWorker:
         self._queue = RequestQueue(self._end_pass, self._let_pass)
         self._counter = TokenCounter()
         self._own = OwnModels()
+        self._holds_chat = False  # the first lane: a conversation of the window
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -172,7 +173,8 @@ class EngineWorker:
             return
 
         def start(asked: Asked) -> None:
-            number = free.pop(0)
+            number = self._choose_lane(asked, free)
+            free.remove(number)
             lane = session.lane(number)
 
             def work() -> None:
@@ -192,6 +194,15 @@ class EngineWorker:
                     self._carry_out(session, session, asked)
                 else:
                     start(asked)
+
+    def _choose_lane(self, asked: Asked, free: list[int]) -> int:
+        """Choose one of the free lanes: the first, whose cache stays, but for programs where it holds a chat's."""
+        is_chat = isinstance(asked.request, ChatRequest)
+        if free[0] == 0 and not is_chat and self._holds_chat and len(free) > 1:
+            return free[1]
+        if free[0] == 0:
+            self._holds_chat = is_chat
+        return free[0]
 
     def _may_begin(self, session: Session, asked: Asked, free_lanes: list[int]) -> bool:
         """Whether something may begin now, beside the answers that run."""

@@ -46,8 +46,8 @@ TARGET = "models/target.gguf"
 DRAFT = "models/draft.gguf"
 
 
-def info(path: str) -> ModelInfo:
-    return ModelInfo(path, "puppet", "llama", 1000, 2000, 64, 512, 512, 1, 0, "from the model")
+def info(path: str, parallel: int = 1) -> ModelInfo:
+    return ModelInfo(path, "puppet", "llama", 1000, 2000, 64, 512, 512, 1, 0, "from the model", parallel=parallel)
 
 
 class PuppetWorker:
@@ -60,7 +60,7 @@ class PuppetWorker:
         self.requests: list[ChatRequest] = []
         self.cancelled: list[int] = []
         self.num_forgotten = 0
-        self.num_skips = 0
+        self.skipped: list[int] = []
         self.races: list[RunJob] = []
         self.state_limits: list[int] = []
         self.forgotten_states: list[int] = []
@@ -118,6 +118,11 @@ class PuppetWorker:
         return sum(number in {request.request_id for request in self.requests} for number in self.cancelled)
 
     @property
+    def num_skips(self) -> int:
+        """How many summaries were given up."""
+        return len(self.skipped)
+
+    @property
     def num_load_stops(self) -> int:
         """How many loads were to end."""
         return sum(number in self._load_numbers for number in self.cancelled)
@@ -132,7 +137,7 @@ class PuppetWorker:
         return [race.job for race in self.races]
 
     def skip_summary(self, number: int) -> None:
-        self.num_skips += 1
+        self.skipped.append(number)
 
     def close(self, timeout_s: float) -> bool:
         self.is_down = True
@@ -145,18 +150,22 @@ class PuppetWorker:
         self._on_event(event)
 
     def ready(
-        self, target: str = TARGET, draft: str | None = DRAFT, unavailable: Mapping[Mode, str] | None = None
+        self,
+        target: str = TARGET,
+        draft: str | None = DRAFT,
+        unavailable: Mapping[Mode, str] | None = None,
+        parallel: int = 1,
     ) -> None:
         self.is_loaded = True
-        ready = EngineReady(info(target), info(draft) if draft else None, unavailable or {})
+        ready = EngineReady(info(target, parallel), info(draft) if draft else None, unavailable or {})
         self.tell(replace(ready, library_notices=self.library_notices))
 
-    def say(self, text: str) -> None:
-        request_id = self.requests[-1].request_id
+    def say(self, text: str, place: int = -1) -> None:
+        request_id = self.requests[place].request_id
         self.tell(TextChunk(request_id, text, (TokenSpan(len(text), Source.DRAFT),)))
 
-    def finish(self, reason: FinishReason = FinishReason.END) -> None:
-        self.tell(Finished(self.requests[-1].request_id, reason, RunStats(tokens=3, passes=2, decode_s=0.1)))
+    def finish(self, reason: FinishReason = FinishReason.END, place: int = -1) -> None:
+        self.tell(Finished(self.requests[place].request_id, reason, RunStats(tokens=3, passes=2, decode_s=0.1)))
 
 
 class SpyWindow(MainWindow):

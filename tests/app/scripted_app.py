@@ -1,7 +1,8 @@
 """The real app on the folders of PACELINE_HOME, with a scripted engine: to be started, used and killed by tests.
 
 It sends one question in a new chat by itself, and names on standard output, one JSON line each, that it was sent and
-every piece of text that the engine gave, with the time. A word after the name of the module is a key of `ANSWERS`.
+every piece of text that the engine gave, with the time and the number of its request. A word after the name of the
+module is a key of `ANSWERS`; with "two", another chat is asked as well, at the same time.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from tests.app.fakes import keep_settings
 from tests.fake_model import Script, ScriptedWorker
 from ui.window.main_window import MainWindow
 
-QUESTION = "Tell me a long story."
+QUESTION, OTHER_QUESTION = "Tell me a long story.", "And another one."
 ANSWER = "".join(f"word{number} " for number in range(100_000))
 ANSWERS = {
     "words": ANSWER,
+    "two": ANSWER,
     "reasoning": "<think>" + ANSWER,
     "reasoned": "<think>" + "".join(f"thought{number} " for number in range(60)) + "</think>\n\n" + ANSWER,
 }
@@ -40,18 +42,22 @@ class TellingWorker(ScriptedWorker):
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         def on_event_and_tell(event: Event) -> None:
             if isinstance(event, TextChunk):
-                tell(text=event.text)
+                tell(text=event.text, number=event.request_id)
             on_event(event)
 
-        super().__init__(
-            on_event_and_tell, Script(answer=ANSWERS[(sys.argv[1:] or ["words"])[0]], tokens_per_second=200.0)
-        )
+        script = Script(answer=ANSWERS[wanted()], tokens_per_second=200.0, parallel=2)
+        super().__init__(on_event_and_tell, script)
+
+
+def wanted() -> str:
+    return (sys.argv[1:] or ["words"])[0]
 
 
 def ask() -> None:
     windows = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
-    windows[0].new_chat_requested.emit()
-    windows[0].message_submitted.emit(QUESTION)
+    for question in (QUESTION, OTHER_QUESTION) if wanted() == "two" else (QUESTION,):
+        windows[0].new_chat_requested.emit()
+        windows[0].message_submitted.emit(question)
     tell(asked=QUESTION)
 
 

@@ -245,10 +245,9 @@ class ConversationList(QListView):
         if index.isValid():
             self.scrollTo(index)
 
-    def set_activity(self, answering: int | None, unseen: Collection[int]) -> None:
-        """Which conversation an answer is being made in, and which have one that was not looked at."""
-        activity = dict.fromkeys(unseen, UNSEEN)
-        self.rows.set_activity(activity if answering is None else {**activity, answering: ANSWERING})
+    def set_activity(self, answering: Collection[int], unseen: Collection[int]) -> None:
+        """Which conversations an answer is being made in, and which have one that was not looked at."""
+        self.rows.set_activity({**dict.fromkeys(unseen, UNSEEN), **dict.fromkeys(answering, ANSWERING)})
 
     def choose(self, index: QModelIndex) -> None:
         """Open a conversation; open or close a folder."""

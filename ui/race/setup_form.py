@@ -38,7 +38,7 @@ USUAL_ROUNDS = 3
 HOW = mark(
     "Race",
     "Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and "
-    "knows no other chat.",
+    "knows no other chat. A race has the engine to itself: it measures, so chats are answered when it is over.",
 )
 
 

@@ -214,13 +214,13 @@ class Transcript(MessageArea):
         if self._streaming is not None:
             self._streaming.show_servers_starting()
 
-    def show_waiting(self, waits: bool, loaded: float | None = None) -> None:
+    def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
         """Whether the answer that is being made has to wait for one to another program, or for its model to be loaded.
 
-        ``loaded`` is how much of that is there.
+        ``loaded`` is how much of that is there. ``chats`` are those by their titles whose answers come first.
         """
         if self._streaming is not None:
-            self._streaming.show_waiting(waits, loaded)
+            self._streaming.show_waiting(waits, loaded, chats)
 
     def finish_answer(self, view: MessageView) -> None:
         """The answer that was being made ended."""

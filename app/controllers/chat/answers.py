@@ -1,4 +1,4 @@
-"""One answer at a time: from a submitted text to the stored, finished answer."""
+"""Answers, one in a chat at a time: from a submitted text to the stored, finished answer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
 ONE_AT_A_TIME = mark(
-    "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
+    "AnswerController", "A chat gets one answer at a time. Wait for the one in the making, or stop it."
 )
 RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
@@ -86,15 +86,18 @@ FULL_OF_ONE_TURN = mark(
 
 @dataclass(slots=True)
 class _StreamingAnswer:
-    """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
+    """An answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
 
-    ``instead_of``: the version that it stands beside. ``before``: the answer as it was, where one goes on.
-    ``values``: settings in place of the chat's. ``repeats``: the answer that its seed is to give again.
+    ``settings`` and ``title`` are its chat's, which need not be open. ``instead_of``: the version that it stands
+    beside. ``before``: the answer as it was, where one goes on. ``values``: settings in place of the chat's.
+    ``repeats``: the answer that its seed is to give again.
     """
 
     request_id: int
     conversation_id: int
     answer_id: int
+    settings: Settings
+    title: str
     instead_of: int | None = None
     before: MessageView | None = None
     values: Mapping[str, SettingValue] = field(default_factory=dict)
@@ -102,7 +105,10 @@ class _StreamingAnswer:
     drawn: Drawn | None = None
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
+    progress: PrefillProgress | None = None
     stats: RunStats | None = None
+    is_asked: bool = False  # the engine has the request
+    engine_url: str = ""  # of the engine that has it
     has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
     has_words: bool = False  # not blanks alone
@@ -115,7 +121,7 @@ class _StreamingAnswer:
 
 
 class AnswerController:
-    """The answer in the making, which goes on in the background when another conversation is opened."""
+    """Answers in the making, at most one in a chat; they go on in the background when another chat is opened."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
         self._models, self._parts = models, parts
@@ -125,10 +131,10 @@ class AnswerController:
         self._store = parts.store
         self._conversations = conversations
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._streaming: _StreamingAnswer | None = None
+        self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
         self.tools = ToolController(parts, conversations, models)
         self.tools.next_answer = self._ask_again
-        self.tools.is_free = lambda: self._streaming is None and not self.blocked()
+        self.tools.is_free = lambda conversation_id: not self.is_answering_in(conversation_id) and not self.blocked()
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
         self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
@@ -137,33 +143,50 @@ class AnswerController:
 
     @property
     def state(self) -> EngineState | None:
-        """What the engine does for the answer in the making; None where there is none."""
-        if self._streaming is None and self.tools.turn is not None:
-            return EngineState.ANSWERING  # a tool runs, or a person is asked
-        return self._streaming.state if self._streaming else None
+        """What the engine does for the answer of the open chat; None where there is none in the making."""
+        if (streaming := self._in(self._conversations.current_id)) is not None:
+            return streaming.state
+        # A tool runs, or a person is asked.
+        return EngineState.ANSWERING if self._conversations.current_id in self.tools.turns else None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the engine has yet to take up what was asked of it."""
-        return self._streaming is not None and not self._streaming.has_begun
+        """Whether the engine has yet to take up what was asked of it in the open chat."""
+        streaming = self._in(self._conversations.current_id)
+        return streaming is not None and not streaming.has_begun
 
     @property
-    def answering_in(self) -> int | None:
-        """The conversation of the answer in the making; None where there is none, or where its chat is deleted."""
-        streaming, turn = self._streaming, self.tools.turn
-        if streaming is None:
-            return turn.conversation_id if turn is not None else None
-        return None if streaming.abandoned else streaming.conversation_id
+    def waits_for(self) -> tuple[str, ...]:
+        """The titles of the chats whose answers come before that of the open chat, where it has to wait for one."""
+        streaming = self._in(self._conversations.current_id)
+        return self._before(streaming) if streaming is not None else ()
+
+    @property
+    def num_answering(self) -> int:
+        """How many chats have an answer in the making, deleted ones as well."""
+        return len({each.conversation_id for each in self._making.values()} | self.tools.turns.keys())
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer is in the making in any chat."""
+        return self.num_answering > 0
+
+    @property
+    def answering(self) -> frozenset[int]:
+        """The conversations with an answer in the making, but those that are deleted."""
+        deleted = {each.conversation_id for each in self._making.values() if each.abandoned}
+        return frozenset(each.conversation_id for each in self._making.values()).union(self.tools.turns) - deleted
 
     def is_answering_in(self, conversation_id: int | None) -> bool:
         """Whether an answer is in the making in this conversation."""
-        making = self._streaming or self.tools.turn
-        return making is not None and making.conversation_id == conversation_id
+        return self._in(conversation_id) is not None or conversation_id in self.tools.turns
 
     def submit(self, text: str) -> None:
         """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""
         chat = self._conversations
-        turn = self._begin(lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth))
+        turn = self._begin(
+            chat.current_id, lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth)
+        )
         if turn is None:
             self._window.restore_composer(text)
             return
@@ -173,19 +196,20 @@ class AnswerController:
             self._window.add_message(turn.question)
             chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        self._ask(self._new_answer(turn), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
         """Ask an edited question: it becomes another version beside the one that was edited."""
         chat, without = self._conversations, self._left_out.pop(message_id, frozenset())
         turn = self._begin(
-            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, message_id, without)
+            chat.current_id,
+            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, message_id, without),
         )
         if turn is not None:
             chat.edits.sent(message_id)
             chat.show()
-            self._ask(_StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            self._ask(self._new_answer(turn), turn, chat.mode)
             chat.refresh()
 
     def regenerate(
@@ -205,11 +229,11 @@ class AnswerController:
         conversation_id = chat.current_id
         if conversation_id is None:
             return
-        turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
+        turn = self._begin(conversation_id, lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, instead_of=answer_id)
-            streaming.values, streaming.repeats = values or {}, repeats
+            streaming = self._new_answer(turn)
+            streaming.instead_of, streaming.values, streaming.repeats = answer_id, values or {}, repeats
             self._ask(streaming, turn, chat.mode if mode is None else chat.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
@@ -225,46 +249,61 @@ class AnswerController:
                 translate("AnswerController", "Only the last answer can be continued, if it was cut off.")
             )
             return
-        turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
+        turn = self._begin(conversation_id, lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            self._ask(_StreamingAnswer(next_number(), conversation_id, answer_id, before=before), turn, chat.mode)
+            streaming = self._new_answer(turn)
+            streaming.before = before
+            self._ask(streaming, turn, chat.mode)
 
-    def stop(self) -> None:
-        """Stop the answer in the making; what is there stays."""
-        if self._streaming is None:
-            self.tools.stop()
-        elif self.tools.stop_waiting():
-            self._on_end(self._streaming, Finished(self._streaming.request_id, FinishReason.CANCELLED, RunStats()))
+    def stop(self, conversation_id: int) -> None:
+        """Stop the answer in the making of a conversation; what is there stays."""
+        streaming = self._in(conversation_id)
+        if streaming is None:
+            self.tools.stop(conversation_id)
+            return
+        waits = self.tools.stop_waiting(conversation_id) or bool(self._before(streaming))
+        self._worker.cancel(streaming.request_id)
+        if waits:  # nobody waits for other answers only to see this one end
+            self._on_end(streaming, Finished(streaming.request_id, FinishReason.CANCELLED, RunStats()))
             self.tools.on_changed()
-        else:
-            self._worker.cancel(self._streaming.request_id)
 
     def abandon(self, conversation_id: int) -> None:
-        """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
-        if self._streaming is not None and self._streaming.conversation_id == conversation_id:
-            self._streaming.abandoned = True
-            self.stop()
-        elif self.is_answering_in(conversation_id):
-            self.tools.stop()
+        """Stop the answer in the making of this conversation, which is about to be gone for good."""
+        if (streaming := self._in(conversation_id)) is not None:
+            streaming.abandoned = True
+        self.stop(conversation_id)
 
     def close(self) -> None:
-        """Store the answer in the making as interrupted: the app is closing."""
-        streaming = self._streaming
-        if streaming is not None and not streaming.abandoned:
-            ending = self._counted(streaming, Ending(MessageState.INTERRUPTED, streaming.stats))
-            self._store.finish_answer(streaming.answer_id, ending)
-        self._streaming = None
+        """Store the answers in the making as interrupted: the app is closing."""
+        for streaming in self._making.values():
+            if not streaming.abandoned:
+                ending = self._counted(streaming, Ending(MessageState.INTERRUPTED, streaming.stats))
+                self._store.finish_answer(streaming.answer_id, ending)
+        self._making.clear()
         self.tools.close()
+
+    def show(self) -> None:
+        """Show how far the answer of the open chat is: its words are on the page already."""
+        streaming = self._in(self._conversations.current_id)
+        if streaming is None:
+            return
+        if not streaming.is_asked:
+            self._window.transcript.show_servers_starting()
+        if streaming.progress is not None:
+            self._window.show_prefill(streaming.progress.done, streaming.progress.total)
+        if streaming.stats is not None:
+            self._window.show_stats(streaming.stats)
 
     def on_event(self, event: AnswerEvent) -> None:
         """Take what the engine says about an answer."""
-        streaming = self._streaming
-        if streaming is None or event.request_id != streaming.request_id:
+        streaming = self._making.get(event.request_id)
+        if streaming is None:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
             return
         streaming.has_begun = True
         if isinstance(event, PrefillProgress):
+            streaming.progress = event
             if self._is_shown(streaming):
                 self._window.show_prefill(event.done, event.total)
         elif isinstance(event, TextChunk):
@@ -276,9 +315,25 @@ class AnswerController:
         else:
             self._on_end(streaming, event)
 
-    def _begin(self, store_it: Callable[[], Turn]) -> Turn | None:
-        """Store what an answer needs; None where another is in the making or nothing could be stored."""
-        if self._streaming is not None or self.tools.turn is not None:
+    def _in(self, conversation_id: int | None) -> _StreamingAnswer | None:
+        return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
+
+    def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
+        """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
+        numbers = list(self._making)
+        before = [self._making[number] for number in numbers[: numbers.index(streaming.request_id)]]
+        titles = tuple(each.title for each in before if each.is_asked and each.engine_url == streaming.engine_url)
+        waits = streaming.is_asked and not streaming.has_begun and len(titles) >= self._models.num_parallel
+        return titles if waits else ()
+
+    def _new_answer(self, turn: Turn) -> _StreamingAnswer:
+        """An answer that is about to be asked for in the open chat."""
+        settings = self._conversations.settings
+        return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
+
+    def _begin(self, conversation_id: int | None, store_it: Callable[[], Turn]) -> Turn | None:
+        """Store what an answer needs; None where the chat has one in the making or nothing could be stored."""
+        if self.is_answering_in(conversation_id):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
         if self.blocked():
@@ -291,42 +346,36 @@ class AnswerController:
         conversation_id = tool_turn.conversation_id
         turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
         if turn is None:
-            self.tools.stop()
+            self.tools.stop(conversation_id)
             return
         if conversation_id == self._conversations.current_id:
             self._window.begin_answer(turn.answer)
-        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, values=tool_turn.values)
+        streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
+        streaming.values = tool_turn.values
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
         self.tools.on_changed()
 
     def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode, tools: ToolTurn | None = None) -> None:
-        self._streaming = streaming
+        self._making[streaming.request_id] = streaming
         streaming.mode = mode
-        settings = self._conversations.settings  # of this chat: another one may be open when the servers have started
-        depth = self._conversations.depth
-        send = partial(self._send, streaming, turn, settings, depth)
-        if tools is None and self.tools.wait_for_servers(settings, send):
+        send = partial(self._send, streaming, turn)
+        if tools is None and self.tools.wait_for_servers(turn.conversation_id, streaming.settings, send):
             if self._is_shown(streaming):
                 self._window.transcript.show_servers_starting()
         else:
             send(tools)
 
-    def _send(
-        self,
-        streaming: _StreamingAnswer,
-        turn: Turn,
-        settings: Settings,
-        depth: int | None,
-        tools: ToolTurn | None = None,
-    ) -> None:
+    def _send(self, streaming: _StreamingAnswer, turn: Turn, tools: ToolTurn | None = None) -> None:
         """Ask the engine: the tools are known."""
-        mode = streaming.mode
+        mode, settings = streaming.mode, streaming.settings
+        self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
         decode = self._parts.decode
         settings = replace(settings, values={**settings.values, **_seed_of(streaming, settings), **streaming.values})
-        request = chat_request(settings, turn.history, mode, depth, streaming.request_id, decode)
+        depth, number = streaming.settings.whole("depth"), streaming.request_id
+        request = chat_request(settings, turn.history, mode, depth, number, decode)
         begun = (Message("assistant", turn.answer.text),) if turn.answer.text else ()
         request = replace(request, messages=(*request.messages, *begun))
         if tools is not None:
@@ -339,6 +388,7 @@ class AnswerController:
         self._note_drawn(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
+        streaming.is_asked, streaming.engine_url = True, self._models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
@@ -372,8 +422,8 @@ class AnswerController:
     def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
         if isinstance(event, Finished) and self._end_with_calls(streaming, event):
             return
-        self._streaming = None
-        self.tools.drop()
+        del self._making[streaming.request_id]
+        self.tools.drop(streaming.conversation_id)
         if streaming.abandoned:
             self._store.discard_answer(streaming.answer_id)
         elif isinstance(event, EngineFailed):
@@ -391,7 +441,7 @@ class AnswerController:
 
     def _end_with_calls(self, streaming: _StreamingAnswer, event: Finished) -> bool:
         """Store the calls of an answer, and end it; False where it has none, and all of it is its text."""
-        visible, turn = streaming.visible, self.tools.turn
+        visible, turn = streaming.visible, self.tools.turns.get(streaming.conversation_id)
         if visible is None or turn is None or streaming.abandoned or event.reason is FinishReason.CANCELLED:
             return False
         said, calls = self.tools.calls_of(turn, visible.raw, is_cut=event.reason in _CUT)
@@ -404,7 +454,7 @@ class AnswerController:
         views = self._attempt(lambda: self._store.calls.begin(conversation_id, answer_id, calls))
         if views is None:
             return False
-        self._streaming = None
+        del self._making[streaming.request_id]
         cut = event.reason in _CUT
         self._end(streaming, Ending(MessageState.COMPLETE, event.stats, _notice(event, streaming.full), cut=cut))
         self.tools.go_on(turn, views)
@@ -415,7 +465,7 @@ class AnswerController:
         written = self._store.unwritten(streaming.answer_id)
         text = written.text if written is not None else ""
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
-        return repeat_notice(before, replace(after, drawn=streaming.drawn), self._conversations.settings)
+        return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings)
 
     def _end(self, streaming: _StreamingAnswer, ending: Ending) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))

@@ -1,4 +1,4 @@
-"""The marks in the list of chats: which has an answer in the making, and which have one that was not looked at yet.
+"""The marks in the list of chats: which have an answer in the making, and which one that was not looked at yet.
 
 They are kept for as long as the app runs.
 """
@@ -17,7 +17,7 @@ class BackgroundController:
         self._window = parts.window
         self._conversations = conversations
         self._answers = answers
-        self._shown: tuple[int | None, frozenset[int]] = (None, frozenset())
+        self._shown: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         self._unseen: set[int] = set()
         answers.on_ended = self._unseen.add
 
@@ -26,7 +26,7 @@ class BackgroundController:
         is_open = self._conversations.current_id
         if is_open is not None:
             self._unseen.discard(is_open)
-        signs = self._answers.answering_in, frozenset(self._unseen)
+        signs = self._answers.answering, frozenset(self._unseen)
         if signs != self._shown:
             self._shown = signs
             self._show()

@@ -40,14 +40,18 @@ log = logging.getLogger(__name__)
 MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Question:
-    """An answer that was asked for: which stored messages its messages end with, and where it goes."""
+    """An answer that was asked for: which stored messages its messages end with, and where it goes.
+
+    ``writing`` is the summary that is made for it: the last message that it is of, and what there is.
+    """
 
     request_id: int
     conversation_id: int
     last_ids: tuple[int, ...]
     answer_id: int
+    writing: tuple[int, SummaryView] | None = None
 
 
 class ContextController:
@@ -61,8 +65,7 @@ class ContextController:
         self._store = parts.store
         self._keeper = parts.keeper
         self._conversations = conversations
-        self._asked: _Question | None = None
-        self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
+        self._asked: dict[int, _Question] = {}  # the last of each conversation
         self._size, self._target = 0, ""
         self._system_prompt = ""
         self._count = 0  # the number of the newest
@@ -115,17 +118,18 @@ class ContextController:
         num_before = len(condensed_messages(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
-        self._asked = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
-        self._failed = None  # another question is the last now, whatever is still being counted
-        self.meter.set_parts(replace(self.meter.parts, refused=0))
+        self._asked[conversation_id] = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
+        if conversation_id == self._conversations.current_id:
+            self._failed = None  # another question is the last now, whatever is still being counted
+            self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
 
     def on_summary(self, event: SummaryUpdate) -> None:
         """Show a summary in the making; keep one that is there."""
-        asked = self._asked
-        if asked is None or asked.request_id != event.request_id:
+        asked = self._question(event.request_id)
+        if asked is None:
             return
-        self._writing = None
+        asked.writing = None
         if event.failure:
             sentence = translate("ContextController", "The oldest messages could not be summarised: {why}")
             self._window.show_notice(sentence.format(why=in_language(event.failure)))
@@ -134,14 +138,17 @@ class ContextController:
             if event.complete:
                 self._attempt(lambda: self._store.write(lambda db: summaries.put(db, message_id, event.text)))
             else:
-                view = SummaryView(event.text, True, event.num_messages, event.done, event.total)
-                self._writing = asked.conversation_id, message_id, view
+                asked.writing = message_id, SummaryView(event.text, True, event.num_messages, event.done, event.total)
         if asked.conversation_id == self._conversations.current_id:
             self._show_lines(self._path())
 
     def _skip_summary(self) -> None:
-        if self._asked is not None:
-            self._worker.skip_summary(self._asked.request_id)
+        asked = self._asked.get(self._conversations.current_id or 0)
+        if asked is not None:
+            self._worker.skip_summary(asked.request_id)
+
+    def _question(self, request_id: int) -> _Question | None:
+        return next((each for each in self._asked.values() if each.request_id == request_id), None)
 
     def undo(self, message_id: int) -> None:
         """Send the messages themselves again."""
@@ -186,14 +193,16 @@ class ContextController:
 
     def on_failed(self, event: EngineFailed) -> None:
         """Say what a question would have taken that was too long; a summary in the making is in the making no more."""
-        asked = self._asked
-        if asked is not None and asked.request_id == event.request_id and self._writing is not None:
-            self._writing = None
-            if asked.conversation_id == self._conversations.current_id:
-                self._show_lines(self._path())
-        if asked is not None and asked.request_id == event.request_id and event.tokens_needed:
+        asked = self._question(event.request_id)
+        if asked is None:
+            return
+        was_writing, asked.writing = asked.writing is not None, None
+        is_shown = asked.conversation_id == self._conversations.current_id
+        if was_writing and is_shown:
+            self._show_lines(self._path())
+        if event.tokens_needed:
             self._refused[asked.answer_id] = event.tokens_needed
-            if asked.conversation_id == self._conversations.current_id:
+            if is_shown:
                 self.show()
 
     def _needed(self, num_counted: int) -> int:
@@ -205,8 +214,8 @@ class ContextController:
 
     def on_stats(self, event: StatsUpdate | Finished) -> None:
         """Follow the answer in the making, where its conversation is the open one."""
-        asked, stats = self._asked, event.stats
-        if asked is None or asked.request_id != event.request_id or not stats.context_size:
+        asked, stats = self._question(event.request_id), event.stats
+        if asked is None or not stats.context_size:
             return
         if asked.conversation_id == self._conversations.current_id:
             parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
@@ -240,7 +249,9 @@ class ContextController:
             stored = read or {}
         short = condensed_messages(views, stored)
         lines = {} if short.summary_at is None else {short.summary_at: SummaryView(short.summary)}
-        if self._writing is not None and self._writing[0] == conversation_id:
-            lines[self._writing[1]] = self._writing[2]
+        asked = self._asked.get(conversation_id or 0)
+        if asked is not None and asked.writing is not None:
+            message_id, written = asked.writing
+            lines[message_id] = written
         self._window.transcript.summaries.set_views(lines)
         return short

@@ -61,8 +61,7 @@ class DeletionController:
 
     def delete_chat(self, conversation_id: int) -> None:
         """Take a chat out of sight; an answer in the making ends as it is."""
-        if self._answers.is_answering_in(conversation_id):
-            self._answers.stop()
+        self._answers.stop(conversation_id)
         conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         was_open = conversation_id == self._conversations.current_id
         deletions = self._store.deletions

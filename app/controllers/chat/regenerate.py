@@ -25,7 +25,7 @@ class _Regeneration:
 
 
 class RegenerateController:
-    """``targets`` lists the models that can be loaded; ``show_engine`` has the window say what is loading."""
+    """``targets`` lists the models that can be loaded; ``load`` is asked for another one: its path, and "target"."""
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class RegenerateController:
         self._answers = answers
         self._models = models
         self._targets = targets
+        self.load: Callable[[str, str], None] = models.choose_file
         self._pending: _Regeneration | None = None
         self._window.transcript.menus.ask_targets_of(self.choices)
 
@@ -52,13 +53,13 @@ class RegenerateController:
 
     def again_with(self, answer_id: int, path: str) -> None:
         """Give an answer again from the target of this path, as a further version."""
-        if self._answers.state is not None:
+        if self._answers.is_answering_in(self._conversations.current_id):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
         elif path == self._models.target_path:
             self._answers.regenerate(answer_id)
         else:
             self._pending = _Regeneration(self._conversations.current_id, answer_id, path)
-            self._models.choose_file(path, "target")
+            self.load(path, "target")
 
     def on_ready(self, event: EngineReady) -> None:
         """A model is loaded: if an answer waits for it, is still there and its conversation still open, ask."""
@@ -66,7 +67,7 @@ class RegenerateController:
         if pending is not None and event.target.path != pending.path and self._models.is_loading:
             return  # that one was on its way before
         self._pending = None
-        if pending is None or self._answers.state is not None:
+        if pending is None or self._answers.is_answering_in(pending.conversation_id):
             return
         is_here = self._conversations.current_id == pending.conversation_id and self._is_there(pending)
         if is_here and event.target.path == pending.path:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -50,8 +51,6 @@ class ToolProviders(QObject):
         super().__init__()
         self._store, self._window = parts.store, parts.window
         self._file = parts.paths.tool_servers_file
-        self._conversation_id: int | None = None
-        self._built_in: BuiltInTools | None = None
         self._servers: McpTools | None = None
         self.more: tuple[ToolProvider, ...] = ()
         self._follow(parts.window.tool_servers)
@@ -78,28 +77,27 @@ class ToolProviders(QObject):
         They stay in their order as long as no server changes: a prompt with them begins as the one before.
         """
         built_in = [one for one in DEFINITIONS if one.name in names]
-        others = Providers(*(one for one in (self._servers, *self.more) if one is not None)).definitions()
+        others = Providers(*self._others).definitions()
         return (*built_in, *(one for one in others if one.server not in unused and one.name not in NAMES))
 
-    def open(self, names: Iterable[str], conversation_id: int) -> None:
-        """Have these built-in tools, for this chat, and the servers started."""
-        self._conversation_id = conversation_id
-        if self._built_in is None:
-            self._built_in = BuiltInTools((), Sources(self._files, self._search))
-        self._built_in.enabled = frozenset(names)
+    def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
+        """Give the built-in tools of these names, which look for what is this chat's; have the servers started."""
         self.start_servers()
+        return BuiltInTools(
+            names, Sources(partial(self._files, conversation_id), partial(self._search, conversation_id))
+        )
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        """Start a call."""
-        return self._all.call(call, done)
+    def call(self, built_in: BuiltInTools, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        """Start a call of one of these tools, or of a server's."""
+        return Providers(built_in, *self._others).call(call, done)
 
     def close(self) -> None:
-        """End all."""
-        self._all.close()
+        """End the servers."""
+        Providers(*self._others).close()
 
     @property
-    def _all(self) -> Providers:
-        return Providers(*(one for one in (self._built_in, self._servers, *self.more) if one is not None))
+    def _others(self) -> tuple[ToolProvider, ...]:
+        return (*(() if self._servers is None else (self._servers,)), *self.more)
 
     def _open_servers(self) -> McpTools:
         from app.tools.mcp.provider import McpTools  # noqa: PLC0415
@@ -220,18 +218,16 @@ class ToolProviders(QObject):
 
     # ---- on the thread of the built-in tools ------------------------------------------------------------------------
 
-    def _files(self) -> Sequence[Attachment]:
-        conversation_id = self._conversation_id
-        views = () if conversation_id is None else self._store.history(conversation_id)
-        return [attachment for view in views for attachment in view.attachments]
+    def _files(self, conversation_id: int) -> Sequence[Attachment]:
+        return [attachment for view in self._store.history(conversation_id) for attachment in view.attachments]
 
-    def _search(self, words: str, most: int) -> Sequence[ChatHit]:
+    def _search(self, conversation_id: int, words: str, most: int) -> Sequence[ChatHit]:
         hits = self._store.library.search(words).result() or ()
         rows = {row.id: row for row in self._store.conversations()}
         return [
             ChatHit(hit.title, _date(rows.get(hit.conversation_id)), "".join(text for text, _ in hit.parts))
             for hit in hits
-            if hit.conversation_id != self._conversation_id
+            if hit.conversation_id != conversation_id
         ][:most]
 
 

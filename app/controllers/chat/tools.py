@@ -1,4 +1,4 @@
-"""A turn with tools in the window: calls are stored, allowed, run, and their results sent to the model again."""
+"""Turns with tools in the window: calls are stored, allowed, run, and their results sent to the model again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.tool_providers import ToolProviders
-from app.controllers.chat.visible_text import VisibleText
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.allowed_tools import allowed_line, read_allowed_tools
@@ -21,6 +20,7 @@ from app.domain.settings.layers import Layer
 from app.domain.settings.values import Settings
 from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
 from app.domain.tools.servers import read_names
+from app.tools.built_in import BuiltInTools
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.policy import Answer as Said
 from app.tools.policy import Decision, ToolPolicy
@@ -52,16 +52,20 @@ LEAST_CHARS = 1_000  # of a result, however small the context is
 
 @dataclass(slots=True)
 class ToolTurn:
-    """A turn in the making. ``calls`` are those of its last answer, in order; ``cancel`` ends the one that runs."""
+    """A turn in the making. ``calls`` are those of its last answer, in order; ``cancel`` ends the one that runs.
+
+    ``settings`` are its chat's: another one may be open when its next answer is asked for.
+    """
 
     conversation_id: int
     mode: Mode
+    settings: Settings
     loop: Turn
     definitions: tuple[ToolDefinition, ...]
+    built_in: BuiltInTools
     calls: list[MessageView] = field(default_factory=list)
     cancel: Callable[[], None] | None = None
     begun_s: float = 0.0
-    visible: VisibleText | None = None
     values: Mapping[str, SettingValue] = field(default_factory=dict)  # in place of the chat's
 
     def place_of(self, call_id: str) -> int | None:
@@ -71,7 +75,7 @@ class ToolTurn:
 
 
 class ToolController(QObject):
-    """``turn`` is the one in the making, whether the model or a tool is at work.
+    """``turns`` are those in the making, by chat, whether the model or a tool is at work; a chat has one at most.
 
     ``next_answer`` asks the model again below a message; ``on_changed`` is told when what happens is another.
     """
@@ -84,12 +88,12 @@ class ToolController(QObject):
         self._attempt, self._succeeds = parts.attempt, parts.succeeds
         self._conversations, self._models = conversations, models
         self.providers = ToolProviders(parts)
-        self.turn: ToolTurn | None = None
+        self.turns: dict[int, ToolTurn] = {}
         self.next_answer: Callable[[ToolTurn, int], None] = lambda _turn, _after: None
         self.on_changed: Callable[[], None] = lambda: None
         self.on_offered: Callable[[], None] = lambda: None  # other tools than before
-        self.is_free: Callable[[], bool] = lambda: True
-        self._after_start: tuple[Collection[str], Callable[[], None]] | None = None  # servers that do not count
+        self.is_free: Callable[[int], bool] = lambda _conversation_id: True
+        self._after_start: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # with servers that do not count
         self._told_failures: tuple[str, ...] = ()
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
@@ -101,7 +105,7 @@ class ToolController(QObject):
 
     def begin(self, conversation_id: int, mode: Mode, settings: Settings) -> ToolTurn | None:
         """Begin a turn of a chat with these settings; None where it has no tools."""
-        self.turn = None
+        self.turns.pop(conversation_id, None)
         if not settings.values["tools"]:
             return None
         ready = self._models.ready
@@ -110,7 +114,7 @@ class ToolController(QObject):
             if reason:
                 self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
             return None
-        self.providers.open(read_names(settings.text("built_in_tools")), conversation_id)
+        built_in = self.providers.open(read_names(settings.text("built_in_tools")), conversation_id)
         definitions = self._offered(settings)
         if not definitions:
             return None
@@ -119,8 +123,8 @@ class ToolController(QObject):
         )
         room = max(LEAST_CHARS, min(RESULT_CHARS, ready.target.n_ctx))
         loop = Turn((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
-        self.turn = ToolTurn(conversation_id, mode, loop, definitions)
-        return self.turn
+        turn = self.turns[conversation_id] = ToolTurn(conversation_id, mode, settings, loop, definitions, built_in)
+        return turn
 
     def _offered(self, settings: Settings) -> tuple[ToolDefinition, ...]:
         """The tools that a chat has now."""
@@ -137,7 +141,7 @@ class ToolController(QObject):
         settings = self._conversations.settings
         return json.dumps(functions_of(self._offered(settings)), ensure_ascii=False) if self._are_on(settings) else ""
 
-    def wait_for_servers(self, settings: Settings, then: Callable[[], None]) -> bool:
+    def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """Whether servers are still starting: then ``then`` is called once each has started, or failed."""
         if not self._are_on(settings):
             return False
@@ -146,20 +150,20 @@ class ToolController(QObject):
         if not self.providers.is_starting:
             self._tell_failures(unused)
             return False
-        self._after_start = unused, then
+        self._after_start[conversation_id] = unused, then
         return True
 
-    def stop_waiting(self) -> bool:
-        """Wait for servers no longer; False where nobody waited."""
-        was, self._after_start = self._after_start, None
-        return was is not None
+    def stop_waiting(self, conversation_id: int) -> bool:
+        """Wait for servers no longer; False where this chat did not."""
+        return self._after_start.pop(conversation_id, None) is not None
 
     def _on_servers(self) -> None:
         self.on_offered()
-        if self._after_start is not None and not self.providers.is_starting:
-            (unused, then), self._after_start = self._after_start, None
-            self._tell_failures(unused)
-            then()
+        if not self.providers.is_starting:
+            waiting, self._after_start = self._after_start, {}
+            for unused, then in waiting.values():
+                self._tell_failures(unused)
+                then()
 
     def _tell_failures(self, unused: Collection[str]) -> None:
         """Say which servers a question goes without, once for each time that they failed."""
@@ -211,15 +215,15 @@ class ToolController(QObject):
             self._window.composer.set_streaming(True)  # so that Stop is there
         self._proceed(turn)
 
-    def drop(self) -> None:
-        """The turn has ended by itself, or its answer was stopped."""
-        self.turn = None
+    def drop(self, conversation_id: int) -> None:
+        """The turn of a chat has ended by itself, or its answer was stopped."""
+        self.turns.pop(conversation_id, None)
 
     # ---- what a person does -----------------------------------------------------------------------------------------
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
         """Take what a person said when asked about a call: a value of `Said`, with a reason where it is refused."""
-        turn = self.turn
+        turn = self.turns.get(self._conversations.current_id or 0)  # what is decided is seen
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
             return
@@ -243,7 +247,7 @@ class ToolController(QObject):
     def repeat(self, message_id: int) -> None:
         """Run a call again that was stopped, or may not have been finished; then the turn goes on."""
         conversation_id = self._conversations.current_id
-        if conversation_id is None or self.turn is not None or not self.is_free():
+        if conversation_id is None or not self.is_free(conversation_id):
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         calls = _calls_at_end(views)
@@ -257,19 +261,18 @@ class ToolController(QObject):
         if turn is None:
             return
         if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
-            self.turn = None
+            self.drop(conversation_id)
             self._window.show_notice(translate("ToolController", GONE))
             return
         turn.calls = calls
         self._window.composer.set_streaming(True)
         self._run(turn, place, ToolCall(call.call_id, call.name, _arguments(call)))
 
-    def stop(self) -> None:
-        """Stop the call that runs or waits; those after it are not made."""
-        turn = self.turn
+    def stop(self, conversation_id: int) -> None:
+        """Stop the call of a chat that runs or waits; those after it are not made."""
+        turn = self.turns.pop(conversation_id, None)
         if turn is None:
             return
-        self.turn = None
         turn.loop.stop()
         if turn.cancel is not None:
             turn.cancel()
@@ -280,8 +283,9 @@ class ToolController(QObject):
 
     def close(self) -> None:
         """The app is closing: end what runs, and the servers."""
-        self.stop()
-        self.stop_waiting()
+        for conversation_id in list(self.turns):
+            self.stop(conversation_id)
+        self._after_start.clear()
         self.providers.close()
 
     # ---- what is to be done next ------------------------------------------------------------------------------------
@@ -289,7 +293,7 @@ class ToolController(QObject):
     def _proceed(self, turn: ToolTurn) -> None:
         todo = turn.loop.todo
         if isinstance(todo, Finished):
-            self.turn = None
+            self.drop(turn.conversation_id)
             if todo.ending is Ending.LIMIT:
                 self._window.show_notice(translate("ToolController", LIMIT).format(count=MAX_STEPS))
             self._ended(turn)
@@ -298,7 +302,7 @@ class ToolController(QObject):
         else:
             place = turn.place_of(todo.call.id)
             if place is None:
-                self.stop()
+                self.stop(turn.conversation_id)
             elif isinstance(todo, Call):
                 self._run(turn, place, todo.call)
             else:
@@ -308,15 +312,15 @@ class ToolController(QObject):
     def _run(self, turn: ToolTurn, place: int, call: ToolCall) -> None:
         """Run a call; that it runs is in the file before."""
         if not self._change(turn, place, CallStatus.RUNNING, ""):
-            self.stop()
+            self.stop(turn.conversation_id)
             return
         turn.begun_s = time.monotonic()
-        turn.cancel = self.providers.call(call, lambda result: self._came.emit(turn, result))
+        turn.cancel = self.providers.call(turn.built_in, call, lambda result: self._came.emit(turn, result))
         self.on_changed()
 
     def _on_result(self, turn: ToolTurn, result: ToolResult) -> None:
         place = turn.place_of(result.call_id)
-        if turn is not self.turn or place is None:
+        if turn is not self.turns.get(turn.conversation_id) or place is None:
             return
         turn.cancel = None
         took_ms = round(1000 * (time.monotonic() - turn.begun_s))

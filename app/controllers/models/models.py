@@ -106,6 +106,16 @@ class ModelController:
         return (model_name(ready.target), model_name(ready.draft)) if ready else ("", "")
 
     @property
+    def num_parallel(self) -> int:
+        """How many answers the loaded target makes at once."""
+        return self._ready.target.parallel if self._ready is not None else 1
+
+    @property
+    def engine_url(self) -> str:
+        """Of the engine of others whose model is in use; empty where this one answers."""
+        return self._ready.target.engine_url if self._ready is not None else ""
+
+    @property
     def loaded_by(self) -> LoadRequest | None:
         """What brought the models that are in use, with the draft that was chosen since."""
         return self._loaded

@@ -198,7 +198,7 @@ class RaceController(QObject):
             return translate("Race", LOADING)
         if not self._models.usable:
             return translate("Race", NO_MODEL)
-        return translate("Race", ANSWERING) if self._answers.state is not None else ""
+        return translate("Race", ANSWERING) if self._answers.is_answering else ""
 
     def _request(self, setup: RaceSetup) -> ChatRequest:
         settings = self._conversations.settings

@@ -216,9 +216,9 @@ class LocalServerController(QObject):
         return ServerState.ON if listens else ServerState.STARTING
 
     def show_waiting(self) -> None:
-        """Say in the chat whether its question waits for a program's answer, or for its model to come back."""
+        """Say in the chat what its question waits for: other answers, a program's, or its model to come back."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self.is_answering, self._coming_back)
+            self._window.transcript.show_waiting(self.is_answering, self._coming_back, self._answers.waits_for)
         else:
             self._coming_back = None
 

@@ -18,7 +18,7 @@ from app.hub.remote_header import KnownModel
 from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ONE_DEVICE, Spread
-from engine.fit.parallel import choose_parallel, one_answer_reason
+from engine.fit.parallel import choose_parallel, obstacle_of
 from engine.fit.table import FitTable, ModelPlan, PairPlan, Room, fit_table
 from engine.gguf.head_files import head_method
 from engine.gguf.stub import write_stub
@@ -73,8 +73,9 @@ def assess_pair(
     """
     match = check_draft(target, draft, should_stop) if draft else None
     pair, shared = pair_plan(target, draft, plan), plan.shared_context
-    obstacle = one_answer_reason(target.header, shared=shared)
-    chosen = choose_parallel(pair, room, plan.parallel, shared=shared, obstacle=obstacle)
+    chosen = choose_parallel(
+        pair, room, plan.parallel, shared=shared, obstacle=obstacle_of(target.header, shared=shared)
+    )
     pair = pair.answering(chosen.number, shared=shared)
     return PairAssessment(match, fit_table(pair, room), pair)
 

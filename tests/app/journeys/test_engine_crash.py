@@ -92,6 +92,32 @@ def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness,
     assert {problem.title for problem in window.problems} == {"The engine ended unexpectedly"}
 
 
+def test_a_crash_is_told_in_each_chat_that_is_answered_or_waits(harness: AppHarness, qtbot: QtBot) -> None:
+    window, chats = harness.window, harness.controller.conversations
+    window.message_submitted.emit("Tell me a story.")
+    first = chats.current_id
+    qtbot.waitUntil(lambda: bool(window.text), timeout=WAIT_MS)
+    window.new_chat_requested.emit()
+    window.message_submitted.emit("And another one.")
+    second = chats.current_id
+    assert first is not None
+    assert second is not None
+    os.kill(harness.engine.pid, signal.SIGABRT)
+    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    for number in (first, second):
+        view = harness.store.messages(number)[-1]
+        assert view.state is MessageState.INTERRUPTED
+        assert view.notice.startswith("The engine ended unexpectedly")
+    assert harness.store.messages(first)[-1].text
+    harness.engine.is_endless = False
+    for number in (first, second):
+        window.conversation_selected.emit(number)
+        window.message_submitted.emit("Hello")  # the second one while the first is answered, or waits for the model
+    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    assert [harness.store.messages(number)[-1].state for number in (first, second)] == [MessageState.COMPLETE] * 2
+    wait_until_ready(harness, qtbot)
+
+
 def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(
     harness: AppHarness, qtbot: QtBot
 ) -> None:

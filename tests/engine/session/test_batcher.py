@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import DecodeError
 from engine.interfaces import NOBODY, Rows
-from engine.llama.context import N_BATCH, LlamaContext, PassPart
+from engine.llama.context import LlamaContext, PassPart
 from engine.session.batcher import LEAST_READ, Batcher
 
 WIDTH = 4
@@ -28,6 +28,7 @@ class ScriptedSequence:
     passes: Passes
     num_past: int = 0
     n_ubatch: int = 32
+    n_batch: int = 64
     max_rows: int = 64
     tap: object = None
     failing: set[int] = field(default_factory=set)
@@ -189,7 +190,13 @@ def test_a_pass_has_no_more_tokens_and_rows_than_it_may(place: Place) -> None:
     place.start(*(lambda i=i: (place.forward(place.targets[i], 3, 3), None)[1] for i in range(3)))  # type: ignore[misc]
     place.run()
     assert place.passes == [[(0, 3, 3)], [(1, 3, 3)], [(2, 3, 3)]]
-    assert N_BATCH >= 3 * 33 + 3
+    for sequence in place.targets:
+        sequence.max_rows, sequence.n_batch = 64, 8
+    place.passes.clear()
+    place.start(*(lambda i=i: (place.forward(place.targets[i], 3, 3), None)[1] for i in range(3)))  # type: ignore[misc]
+    place.start(lambda: (place.forward(place.targets[3], 9), None)[1])
+    place.batcher.step()
+    assert place.passes == [[(0, 3, 3), (1, 3, 3), (3, 2, 0)]]
 
 
 def test_what_cannot_join_waits_until_the_rows_of_others_were_looked_at(place: Place) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -391,9 +391,16 @@ class AnswerCard(MessageCard):
         self._waits_for_servers = True
         self.progress_label.setText(translate("AnswerCard", "Starting the servers of tools"))
 
-    def show_waiting(self, waits: bool, loaded: float | None = None) -> None:
-        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer."""
-        if waits:
+    def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
+        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer.
+
+        ``chats`` have answers that come first, too.
+        """
+        if len(chats) == 1:
+            words = translate("AnswerCard", "Waiting for the answer in “{chat}”").format(chat=chats[0])
+        elif chats:
+            words = translate("AnswerCard", "Waiting for the answers in %n other chats", None, len(chats))
+        elif waits:
             words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
         elif loaded is not None:
             words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))

@@ -171,7 +171,7 @@ def test_an_answer_goes_on_in_the_background(harness: AppHarness, qtbot: QtBot) 
     harness.engine.say("ing in")
     qtbot.waitUntil(lambda: harness.store.messages(second)[-1].text == "growing in")
     assert harness.window.text == "grow"
-    assert harness.window.engine.state is EngineState.ANSWERING
+    assert harness.window.engine.state is EngineState.READY, "of the chat that is shown"
     harness.window.conversation_selected.emit(second)
     assert harness.window.text == "growing in"
     harness.engine.say(" the back")
@@ -187,7 +187,7 @@ def test_an_answer_that_ends_unseen_is_stored(harness: AppHarness, qtbot: QtBot)
     harness.window.new_chat_requested.emit()
     harness.engine.say("unseen")
     harness.engine.finish()
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+    qtbot.waitUntil(lambda: not harness.controller.is_answering)
     assert harness.window.finished == []
     assert harness.store.messages(conversation)[-1].text == "unseen"
     assert harness.store.messages(conversation)[-1].state is MessageState.COMPLETE
@@ -200,7 +200,7 @@ def test_deleting_the_conversation_stops_its_answer(harness: AppHarness, qtbot: 
     assert harness.engine.num_stops == 1
     harness.engine.say(" and more")
     harness.engine.finish(FinishReason.CANCELLED)
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+    qtbot.waitUntil(lambda: not harness.controller.is_answering)
     assert harness.rows() == []
     assert harness.window.problems == []
 

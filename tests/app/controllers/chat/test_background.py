@@ -94,5 +94,5 @@ def test_the_sign_goes_with_a_chat_that_is_deleted(harness: AppHarness, qtbot: Q
     harness.window.conversation_delete_requested.emit(first)
     assert harness.rows() == ["other"]
     harness.engine.finish()
-    qtbot.waitUntil(lambda: harness.controller.answers.state is None, timeout=30_000)
+    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=30_000)
     assert sign(harness, "other") == ""

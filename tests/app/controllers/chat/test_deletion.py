@@ -268,7 +268,7 @@ def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppH
     chats.engine.say("Okapis hide.")
     press_del(chats, qtbot)
     bar(chats).expire()
-    assert chats.controller.answers.answering_in is None
+    assert not chats.controller.answers.answering
     chats.engine.say(" Nobody reads this.")
     chats.engine.finish(FinishReason.CANCELLED)
     qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
