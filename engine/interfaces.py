@@ -214,10 +214,23 @@ class Run:
 
 
 class Runs(Protocol):
-    """The runs that are known, and how they get into a model's cache."""
+    """The runs that are known, and how they get into a model's cache.
+
+    A run's name tells what it is of, whichever program has it; its ids are this program's.
+    """
 
     def run_of(self, place_id: int) -> Run | None:
         """The run that a negative id belongs to; None where it is not known any more."""
+
+    def name_of(self, run: Run) -> str | None:
+        """The name of a run; None where it is not known any more."""
+
+    def named(self, name: str, num_places: int, num_positions: int) -> Run:
+        """The run of a name, with the ids that it has, or will have once what it is of is seen.
+
+        Raises:
+            PictureError: there are no ids left.
+        """
 
     def append(self, run: Run) -> None:
         """Append a run to the cache of the model that these runs are for.

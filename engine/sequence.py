@@ -7,7 +7,7 @@ decoded again with the next pass. Runs of places, as pictures are, have negative
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows
 from engine.sampling.sampler import History
 
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
+_NOBODYS = -1  # the id of a place whose run means nothing here
 _MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
 _MAX_WITH_PENDING = 64  # a pass of more tokens than this takes nobody along
 _LEAST_SHARED = 32  # tokens more than it holds itself, that a sequence takes from another
@@ -26,12 +27,26 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
+class HeldRun:
+    """A run that a state has at a place, by its name: see `Runs`."""
+
+    place: int
+    name: str
+    num_places: int
+    num_positions: int
+
+
+@dataclass(frozen=True, slots=True)
 class SequenceState:
-    """What a sequence holds: ids [n] and the model's bytes; so many were read in chunks from the beginning on."""
+    """What a sequence holds: ids [n] and the model's bytes; so many were read in chunks from the beginning on.
+
+    Negative ids mean something to the program alone that gave them, and to others by ``runs``.
+    """
 
     ids: History
     num_canonical: int
     data: NDArray[np.uint8]
+    runs: tuple[HeldRun, ...] = ()
 
     @property
     def num_bytes(self) -> int:
@@ -60,6 +75,7 @@ class CachedSequence:
         self.runs: Runs | None = None  # where the model sees
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None  # for who reads along
+        self.before_run: Callable[[], None] | None = None  # likewise, while what precedes a run is the last that came
         self.limit_reuse: Callable[[int], int] | None = None  # of so many shared tokens, how many may stay
         self.joined: JoinedPass | None = None  # the last pass, where it was made with others'
         self.batch: Batch | None = None  # whose passes it joins
@@ -169,6 +185,8 @@ class CachedSequence:
             self.num_replayed += len(chunk)
 
     def _append_run(self, runs: Runs, run: Run) -> None:
+        if self.before_run is not None:
+            self.before_run()
         try:
             self._apart(lambda: runs.append(run))
         except EngineError:
@@ -300,35 +318,71 @@ class CachedSequence:
         self.replay()
         if not self.num_past or (most_bytes is not None and self._model.state_bytes > most_bytes):
             return None
-        data = self._model.export_state()
-        return None if data is None else SequenceState(self._ids[: self.num_past].copy(), self._canonical, data)
+        runs = self._held_runs()
+        data = None if runs is None else self._model.export_state()
+        if runs is None or data is None:
+            return None
+        return SequenceState(self.ids.copy(), self._canonical, data, runs)
+
+    def _held_runs(self) -> tuple[HeldRun, ...] | None:
+        """The runs in the cache; None where one is not known any more."""
+        held = list[HeldRun]()
+        for place, run in self._runs_in(self.ids):
+            name = self.runs.name_of(run) if self.runs is not None and run is not None else None
+            if run is None or name is None:
+                return None
+            held.append(HeldRun(place, name, run.num_places, run.num_positions))
+        return tuple(held)
+
+    def _runs_in(self, ids: History) -> Iterator[tuple[int, Run | None]]:
+        """Each run with its place; None for a place whose run is not known any more."""
+        end = 0
+        for place in np.flatnonzero(ids < 0).tolist():
+            if place >= end:
+                run = self.runs.run_of(int(ids[place])) if self.runs is not None else None
+                end = place + (run.num_places if run is not None else 1)
+                yield place, run
+
+    def own_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
+        """Ids that a state has, with this program's for the places of its runs; none of ours where there is no sight.
+
+        Raises:
+            PictureError: there are no ids left.
+        """
+        if not runs:
+            return ids
+        own = ids.copy()
+        for held in runs:
+            end = held.place + held.num_places
+            if self.runs is not None:
+                own[held.place : end] = self.runs.named(held.name, held.num_places, held.num_positions).ids
+            else:
+                own[held.place : end] = _NOBODYS
+        return own
 
     def adopt(self, state: SequenceState) -> bool:
         """Hold what `export` gave, in place of everything; False where it was refused, and nothing is held."""
         self.clear()
         num_past = len(state.ids)
-        gaps = self._gaps_of(state.ids) if self.runs is not None else []
-        known = num_past <= self.n_ctx and gaps is not None
+        ids = self.own_ids(state.ids, state.runs)
+        gaps = self._gaps_of(ids) if self.runs is not None else []
+        known = num_past <= self.n_ctx and gaps is not None and (self.runs is not None or not state.runs)
         if not known or not self._model.import_state(state.data, num_past, *([gaps] if gaps else [])):
             self._resync()
             return False
-        self._ids[:num_past] = state.ids
+        self._ids[:num_past] = ids
         self.num_past, self._canonical = num_past, state.num_canonical
         return True
 
     def _gaps_of(self, ids: History) -> list[tuple[int, int]] | None:
         """What `LanguageModel.import_state` wants to know of the runs in ``ids``; None where one is not known."""
-        gaps, gap, end = list[tuple[int, int]](), 0, 0
-        for place in np.flatnonzero(ids < 0).tolist():
-            if place < end:
-                continue
-            run = self.runs.run_of(int(ids[place])) if self.runs is not None else None
+        gaps, gap = list[tuple[int, int]](), 0
+        for place, run in self._runs_in(ids):
             if run is None:
                 return None
-            end = place + run.num_places
             if run.num_positions != run.num_places:
                 gap += run.num_places - run.num_positions
-                gaps.append((end, gap))
+                gaps.append((place + run.num_places, gap))
         return gaps
 
     def _go_back(self, num_past: int) -> bool:

@@ -10,23 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import app
-from app.cli.output import INTERRUPTED, drop_output, fail, notify, prepare_streams
+from app.cli import option_values as values
+from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
-from app.domain.devices import MOST_PARTS
 from engine.embeddings import Pooling
 from engine.errors import LibraryError
-from engine.records import HYBRID, CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
+from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-MOST_THREADS = 512  # llama.cpp ends the process where there are more
-MOST_PARALLEL = 64  # answers at once: every pass asks for the rows of all of them
-MOST_LAYERS = 10_000  # as in the settings: more than any model has
-CONTEXTS = (256, 10_000_000)  # in tokens
-_MOST_MINUTES = 100_000
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
-_NO_HYBRID = "There is no mode hybrid any more: auto is used, which chooses between text and the draft for each pass."
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 EXAMPLES = {
     "paceline": (
@@ -246,7 +240,9 @@ def _add_tool_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--mode", type=_in_todays_modes, choices=[mode.value for mode in Mode], help="default: auto")
+    group.add_argument(
+        "--mode", type=values.in_todays_modes, choices=[mode.value for mode in Mode], help="default: auto"
+    )
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
 
 
@@ -254,15 +250,15 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="serve")
     where = parser.add_argument_group("where")
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
-    where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
+    where.add_argument("--port", type=values.port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     keys = where.add_mutually_exclusive_group()
     keys.add_argument("--key", metavar="K", help="to be shown; default PACELINE_API_KEY, else one is made and kept")
     keys.add_argument("--no-key", action="store_true", help="programs of this machine need no key")
     name = "a name that this server goes by, as host.docker.internal; may be given several times"
-    where.add_argument("--allow-host", type=_host, action="append", default=[], metavar="NAME", help=name)
+    where.add_argument("--allow-host", type=values.host, action="append", default=[], metavar="NAME", help=name)
     origin = "let pages of this site ask, too, with the key; may be given several times"
-    where.add_argument("--allow-origin", type=_origin, action="append", default=[], metavar="ORIGIN", help=origin)
-    where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
+    where.add_argument("--allow-origin", type=values.origin, action="append", default=[], metavar="ORIGIN", help=origin)
+    where.add_argument("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
     strict = "refuse fields and names of models that are not known; else they are passed over, with a warning"
     where.add_argument("--strict", action="store_true", help=strict)
     models = parser.add_argument_group("models")
@@ -273,11 +269,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
     models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
     at_once = "answers at once; default 0: by memory, up to 4. Each has the whole context"
-    models.add_argument("-np", "--parallel", type=_parallel, default=0, metavar="N", help=at_once)
+    models.add_argument("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
     shared = "the answers at once share the cells of one context, and take no more memory"
     models.add_argument("--shared-context", action="store_true", help=shared)
     idle = "free the models once nothing was asked for so long; the next request loads them again"
-    models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
+    models.add_argument("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")
     group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
     _add_mode_options(group)
@@ -287,9 +283,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 def _add_model_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--model", metavar="T.gguf", help="the target; without it the built-in pair")
     group.add_argument("--draft", metavar="D.gguf", help="a draft model for it")
-    group.add_argument("--ctx", type=_context, metavar="N", help="context in tokens")
-    group.add_argument("--threads", type=_threads, metavar="N", help="threads for the target")
-    group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
+    group.add_argument("--ctx", type=values.context, metavar="N", help="context in tokens")
+    group.add_argument("--threads", type=values.threads, metavar="N", help="threads for the target")
+    group.add_argument(
+        "--gpu-layers", type=values.layers, metavar="N|all", help="layers on the GPU; default all that fit"
+    )
     _add_placement_options(group)
 
 
@@ -302,8 +300,10 @@ def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
     group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
-    group.add_argument("--draft-threads", type=_threads, metavar="N", help="threads for the draft")
-    group.add_argument("--draft-gpu-layers", type=_whole_layers, metavar="N|all", help="default where it is faster")
+    group.add_argument("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
+    group.add_argument(
+        "--draft-gpu-layers", type=values.whole_layers, metavar="N|all", help="default where it is faster"
+    )
     group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
     _add_device_options(group)
 
@@ -316,10 +316,10 @@ def _add_device_options(group: argparse._ArgumentGroup) -> None:
     modes = [mode.value for mode in SplitMode]
     group.add_argument("--split-mode", choices=modes, default="layer", help="how several devices share the target")
     main = "with --split-mode none: which of the devices, counted from 0"
-    group.add_argument("--main-gpu", type=_main_gpu, default=0, metavar="N", help=main)
+    group.add_argument("--main-gpu", type=values.main_gpu, default=0, metavar="N", help=main)
     group.add_argument("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")
     experts = "keep the experts of the first N layers in main memory; default only what does not fit the GPU"
-    group.add_argument("--n-cpu-moe", type=_whole_layers, metavar="N|all", help=experts)
+    group.add_argument("--n-cpu-moe", type=values.whole_layers, metavar="N|all", help=experts)
     moved = "put tensors whose name matches a pattern elsewhere, as in ffn_up_exps=CPU; repeatable"
     group.add_argument("--override-tensor", action="append", default=[], metavar="P=D", help=moved)
 
@@ -331,9 +331,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to measure")
     which = "a file, or a folder of them; repeatable; default: our own"
     group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
-    group.add_argument("--modes", type=_modes, default=list(Mode), metavar="M,M", help="default: all")
-    group.add_argument("--depths", type=_depths, default=[None], metavar="auto,K", help="default: auto")
-    group.add_argument("--temperature", type=_numbers, default=[0.0, default.temperature], metavar="T,T")
+    group.add_argument("--modes", type=values.modes, default=list(Mode), metavar="M,M", help="default: all")
+    group.add_argument("--depths", type=values.depths, default=[None], metavar="auto,K", help="default: auto")
+    group.add_argument("--temperature", type=values.numbers, default=[0.0, default.temperature], metavar="T,T")
     group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
     group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
     group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
@@ -354,7 +354,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     )
     peers.add_argument(
         "--peer-configs",
-        type=_words,
+        type=values.words,
         default=[],
         metavar="C,C",
         help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
@@ -365,7 +365,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_extent_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--categories", type=_words, default=[], metavar="C,C", help="only these workloads")
+    group.add_argument("--categories", type=values.words, default=[], metavar="C,C", help="only these workloads")
     group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
     group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
     _add_precision_options(group, "auto over plain is")
@@ -389,7 +389,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
-    group.add_argument("--lanes", type=_in_todays_modes, default="off,auto", metavar="M,M", help=which)
+    group.add_argument("--lanes", type=values.in_todays_modes, default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
@@ -495,7 +495,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     own = _add_models_command(commands, "self-draft", "make a draft of a model itself, if measuring says it can pay")
     own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
     what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
-    own.add_argument("--layers", type=_layer_numbers, default=(), metavar="N,N,...", help=what)
+    own.add_argument("--layers", type=values.layer_numbers, default=(), metavar="N,N,...", help=what)
     own.set_defaults(module="models.self_draft")
 
 
@@ -504,116 +504,3 @@ def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str,
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.set_defaults(module="models.commands", action=name)
     return parser
-
-
-# ---- values -----------------------------------------------------------------------------------------------------
-
-
-def _in_todays_modes(text: str) -> str:
-    """Words with commas between, without the mode that earlier versions had."""
-    words = text.split(",")
-    if not any(word.strip().partition(":")[0] == HYBRID for word in words):
-        return text
-    notify(_NO_HYBRID)
-    return ",".join(Mode.AUTO.value if word.strip().partition(":")[0] == HYBRID else word for word in words)
-
-
-def _modes(text: str) -> list[Mode]:
-    try:
-        return list(dict.fromkeys(Mode(word) for word in _in_todays_modes(text).split(",")))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
-
-
-def _depths(text: str) -> list[int | None]:
-    if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
-        raise argparse.ArgumentTypeError("must be numbers or auto")
-    return [None if word == "auto" else int(word) for word in text.split(",")]
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError("must be numbers") from error
-
-
-def _layers(text: str) -> int | None:
-    """Read ``N`` or ``all``; None means all that fit."""
-    if text == "all":
-        return None
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError("must be a number or all")
-    return min(int(text), MOST_LAYERS)
-
-
-def _layer_numbers(text: str) -> list[int]:
-    return [_whole(part, 0, MOST_LAYERS) for part in text.split(",")]
-
-
-def _context(text: str) -> int:
-    return _whole(text, *CONTEXTS)
-
-
-def _threads(text: str) -> int:
-    return _whole(text, 1, MOST_THREADS)
-
-
-def _port(text: str) -> int:
-    return _whole(text, 0, 65_535)
-
-
-def _minutes(text: str) -> float:
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
-    if not 0.0 < minutes <= _MOST_MINUTES:
-        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
-    return minutes
-
-
-def _origin(text: str) -> str:
-    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
-
-    try:
-        return origin_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _host(text: str) -> str:
-    from app.domain.local_server import host_name  # noqa: PLC0415
-
-    try:
-        return host_name(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _parallel(text: str) -> int:
-    return _whole(text, 0, MOST_PARALLEL)
-
-
-def _queue(text: str) -> int:
-    return _whole(text, 0, 10_000)
-
-
-def _whole(text: str, least: int, most: int) -> int:
-    if not text.isdecimal() or not least <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
-    return int(text)
-
-
-def _main_gpu(text: str) -> int:
-    return _whole(text, 0, MOST_PARTS - 1)
-
-
-def _whole_layers(text: str) -> int:
-    """Read ``N`` or ``all``, whatever the model has."""
-    layers = _layers(text)
-    return MOST_LAYERS if layers is None else layers

@@ -62,8 +62,7 @@ def command(options: argparse.Namespace) -> int:
             ready = load_models(session, _load_request(options))
             if ready is None:
                 return INTERRUPTED
-            fewer = ready.target.parallel_reason if options.parallel != 1 else ""
-            for notice in filter(None, (*ready.notices, *library_notices(), fewer)):
+            for notice in (*ready.notices, *library_notices()):
                 notify(notice)
             if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
                 return 1
@@ -227,8 +226,6 @@ def _unloading(
 
     class Unload:
         """Implements `engine.requests.Job`."""
-
-        shares = False
 
         def run(self, *_: object) -> None:
             activity = scheduler.activity

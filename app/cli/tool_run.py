@@ -19,6 +19,7 @@ from app.cli.terminal_stream import Style, write_styled
 from app.domain.allowed_tools import AllowedTool, read_allowed_tools
 from app.hub.tokens import tool_server_secret
 from app.paths import find_paths
+from app.storage.pictures import PictureCache
 from app.storage.settings_file import read_settings
 from app.tools.answer_parts import Thought
 from app.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
@@ -171,6 +172,7 @@ class _Run:
         """Do what is to be done until the turn has ended; the exit code."""
         result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
         turn = Turn(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
+        turn.decode = PictureCache().decoded if model.sees else None
         try:
             while not isinstance(todo := turn.todo, Finished):
                 if isinstance(todo, Generate):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from app.domain.attachments import StoredPicture
+from app.domain.attachments import Attachment, StoredPicture
 from app.domain.framing import with_attachments
 from app.domain.messages import MessageState, MessageView
 from app.domain.settings.table import COMPLETES
@@ -26,6 +26,7 @@ from engine.records import (
 )
 
 Decode = Callable[[StoredPicture], Picture]  # for a model that sees
+MOST_OF_TOOLS, _GO_AT_ONCE = 32, 16  # pictures of tools that a model is shown: half of what a prompt holds
 
 
 def chat_request(
@@ -86,10 +87,12 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     next one; of two answers to one question, the later counts.
     """
     parts: list[tuple[Message, int]] = []
+    listed = tuple(views)
+    named = _only_named(listed)
     is_silent = False  # an answer without words came last: calls may follow
-    for view in views:
+    for view in listed:
         if view.call is not None:
-            _add_call(parts, view, view.call, after_silence=is_silent)
+            _add_call(parts, view, view.call, None if view.id in named else decode, after_silence=is_silent)
             is_silent = False
             continue
         message = _message(view, decode)
@@ -110,9 +113,27 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
 
 
 def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
-    """Width and height of the pictures in what was said, in pixels."""
-    pictures = (each.picture for view in views for each in view.attachments)
+    """Width and height of the pictures in what was said, in pixels, but for those that are only named."""
+    listed = tuple(views)
+    named = _only_named(listed)
+    pictures = (each.picture for view in listed if view.id not in named for each in view.attachments)
     return tuple((one.width, one.height) for one in pictures if one is not None)
+
+
+def _only_named(views: Iterable[MessageView]) -> frozenset[int]:
+    """The results whose pictures a model does not see any more: tools give many, and a prompt holds only so many.
+
+    More of them go at once than have to, so that the beginning of the prompt stays for a while, and is read from the
+    cache.
+    """
+    counts = [(view.id, sum(one.picture is not None for one in view.attachments)) for view in views if view.call]
+    over = sum(count for _, count in counts) - MOST_OF_TOOLS
+    left, named = -(-over // _GO_AT_ONCE) * _GO_AT_ONCE, set[int]()
+    for message_id, count in counts:
+        if left > 0 and count:
+            named.add(message_id)
+            left -= count
+    return frozenset(named)
 
 
 def _message(view: MessageView, decode: Decode | None) -> Message:
@@ -134,7 +155,9 @@ def _joined(first: Message, second: Message) -> Message:
     return Message("user", content, questions, pictures=pictures)
 
 
-def _add_call(parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, *, after_silence: bool) -> None:
+def _add_call(
+    parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, decode: Decode | None, *, after_silence: bool
+) -> None:
     """Add a result, and its call to the answer that made it."""
     place = len(parts) - 1
     while place >= 0 and parts[place][0].role == "tool" and not after_silence:
@@ -145,8 +168,18 @@ def _add_call(parts: list[tuple[Message, int]], view: MessageView, call: StoredC
     answer, number = parts[place]
     calls = (*answer.tool_calls, ToolCall(call.call_id, call.name, call.arguments))
     parts[place] = (replace(answer, tool_calls=calls), number)
-    result = Message("tool", result_for_model(call, view.text), tool_call_id=call.call_id, name=call.name)
-    parts.append((result, view.id))
+    parts.append((result_message(call, view.text, view.attachments, decode), view.id))
+
+
+def result_message(
+    call: StoredCall, text: str, pictures: Iterable[Attachment] = (), decode: Decode | None = None
+) -> Message:
+    """A result as the model gets it: its pictures first where it sees, else what says that they were there."""
+    words = result_for_model(call, text)
+    if decode is None:
+        return Message("tool", with_attachments(words, pictures), tool_call_id=call.call_id, name=call.name)
+    seen = tuple((0, decode(each.picture)) for each in pictures if each.picture is not None)
+    return Message("tool", words, tool_call_id=call.call_id, name=call.name, pictures=seen)
 
 
 def counted_text(messages: Iterable[Message]) -> str:

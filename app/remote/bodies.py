@@ -12,6 +12,7 @@ from app.domain.engines import EngineKind
 from app.remote.errors import EngineRefusedError
 from app.remote.thinking import EFFORT, fields_of
 from engine.grammar.lark import schema_of
+from engine.prompt.pictures import beside_results
 from engine.records import ChatRequest, Message, Picture, SamplingParams
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
@@ -41,7 +42,8 @@ def path_and_body(
     if request.raw_prompt is not None or request.completes:
         text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
         return COMPLETION, {**body, "prompt": text}
-    body["messages"] = [_message(message) for message in request.messages]
+    # In results the API has no pictures.
+    body["messages"] = [_message(message) for message in beside_results(request.messages)]
     body |= _template(request, kind, thinks)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
@@ -112,7 +113,7 @@ def _content(
     for place, part in enumerate(value):
         at = f"{param}[{place}]"
         if _is_picture(part):
-            pictures.append((len(text), read_part(part, at, source, may_be_here=role == "user")))
+            pictures.append((len(text), read_part(part, at, source, may_be_here=role in ("user", "tool"))))
             joint = ""
         else:
             text += joint + _part(part, at)
@@ -172,9 +173,4 @@ def _call(value: object, param: str) -> ToolCall:
 def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Templates may want the name of the tool that answered; a message of a tool brings the id of its call only."""
     names = {call.call_id: call.name for message in messages for call in message.tool_calls}
-    return tuple(
-        Message(m.role, m.content, tool_call_id=m.tool_call_id, name=m.name or names.get(m.tool_call_id, ""))
-        if m.role == "tool"
-        else m
-        for m in messages
-    )
+    return tuple(replace(m, name=m.name or names.get(m.tool_call_id, "")) if m.role == "tool" else m for m in messages)

@@ -109,7 +109,8 @@ def check_can_see(param: str, source: PictureSource | None, *, may_be_here: bool
         ApiError: it does not.
     """
     if not may_be_here:
-        raise unsupported(f"{param}.type", f"`{param}` is a picture, which only messages of the user may have here.")
+        message = f"`{param}` is a picture, which only messages of the user and results of tools may have here."
+        raise unsupported(f"{param}.type", message)
     if source is None:
         message = f"`{param}` is a picture, and the model here cannot see: its side file (mmproj) is not loaded."
         raise unsupported(f"{param}.type", message)

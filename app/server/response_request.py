@@ -152,8 +152,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         call = {"id": fields.needed("call_id"), "type": "function", "function": function}
         made = {"role": "assistant", "content": None, "tool_calls": [call]}
     elif kind == "function_call_output":
-        call_id, output = fields.needed("call_id"), _content(fields.take("output"), f"{param}.output")
-        made = {"role": "tool", "tool_call_id": call_id, "content": output}
+        call_id, output, at = fields.needed("call_id"), fields.take("output"), f"{param}.output"
+        made = {"role": "tool", "tool_call_id": call_id, "content": _seen(output, at, source, may_be_here=True)}
     else:
         known = "message, function_call, function_call_output and reasoning"
         raise unsupported(f"{param}.type", f"`{param}` is of a type that this server does not read; it reads {known}.")

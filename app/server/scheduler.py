@@ -102,8 +102,8 @@ class _QueuedTurn:
 
     @property
     def shares(self) -> bool:
-        """As `Turn.shares`."""
-        return self.request is not None and not self.loads
+        """Whether it runs beside answers: it is one, or asks about what is loaded, and does not load anything."""
+        return not self.loads and (self.request is not None or (self.job.ask is not None and bool(self.job.target)))
 
 
 class _Throughput:
@@ -268,7 +268,8 @@ class Scheduler:
             job = turn.job
             load = self.load_for(job.target) if job.target and not turn.shares else None
             asked = Turn(turn.request, job.target, job.ask, load, self.on_pass is not None)
-            self._engine.submit(RunJob(asked, True, turn.number, shares=asked.shares), partial(self._on_event, turn))
+            job_of_engine = RunJob(asked, background=True, request_id=turn.number, shares=turn.shares)
+            self._engine.submit(job_of_engine, partial(self._on_event, turn))
         self.on_change()
 
     def _take_next(self) -> _QueuedTurn | None:
@@ -311,8 +312,7 @@ class Scheduler:
             if self.on_pass is not None:
                 self.on_pass(event.traced)
         elif isinstance(event, EngineReady):
-            self._parallel = event.target.parallel
-            self.on_loaded(event)
+            self._note_loaded(event)
         elif isinstance(event, TextChunk):
             with self._lock:
                 is_due = self._throughput.count(len(event.spans))
@@ -335,6 +335,16 @@ class Scheduler:
             self._parallel = parallel
         turn.job.on_turn()
         self._begin_next()
+
+    def _note_loaded(self, ready: EngineReady) -> None:
+        """From now on turns for this model have nothing to load."""
+        with self._lock:
+            self._parallel = ready.target.parallel
+            for turn in self._waiting:
+                turn.loads &= turn.job.target != ready.target.path
+            if self._next_alone is not None and self._next_alone.shares:
+                self._next_alone = None
+        self.on_loaded(ready)
 
     def _tell_last(self, turn: _QueuedTurn, event: JobEvent) -> None:
         job = turn.job

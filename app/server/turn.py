@@ -55,11 +55,6 @@ class Turn:
     load: LoadRequest | None = None
     is_traced: bool = False
 
-    @property
-    def shares(self) -> bool:
-        """Whether it runs beside other answers: it is one, and changes nothing of what is loaded."""
-        return self.request is not None and self.load is None
-
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> Told | EngineReady | EngineError | ApiError | NotLoaded | None:

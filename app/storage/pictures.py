@@ -31,8 +31,8 @@ def is_picture(head: bytes) -> bool:
     return head.startswith(_MARKS) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
 
 
-def picture_attachment(name: str, data: bytes) -> Attachment:
-    """Decode a picture file in a child process, and make an attachment of its pixels.
+def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachment:
+    """Decode a picture file in a child process, and make an attachment of its pixels, within so many seconds.
 
     Raises:
         FileUnreadableError: it cannot be read; the sentence says why.
@@ -40,7 +40,7 @@ def picture_attachment(name: str, data: bytes) -> Attachment:
     from engine.sandbox.picture import read_picture  # noqa: PLC0415  (the first paint waits for none)
 
     try:
-        picture = read_picture(data, name)
+        picture = read_picture(data, name, limit_s)
     except PictureError as error:
         raise FileUnreadableError(error.problem.message, error.problem.advice) from error
     kept = stored(picture, is_photo=data.startswith(_JPEG))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from app.domain.attachments import Attachment
+
 
 @dataclass(frozen=True)
 class ToolDefinition:
@@ -33,12 +35,16 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What a call gave, as the model reads it; ``cut`` counts the characters that were left out of the text."""
+    """What a call gave, as the model reads it; ``cut`` counts the characters that were left out of the text.
+
+    ``pictures`` are decoded already, and the text says where each stood.
+    """
 
     call_id: str
     text: str
     is_error: bool = False
     cut: int = 0
+    pictures: tuple[Attachment, ...] = ()
 
 
 class ToolProvider(Protocol):

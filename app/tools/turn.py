@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from app.domain.tools.calls import harmless
+from app.domain.requests import Decode, result_message
+from app.domain.tools.calls import CallStatus, StoredCall
 from app.tools.answer_parts import AnswerParts, Thought
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.output import Called
@@ -200,6 +201,7 @@ class Turn:
         self._by_name = {one.name: one for one in self._definitions}
         self._format = tool_format
         self._functions = functions_of(self._definitions)
+        self.decode: Decode | None = None  # for a model that sees
         self._max_steps, self._result_chars = max_steps, result_chars
         self._num_steps = self._num_unreadable = 0
         self._waiting = deque[ToolCall]()
@@ -286,9 +288,8 @@ class Turn:
         return result
 
     def _say(self, result: ToolResult, name: str) -> None:
-        left_out = f"\n[{result.cut:,} more characters were left out]" if result.cut else ""
-        text = harmless(result.text) + left_out
-        self.messages += (Message("tool", text, tool_call_id=result.call_id, name=name),)
+        call = StoredCall(result.call_id, name, "", "", CallStatus.DONE, cut=result.cut)
+        self.messages += (result_message(call, result.text, result.pictures, self.decode),)
 
     def _end_step(self) -> None:
         if self._ended is None and self._num_steps >= self._max_steps:

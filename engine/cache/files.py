@@ -15,14 +15,14 @@ import os
 import secrets
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from engine.sampling.sampler import History
-from engine.sequence import SequenceState
+from engine.sequence import HeldRun, SequenceState
 from engine.storage.atomic import replacing
 
 log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ class StoredState:
     ids: History
     num_canonical: int
     num_bytes: int  # of the whole file
+    runs: tuple[HeldRun, ...] = ()
 
 
 class StateFiles:
@@ -111,20 +112,21 @@ class StateFiles:
 
     def write(self, key: StateKey, state: SequenceState, limit_bytes: int) -> Iterator[None]:
         """Write in steps of a few megabytes, in place of an older one of the same key; others go to keep the limit."""
-        size = state.num_bytes + _HEAD_LIMIT
+        runs = json.dumps([astuple(run) for run in state.runs]).encode() if state.runs else b""
+        size = state.num_bytes + _HEAD_LIMIT + len(runs)
         if not self._secret or size > limit_bytes:
             return
         self.shrink(limit_bytes - size, but=key)
         file = self._file(key)
         try:
             with replacing(file, file.with_suffix(_PART)) as part, _open_private(part) as opened:
-                yield from _write(opened, key, state, self._secret)
+                yield from _write(opened, key, state, runs, self._secret)
                 written = opened.tell()
         except OSError as error:  # a full disk: it will be decoded again
             log.info("a cache could not be kept: %s", error)
             return
         self._index.pop(key, None)
-        self._index[key] = StoredState(key, state.ids, state.num_canonical, written)
+        self._index[key] = StoredState(key, state.ids, state.num_canonical, written, state.runs)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
         """Remove the longest unused until the rest takes at most so much; ``but`` is replaced anyway."""
@@ -162,7 +164,7 @@ class StateFiles:
         if head is None or size != head.num_bytes:
             log.info("%s is no kept cache of this installation and is removed", file.name)
             return None
-        return StoredState(head.key, head.ids, head.num_canonical, size)
+        return StoredState(head.key, head.ids, head.num_canonical, size, head.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +175,20 @@ class _Head:
     data_bytes: int
     num_bytes: int  # of the whole file
     raw: bytes  # as it was read
+    runs: tuple[HeldRun, ...]
 
 
-def _write(opened: BinaryIO, key: StateKey, state: SequenceState, secret: bytes) -> Iterator[None]:
+def _write(opened: BinaryIO, key: StateKey, state: SequenceState, runs: bytes, secret: bytes) -> Iterator[None]:
     facts = {
         "identity": key.identity,
         "owner": key.owner,
         "num_ids": len(state.ids),
         "num_canonical": state.num_canonical,
         "data_bytes": state.data.nbytes,
+        "runs_bytes": len(runs),
     }
     text = json.dumps(facts).encode()
-    head = _MAGIC + struct.pack("<I", len(text)) + text + state.ids.astype("<i4").tobytes()
+    head = _MAGIC + struct.pack("<I", len(text)) + text + state.ids.astype("<i4").tobytes() + runs
     mac = hashlib.blake2b(head, key=secret, digest_size=_MAC_BYTES)
     opened.write(head + mac.digest())
     data = state.data.data
@@ -207,18 +211,19 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
         facts = json.loads(text)
         num_ids, data_bytes = int(facts["num_ids"]), int(facts["data_bytes"])
         key = StateKey(str(facts["identity"]), int(facts["owner"]))
-        num_canonical = int(facts["num_canonical"])
+        num_canonical, runs_bytes = int(facts["num_canonical"]), int(facts.get("runs_bytes", 0))
     except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return None
-    if not (0 < num_ids < 1 << 28 and 0 < data_bytes < 1 << 44):
+    if not (0 < num_ids < 1 << 28 and 0 < data_bytes < 1 << 44 and 0 <= runs_bytes < 1 << 24):
         return None
-    ids_bytes = opened.read(4 * num_ids)
-    head = start + text + ids_bytes
+    ids_bytes, written_runs = opened.read(4 * num_ids), opened.read(runs_bytes)
+    head = start + text + ids_bytes + written_runs
     mac = hashlib.blake2b(head, key=secret, digest_size=_MAC_BYTES).digest()
     if not hmac.compare_digest(mac, opened.read(_MAC_BYTES)):
         return None
     ids = np.frombuffer(ids_bytes, dtype="<i4").astype(np.int32)
-    return _Head(key, ids, num_canonical, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head)
+    runs = tuple(HeldRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # ours: see above
+    return _Head(key, ids, num_canonical, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head, runs)
 
 
 def _read_body(opened: BinaryIO, head: _Head, secret: bytes) -> SequenceState | None:
@@ -229,7 +234,7 @@ def _read_body(opened: BinaryIO, head: _Head, secret: bytes) -> SequenceState | 
     mac.update(data.data)
     if not hmac.compare_digest(mac.digest(), opened.read()):
         return None
-    return SequenceState(head.ids, head.num_canonical, data)
+    return SequenceState(head.ids, head.num_canonical, data, head.runs)
 
 
 def _secret(file: Path) -> bytes:

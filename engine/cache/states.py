@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.cache.files import StateFiles, StateKey
+from engine.cache.files import StateFiles, StateKey, StoredState
 from engine.cache.speeds import DISK, MEMORY, PROMPT, SAVE, StateSpeeds
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
@@ -223,19 +223,20 @@ class StateCache:
     def _best(self, slot: _Slot, identity: str, ids: History, *, canonical: bool) -> _Match | None:
         """What would spare the most tokens; memory before disk."""
         found = [
-            _Match(key, kept.state, self._usable(slot, kept.state.ids, kept.state.num_canonical, ids, canonical), size)
+            _Match(key, kept.state, self._usable(slot, kept.state, ids, canonical=canonical), kept.state.num_bytes)
             for key, kept in self._kept.items()
-            if key.identity == identity and (size := kept.state.num_bytes)
+            if key.identity == identity
         ]
         for stored in self._files.stored if self._files is not None else ():
             if stored.key.identity == identity:
-                usable = self._usable(slot, stored.ids, stored.num_canonical, ids, canonical)
+                usable = self._usable(slot, stored, ids, canonical=canonical)
                 found.append(_Match(stored.key, None, usable, stored.num_bytes))
         return max(found, key=lambda one: (one.num_usable, one.state is not None), default=None)
 
     @staticmethod
-    def _usable(slot: _Slot, held: History, num_canonical: int, ids: History, canonical: bool) -> int:
-        shared = slot.sequence.shared(held, ids, num_canonical if canonical else None)
+    def _usable(slot: _Slot, state: SequenceState | StoredState, ids: History, *, canonical: bool) -> int:
+        held = slot.sequence.own_ids(state.ids, state.runs)
+        shared = slot.sequence.shared(held, ids, state.num_canonical if canonical else None)
         whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
         return 0 if whole and shared < len(held) else shared
 
@@ -284,8 +285,7 @@ class StateCache:
             oldest = next(iter(self._kept))
             total -= self._kept.pop(oldest).state.num_bytes
         if state.num_bytes <= limit:
-            # What a picture's ids stand for is known for as long as the program runs.
-            self._kept[key] = _MemoryEntry(state, dirty=key.owner > NO_OWNER and not (state.ids < 0).any())
+            self._kept[key] = _MemoryEntry(state, dirty=key.owner > NO_OWNER)
         guests = [other for other in self._kept if other.owner < NO_OWNER]
         for other in guests[:-MOST_GUESTS]:
             del self._kept[other]

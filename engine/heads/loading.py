@@ -27,6 +27,7 @@ from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadedModel, LoadOptions, try_rollback
 from engine.loading.memory_use import reported_memory
 from engine.records import MemoryUse, ModelInfo
+from engine.sampling.sampler import History
 from engine.sentences import said
 from engine.sequence import CachedSequence, shared_tokens
 
@@ -50,6 +51,7 @@ class LoadedLayers(LoadedHead):
         """Have the head see the passes of the target that follow, or none."""
         self.tap.switch(on=on)
         self.target.after_pass = self._read_along if on else None
+        self.target.before_run = self._read_all if on else None
         self.target.limit_reuse = self._with_rows if on else None
 
     def beside(self, target: LoadedModel) -> LoadedLayers:
@@ -68,30 +70,43 @@ class LoadedLayers(LoadedHead):
         """How many of the tokens that the target holds may stay: all that the head knows, or can soon be given.
 
         What the target read while nobody drafted left no rows, and a head without the beginning of a conversation is
-        a poor drafter. Where reading it once more takes the target a moment, it does.
+        a poor drafter. Where reading it once more takes the target a moment, it does; a picture is not read again for
+        it, nor what is before the last one.
         """
-        known = 0
-        if not self.reader.has_lost_beginning:
-            held = self.target.ids[:num_shared]
-            known = min(num_shared, shared_tokens(self.sequence.ids, np.append(held, -1)))
+        held = self.target.ids[:num_shared]
+        known = floor = int(np.flatnonzero(held < 0)[-1]) + 1 if (held < 0).any() else 0
+        has_lost = self.reader.has_lost_beginning(floor)
+        if not has_lost:
+            known = max(floor, min(num_shared, shared_tokens(self.sequence.ids, np.append(held, -1))))
             if self.tap.first <= known + MOST_LOST:
                 known = min(num_shared, max(known, self.tap.end))
         if num_shared - known <= MOST_LOST:
             return num_shared
         if self.target.num_snapshots is not None:  # it can't go back into what it read, only begin anew
+            if floor:
+                return num_shared
             known = 0
         speed = self.target.prompt_speed
         if num_shared - known > (_UNTIMED if speed is None else _REREAD_S * speed):
             return num_shared
         if not known:
             self.sequence.clear()
+        elif has_lost:
+            self.sequence.rollback(known)
         return known
 
     def _read_along(self) -> None:
         """Read what lies behind the target's last pass once enough rows wait: that pass may be taken back yet."""
-        if self.tap.end - self.tap.first < FOLLOW_AT:
-            return
-        ids, sequence = self.target.ids[: self.target.num_past - MAX_ROWS], self.sequence
+        if self.tap.end - self.tap.first >= FOLLOW_AT:
+            self._read(self.target.ids[: self.target.num_past - MAX_ROWS])
+
+    def _read_all(self) -> None:
+        """Read all before a run, which leaves no rows: they are gone behind it."""
+        if self.tap.end > self.tap.first:
+            self._read(self.target.ids)
+
+    def _read(self, ids: History) -> None:
+        sequence = self.sequence
         try:
             sequence.reuse(ids)
             for first in range(sequence.num_past, len(ids), N_BATCH):

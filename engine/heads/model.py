@@ -5,12 +5,16 @@ that the head itself gave, where it drafts ahead. What was read ahead is read ag
 the same pass as what follows. (llama.cpp's common/speculative.cpp does so, too: `common_speculative_impl_draft_mtp` and
 `..._eagle3`. There EAGLE-3 reads a token at the position of the row; what its attention sees are distances, so that it
 comes to the same.)
+
+Of a run of places, as pictures are, it reads nothing: its cache goes on behind the run where it was before, and the
+first token there is read without a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +70,7 @@ class HeadModel:
         self._num_read = 0  # tokens that were read with the target's rows
         self._unsettled: list[int] = []  # what was read ahead of them
         self._begin = 0  # so many at the beginning were left out: their rows were lost
+        self._passed: list[tuple[int, int]] = []  # runs behind that: where each begins and ends, ascending
         self._ahead = _Ahead()
         self._own_row: HiddenRows | None = None  # behind the last token
         self._zeros = np.zeros(context.width, dtype=np.float32)
@@ -75,10 +80,9 @@ class HeadModel:
         """See `LanguageModel.num_past`."""
         return self._num_read + len(self._unsettled)
 
-    @property
-    def has_lost_beginning(self) -> bool:
-        """Whether it began behind tokens whose rows were gone; the first alone never has one."""
-        return self._begin > 1
+    def has_lost_beginning(self, floor: int = 0) -> bool:
+        """Whether it left out tokens behind ``floor`` because their rows were gone; the first alone never has one."""
+        return self._begin > max(1, floor)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. Any number of ids, and `MAX_HEAD_ROWS` rows.
@@ -118,18 +122,43 @@ class HeadModel:
     # ---- behind the target ----------------------------------------------------------------------------------------
 
     def _read(self, ids: list[int], n_rows: int) -> Rows:
-        """Read tokens whose rows the target has made, or made once; in passes of at most `N_BATCH`."""
+        """Read tokens whose rows the target has made, or made once, and pass over runs among them."""
+        if min(ids) >= 0:
+            rows = self._read_text(ids, n_rows)
+        else:
+            stretches = [(is_run, list(stretch)) for is_run, stretch in groupby(ids, lambda one: one < 0)]
+            for is_run, stretch in stretches[:-1]:
+                _ = self._pass_over(len(stretch)) if is_run else self._read_text(stretch, 0)
+            is_run, stretch = stretches[-1]
+            rows = self._pass_over(len(stretch)) if is_run else self._read_text(stretch, n_rows)
+        self._tap.release(self._num_read - 1)
+        return rows
+
+    def _pass_over(self, num_places: int) -> Rows:
+        """Go on behind places that are no tokens; they take no positions here."""
+        end = self._num_read + num_places
+        if self._num_read == self._begin:  # nothing is before them
+            self._context.move_to(end)
+            self._begin = end
+        else:
+            self._context.append_run(num_places, 0, lambda _handle, _position: 0)
+            self._passed.append((self._num_read, end))
+        self._num_read, self._own_row = end, None
+        return self._context.no_rows
+
+    def _read_text(self, ids: list[int], n_rows: int) -> Rows:
+        """Read tokens of which none is a place, in passes of at most `N_BATCH`."""
         skipped = self._num_lost(ids, n_rows)
         if skipped:
             self._context.move_to(self._num_read + skipped)
             self._num_read = self._begin = self._num_read + skipped
+            self._passed.clear()
             ids = ids[skipped:]
         rows = self._context.no_rows
         for first in range(0, len(ids), N_BATCH):
             chunk = ids[first : first + N_BATCH]
             is_last = first + N_BATCH >= len(ids)
             rows = self._read_chunk(chunk, n_rows if is_last else 0)
-        self._tap.release(self._num_read - 1)
         return rows
 
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
@@ -221,7 +250,8 @@ class HeadModel:
         """See `LanguageModel.rollback`."""
         if num_past >= self.num_past:
             return True
-        if not self._context.rollback(num_past):
+        run = next((one for one in self._passed if one[0] < num_past < one[1]), None)
+        if not self._context.rollback(num_past if run is None else run[0]):
             return False
         self._own_row = None
         self._ahead.clear()
@@ -229,6 +259,10 @@ class HeadModel:
             del self._unsettled[num_past - self._num_read :]
             return True
         self._unsettled, self._num_read = [], num_past
+        self._passed = [one for one in self._passed if one[1] <= num_past]
+        if run is not None:
+            self._num_read = run[0]
+            self._pass_over(num_past - run[0])
         if num_past <= self._begin:
             self._context.move_to(num_past)
             self._begin = num_past
@@ -265,3 +299,4 @@ class HeadModel:
         self._context.clear()
         self._drop_ahead()
         self._num_read = self._begin = 0
+        self._passed = []

@@ -131,7 +131,7 @@ class HeadContext(LlamaContext):
         batch.n_tokens, batch.token = count, None
         batch.embd = features.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
         # Nothing depends on them, but llama.cpp looks whether they follow what the cache holds.
-        np.add(self._counting[:count], self._num_past, out=self._positions[:count])
+        np.add(self._counting[:count], self._position(self._num_past), out=self._positions[:count])
         batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
         self._wants_row[:count] = 1
         batch.logits = self._batch.logits

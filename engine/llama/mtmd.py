@@ -224,7 +224,7 @@ class MtmdContext:
         def run(handle: int, position: int) -> int:
             return int(
                 self._lib.mtmd_helper_decode_image_chunk(
-                    *(self._handle, handle, chunk.handle, floats, position, 0, most, ctypes.byref(end)),
+                    *(self._handle, handle, chunk.handle, floats, position, context.seq_id, most, ctypes.byref(end)),
                     *(self._lib.mtmd_helper_post_decode_callback(_NO_CALLBACK), None),
                 )
             )

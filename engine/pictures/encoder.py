@@ -5,7 +5,6 @@ A picture is encoded once: its rows are kept, by the digest of its pixels, as lo
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,34 +12,17 @@ from pathlib import Path
 
 from engine.errors import PictureError
 from engine.interfaces import Run, Runs
+from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.mtmd import MtmdContext, PictureChunk, PictureRows, TokenizedPicture
 from engine.picture import BYTES_PER_PIXEL, Picture, PictureSize
+from engine.pictures.named_runs import NamedRuns
 from engine.pictures.side_file import row_end
+from engine.storage.cost_store import file_facts, key_of
 
 _MOST_KNOWN = 512  # pictures whose places are known: more than a prompt has
 _MOST_ROW_BYTES = 256 << 20
-_LEAST_ID = -(2**31)
-# -1 parts conversations in `engine.drafters.suffix.index`. An id is given once, so that what is kept of an older
-# encoder means nothing else in a newer one.
-_next_id = -2
-_numbering = threading.Lock()
-
-
-def _take_ids(count: int) -> int:
-    """The first of so many new ids.
-
-    Raises:
-        PictureError: there are none left.
-    """
-    global _next_id  # noqa: PLW0603  (one numbering for all sessions of the program)
-    with _numbering:
-        first = _next_id
-        if first - count < _LEAST_ID:
-            raise PictureError("No more pictures can be told apart in one run of the program.", "Restart Paceline.")
-        _next_id = first - count
-    return first
 
 
 @dataclass(slots=True)
@@ -72,7 +54,10 @@ class PictureEncoder:
         self._counts: dict[PictureSize, int] = {}
         self._pixels: dict[str, Picture] = {}  # of the prompts since `release`
         self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # the longest unused first
+        self.runs = NamedRuns()
+        self._key = key_of(*file_facts(str(path)), *library.build_facts())  # what the rows depend on beside the pixels
         self.num_encoded = 0  # runs, so far
+        self.num_readers = 0  # answers in the making, which may ask for rows yet
 
     def close(self) -> None:
         """Free all of it."""
@@ -94,6 +79,7 @@ class PictureEncoder:
             known = self._known[picture.digest] = self._look(picture)
             while len(self._known) > _MOST_KNOWN:
                 self._drop(self._known.popitem(last=False)[1])
+            self.runs.shrink({first for each in self._known.values() for first in each.chunks})
         self._known.move_to_end(picture.digest)
         self._pixels[picture.digest] = picture
         return known.ids
@@ -115,7 +101,7 @@ class PictureEncoder:
         return self._counts[size]
 
     def release(self) -> None:
-        """An answer is done: pixels are not needed any more."""
+        """No answer is in the making: pixels are not needed any more."""
         self._pixels.clear()
         for known in self._known.values():
             if known.whole is not None:
@@ -126,28 +112,15 @@ class PictureEncoder:
         """What the sequence of a context of the target needs."""
         return _ContextRuns(self, context)
 
-    def run_of(self, place_id: int) -> Run | None:
-        """See `Runs.run_of`."""
-        found = self._find(place_id)
-        return found[1] if found is not None else None
-
     def append(self, run: Run, context: LlamaContext) -> None:
         """See `Runs.append`."""
-        found = self._find(run.first_id)
-        if found is None:
+        known = next((each for each in reversed(self._known.values()) if run.first_id in each.chunks), None)
+        if known is None:
             raise PictureError("A picture of this conversation is not kept any more.", "Send the message again.")
-        known = found[0]
         rows = self._rows.get(run.first_id)
         if rows is None:
             rows = self._encode(known, run)
         self._mtmd.decode(context, known.chunks[run.first_id], rows)
-
-    def _find(self, place_id: int) -> tuple[_Known, Run] | None:
-        for known in reversed(self._known.values()):
-            for part in known.parts:
-                if isinstance(part, Run) and place_id in part.ids:
-                    return known, part
-        return None
 
     def _look(self, picture: Picture) -> _Known:
         whole = self._mtmd.tokenize(picture)
@@ -156,7 +129,8 @@ class PictureEncoder:
             if isinstance(part, list):
                 parts.append(part)
                 continue
-            run = Run(_take_ids(part.num_places), part.num_places, part.num_positions)
+            name = f"{self._key} {picture.digest} {len(chunks)}"
+            run = self.runs.named(name, part.num_places, part.num_positions)
             parts.append(run)
             chunks[run.first_id] = self._mtmd.placeholder(part)
         return _Known(parts, chunks, whole)
@@ -196,7 +170,7 @@ class _ContextRuns:
 
     def __init__(self, encoder: PictureEncoder, context: LlamaContext) -> None:
         self._encoder, self._context = encoder, context
-        self.run_of = encoder.run_of
+        self.run_of, self.named, self.name_of = encoder.runs.at, encoder.runs.named, encoder.runs.name_of
 
     def append(self, run: Run) -> None:
         """See `Runs.append`."""

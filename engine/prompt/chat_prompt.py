@@ -17,7 +17,7 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.message_forms import PROBE, ArgumentForm, Conversation, MessageForms, arguments_of
-from engine.prompt.pictures import IdsOfPicture, PictureMarks
+from engine.prompt.pictures import IdsOfPicture, PictureMarks, beside_results
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
@@ -159,16 +159,24 @@ class PromptBuilder:
         on with it; and where ``ends_reasoning``.
 
         A template that refuses the messages as they are, or leaves words of one out, gets them in the closest form
-        that carries all of them (`engine.prompt.message_forms`). ``variables`` are those of the template beside the
-        messages.
+        that carries all of them (`engine.prompt.message_forms`). Where it does not write the pictures of a tool's
+        result, the user shows them behind it. ``variables`` are those of the template beside the messages.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
             TemplateError: the template is broken, carries a message in no form, or took too long.
         """
-        text, mark, pictures = self._rendered(messages, tools, variables, ends_reasoning=ends_reasoning)
-        ids = pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, goes_on=behind))
-        return self._with_bos(ids)
+
+        def ids_of(given: Sequence[Message]) -> list[int]:
+            text, mark, pictures = self._rendered(given, tools, variables, ends_reasoning=ends_reasoning)
+            return pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, goes_on=behind))
+
+        try:
+            return self._with_bos(ids_of(messages))
+        except TemplateError:
+            if not any(message.pictures for message in messages if message.role == "tool"):
+                raise
+        return self._with_bos(ids_of(beside_results(messages)))
 
     def text_of(self, request: ChatRequest) -> str:
         """The prompt of a chat as text. Unlike `of_request`, it no longer tells control tokens from words like them.

@@ -17,6 +17,7 @@ from engine.sentences import said
 
 IdsOfPicture = Callable[[Picture], list[int]]
 MOST_PICTURES = 64  # in one prompt
+_OF_RESULTS = "The pictures of the result: "
 
 
 class PictureMarks:
@@ -81,6 +82,27 @@ class PictureMarks:
         if ids[-1] < 0:
             raise PromptError("Nothing follows the picture.", "Write something behind it.")
         return ids
+
+
+def beside_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with the pictures of tools' results in what the user says behind them."""
+    made, waiting = list[Message](), list[Picture]()
+    for message in messages:
+        if message.role == "tool":
+            waiting += [picture for _, picture in message.pictures]
+            made.append(replace(message, pictures=()))
+            continue
+        if waiting and message.role == "user":
+            message = replace(message, pictures=(*((0, one) for one in waiting), *message.pictures))  # noqa: PLW2901
+        elif waiting:
+            made.append(_shown(waiting))
+        waiting = []
+        made.append(message)
+    return (*made, _shown(waiting)) if waiting else tuple(made)
+
+
+def _shown(pictures: Sequence[Picture]) -> Message:
+    return Message("user", _OF_RESULTS, pictures=tuple((len(_OF_RESULTS), one) for one in pictures))
 
 
 def cannot_see() -> PictureError:

@@ -96,16 +96,16 @@ def model_drafter(
 ) -> DraftModelDrafter | None:
     """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None where there is none.
 
-    ``vocab`` is the target's. ``sees_nothing``: there are pictures in the prompt. A draft reads a word in their places;
-    a head, which reads the target's rows with the tokens that they are of, cannot.
+    ``vocab`` is the target's. ``sees_nothing``: there are pictures in the prompt. A draft reads a word in their places,
+    a head passes over them.
     """
-    if draft is None or (sees_nothing and draft.info.head):
+    if draft is None:
         return None
     if translated is not None:
         return TranslatedDrafter(translated, vocab.eog_ids, should_stop)
     source = Source.HEAD if draft.info.head else Source.DRAFT
     sequence: DraftSequence = draft.sequence
-    if sees_nothing:
+    if sees_nothing and not draft.info.head:
         sequence = BlindSequence(draft.sequence, tokens_amid(vocab, WORD_FOR_PICTURE)[0])
     return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 

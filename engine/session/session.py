@@ -396,13 +396,14 @@ class Session:
         """
         target, prompt = self._loaded(), self.prompts
         note = ""
-        if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
-            summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, LEAST_ROOM)
-            request = yield from summarising.fit(
-                request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
-            )
-            note = summarising.note
-        yield from self._answer(request, should_stop, note)
+        with self._sight.reading():
+            if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
+                summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, LEAST_ROOM)
+                request = yield from summarising.fit(
+                    request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
+                )
+                note = summarising.note
+            yield from self._answer(request, should_stop, note)
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target, prompt = self._loaded(), self.prompts
@@ -411,8 +412,6 @@ class Session:
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
             reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
         pictures = self._sight.ids_in(request)
-        if pictures and self._draft is not None and self._draft.info.head and request.mode is Mode.HEAD:
-            reason = said("a head reads tokens, and pictures are none.")
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
@@ -449,11 +448,8 @@ class Session:
             model.sharpness = sharpness
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._lane)
-        try:
-            with self.interrupt.attached_to(self._contexts()):
-                yield from answer.events(should_stop)
-        finally:
-            self._sight.release()
+        with self.interrupt.attached_to(self._contexts()):
+            yield from answer.events(should_stop)
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.request_check()
         if request.use_past:
@@ -467,10 +463,8 @@ class Session:
         """
         target = self._loaded()
         check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
-        try:
+        with self._sight.reading():
             return self.prompts.of_request(request)
-        finally:
-            self._sight.release()
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
@@ -502,7 +496,7 @@ class Session:
         self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
     ) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
-            self._draft.follow(on=mode in WITH_MODEL and not sees_nothing)
+            self._draft.follow(on=mode in WITH_MODEL)
         vocab = self._loaded().model.vocab
         return model_drafter(self._draft, self._translated, vocab, should_stop, sees_nothing=sees_nothing)
 

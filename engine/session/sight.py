@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -113,10 +114,20 @@ class Sight:
         except PictureError:
             return 0  # which is told when it is sent
 
-    def release(self) -> None:
-        """An answer is done."""
-        if self._encoder is not None:
-            self._encoder.release()
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Inside it pictures of prompts are there to be read, whichever other answer ends meanwhile."""
+        encoder = self._encoder
+        if encoder is None:
+            yield
+            return
+        encoder.num_readers += 1
+        try:
+            yield
+        finally:
+            encoder.num_readers -= 1
+            if not encoder.num_readers:
+                encoder.release()
 
     def close(self) -> None:
         """Free the encoder."""

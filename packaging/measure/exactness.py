@@ -6,12 +6,13 @@
     python packaging/measure/exactness.py mutants --target T.gguf --draft D.gguf
 
 `greedy` compares every mode with plain decoding and lists each difference with the margin of the logits where it
-begins; with `--tie-safe` there must be none. `seeded` does so above temperature 0, each prompt with a seed of its own,
-under several sampling chains and a grammar in turn; the seed's numbers are part of the margin then. `sampling` compares
-the first token with the exact p, and each of the first three positions with plain decoding, by chi-square over cells
-pooled to at least ten expected: at depth 3, and paced through all depths by cost curves that are made up; what is
-suspicious is looked at once more, with other seeds and four times the samples. `mutants` breaks the verification on
-purpose and shows that the same test notices.
+begins; with `--tie-safe` there must be none. With `--parallel` the answers of a mode are made side by side, as many at
+once. `seeded` does so above temperature 0, each prompt with a seed of its own, under several sampling chains and a
+grammar in turn; the seed's numbers are part of the margin then. `sampling` compares the first token with the exact p,
+and each of the first three positions with plain decoding, by chi-square over cells pooled to at least ten expected: at
+depth 3, and paced through all depths by cost curves that are made up; what is suspicious is looked at once more, with
+other seeds and four times the samples. `mutants` breaks the verification on purpose and shows that the same test
+notices.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -84,6 +86,16 @@ class Found:
     tie_s: float = 0.0
     decode_s: float = 0.0
 
+    def count(self, end: Finished) -> None:
+        """Add an answer's counters."""
+        self.num_answers += 1
+        self.tie_checks += end.stats.tie_checks
+        self.tie_tokens += end.stats.tie_tokens
+        self.tie_s += end.stats.tie_s
+        self.decode_s += end.stats.decode_s
+        self.accepted += end.stats.accepted
+        self.proposed += end.stats.proposed
+
 
 def same_answers(options: argparse.Namespace) -> int:
     """Compare the tokens of all modes with plain decoding's, greedy or seeded.
@@ -91,43 +103,28 @@ def same_answers(options: argparse.Namespace) -> int:
     Return 1 where one differs by more than 0.05 of margin, and with ``--tie-safe`` where any differs.
     """
     session = Session()
-    session.load(LoadRequest(options.target, options.draft, n_ctx=2048))
+    session.load(LoadRequest(options.target, options.draft, n_ctx=2048, parallel=options.parallel))
     modes = [Mode(name) for name in options.modes] if options.modes else list(Mode)
     runs = [(mode, depth) for mode in modes if mode is not Mode.OFF for depth in options.depths or [None]]
     found = {run: Found() for run in runs}
     is_chat = session.ready().target.template_name == FROM_MODEL
     ends, number = time.monotonic() + 60.0 * options.minutes, options.skip
-    for number, text in islice(enumerate(greedy_prompts(options.prompts)), options.skip, None):
+    prompts = islice(enumerate(greedy_prompts(options.prompts)), options.skip, None)
+    while group := list(islice(prompts, options.parallel)):
         if time.monotonic() > ends:
             break
-        chain, sampling = "greedy", SamplingParams(temperature=0.0)
-        if options.what == "seeded":
-            chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
-            sampling = replace(CHAINS[chain], seed=number)
-        request = ChatRequest(
-            messages=(Message("user", text),) if is_chat else (),
-            raw_prompt=None if is_chat else f"{text} ",
-            sampling=sampling,
-            grammar=GRAMMAR if "grammar" in chain else "",
-            max_tokens=options.tokens,
-            ignore_eos="grammar" not in chain,
-            tie_safe=options.tie_safe,
-        )
-        plain = answer(session, request).token_ids
+        number = group[-1][0]
+        requests = [request_of(options, place, text, is_chat=is_chat) for place, text in group]
+        plain = [answer(session, request).token_ids for request in requests]
         for (mode, depth), one in found.items():
-            end = answer(session, replace(request, mode=mode, depth=depth))
-            one.num_answers += 1
-            one.tie_checks += end.stats.tie_checks
-            one.tie_tokens += end.stats.tie_tokens
-            one.tie_s += end.stats.tie_s
-            one.decode_s += end.stats.decode_s
-            one.accepted += end.stats.accepted
-            one.proposed += end.stats.proposed
-            if end.token_ids != plain:
-                margin = margin_at_difference(session, request, plain, end.token_ids)
-                one.num_different += 1
-                one.worst_margin = max(one.worst_margin, margin)
-                print(f"{mode.value} {depth}: {chain}: differs, margin {margin:.5f}: {text}", flush=True)
+            for request, wanted, end in zip(requests, plain, answers(session, requests, mode, depth), strict=True):
+                one.count(end)
+                if end.token_ids != wanted:
+                    margin = margin_at_difference(session, request, wanted, end.token_ids)
+                    one.num_different += 1
+                    one.worst_margin = max(one.worst_margin, margin)
+                    text = request.messages[0].content if request.messages else request.raw_prompt
+                    print(f"{mode.value} {depth}: differs, margin {margin:.5f}: {text}", flush=True)
     else:
         number = options.prompts
     print(f"prompts {options.skip} to {number} of {options.prompts}")
@@ -141,6 +138,42 @@ def same_answers(options: argparse.Namespace) -> int:
     num_different = sum(one.num_different for one in found.values())
     worst = max(one.worst_margin for one in found.values())
     return 1 if worst > 0.05 or (options.tie_safe and num_different) else 0
+
+
+def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: bool) -> ChatRequest:
+    """Make the request of a prompt, under the chain whose turn it is where it has a seed."""
+    chain, sampling = "greedy", SamplingParams(temperature=0.0)
+    if options.what == "seeded":
+        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
+        sampling = replace(CHAINS[chain], seed=number)
+    return ChatRequest(
+        messages=(Message("user", text),) if is_chat else (),
+        raw_prompt=None if is_chat else f"{text} ",
+        sampling=sampling,
+        grammar=GRAMMAR if "grammar" in chain else "",
+        max_tokens=options.tokens,
+        ignore_eos="grammar" not in chain,
+        tie_safe=options.tie_safe,
+    )
+
+
+def answers(session: Session, requests: list[ChatRequest], mode: Mode, depth: int | None) -> list[Finished]:
+    """Run requests in a mode, side by side where there are several."""
+    asked = [replace(request, mode=mode, depth=depth) for request in requests]
+    if len(asked) == 1:
+        return [answer(session, asked[0])]
+    ends = dict[int, Finished]()
+
+    def work(lane: int) -> None:
+        ends[lane] = answer(session.lane(lane), asked[lane])
+        session.lane(lane).leave()
+
+    session.prepare_lanes(lambda: False)
+    for lane in range(len(asked)):
+        session.batcher.start(partial(work, lane), lane)
+    while len(session.batcher):
+        session.batcher.step()
+    return [ends[lane] for lane in range(len(asked))]
 
 
 def answer(session: Session, request: ChatRequest) -> Finished:
@@ -189,6 +222,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--prompts", type=int, default=60, help="of the greedy measurement")
+    parser.add_argument("--parallel", type=int, default=1, help="greedy and seeded: answers of a mode side by side")
     parser.add_argument("--skip", type=int, default=0, help="so many of them, which an earlier run compared")
     parser.add_argument("--minutes", type=float, default=inf, help="end after so many; --skip goes on")
     parser.add_argument("--tie-safe", action="store_true", help="with near ties decided as plain decoding does")

@@ -129,6 +129,7 @@ class MessageArea(QScrollArea):
             card = tool = ToolCard(self._theme, view)
             tool.decided.connect(self.call_decided)
             tool.repeat_requested.connect(self.call_repeated)
+            tool.attachment_opened.connect(self.attachment_opened)
             tool.resized.connect(self.lay_out)
         else:
             card = answer = AnswerCard(self._theme, view, width)

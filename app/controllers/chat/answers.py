@@ -108,6 +108,7 @@ class _StreamingAnswer:
     stats: RunStats | None = None
     is_asked: bool = False  # the engine has the request
     engine_url: str = ""  # of the engine that has it
+    is_alone: bool = False  # the engine makes no other beside it
     has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
     has_words: bool = False  # not blanks alone
@@ -320,10 +321,11 @@ class AnswerController:
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
         numbers = list(self._making)
-        before = [self._making[number] for number in numbers[: numbers.index(streaming.request_id)]]
-        titles = tuple(each.title for each in before if each.is_asked and each.engine_url == streaming.engine_url)
-        waits = streaming.is_asked and not streaming.has_begun and len(titles) >= self._models.num_parallel
-        return titles if waits else ()
+        asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
+        before = [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
+        at_once = 1 if any(each.is_alone for each in (*before, streaming)) else self._models.num_parallel
+        waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
+        return tuple(each.title for each in before) if waits else ()
 
     def _new_answer(self, turn: Turn) -> _StreamingAnswer:
         """An answer that is about to be asked for in the open chat."""
@@ -387,7 +389,8 @@ class AnswerController:
         self._note_drawn(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
-        streaming.is_asked, streaming.engine_url = True, self._models.engine_url
+        streaming.is_asked, streaming.is_alone = True, request.tie_safe
+        streaming.engine_url = self._models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))

@@ -237,7 +237,8 @@ class ToolProviders(QObject):
     # ---- on the thread of the built-in tools ------------------------------------------------------------------------
 
     def _files(self, conversation_id: int) -> Sequence[Attachment]:
-        return [attachment for view in self._store.history(conversation_id) for attachment in view.attachments]
+        views = self._store.history(conversation_id)
+        return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
 
     def _search(self, conversation_id: int, words: str, most: int) -> Sequence[ChatHit]:
         hits = self._store.library.search(words).result() or ()

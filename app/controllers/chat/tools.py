@@ -14,6 +14,7 @@ from app.controllers.chat.tool_providers import ToolProviders
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.allowed_tools import allowed_line, read_allowed_tools
+from app.domain.attachments import Attachment
 from app.domain.messages import MessageView
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
@@ -85,7 +86,7 @@ class ToolController(QObject):
     def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
         super().__init__()
         self._window, self._store, self._keeper = parts.window, parts.store, parts.keeper
-        self._attempt, self._succeeds = parts.attempt, parts.succeeds
+        self._attempt = parts.attempt
         self._conversations, self._models = conversations, models
         self.providers = ToolProviders(parts)
         self.turns: dict[int, ToolTurn] = {}
@@ -238,7 +239,7 @@ class ToolController(QObject):
         refused = turn.loop.decided(decision)
         self._keep_permission(turn, decision)
         if refused is not None:
-            self._change(turn, place, CallStatus.REFUSED, refused.text)
+            self._change(turn, place, CallStatus.REFUSED, refused)
         self._proceed(turn)
 
     def _keep_permission(self, turn: ToolTurn, decision: Decision) -> None:
@@ -282,7 +283,7 @@ class ToolController(QObject):
             turn.cancel()
         for place, view in enumerate(turn.calls):
             if view.call is not None and view.call.status in OPEN:
-                self._change(turn, place, CallStatus.STOPPED, "")
+                self._change(turn, place, CallStatus.STOPPED)
         self._ended(turn)
 
     def close(self) -> None:
@@ -310,12 +311,12 @@ class ToolController(QObject):
             elif isinstance(todo, Call):
                 self._run(turn, place, todo.call)
             else:
-                self._change(turn, place, CallStatus.ASKED, "")
+                self._change(turn, place, CallStatus.ASKED)
                 self.on_changed()
 
     def _run(self, turn: ToolTurn, place: int, call: ToolCall) -> None:
         """Run a call; that it runs is in the file before."""
-        if not self._change(turn, place, CallStatus.RUNNING, ""):
+        if not self._change(turn, place, CallStatus.RUNNING):
             self.stop(turn.conversation_id)
             return
         turn.begun_s = time.monotonic()
@@ -331,22 +332,31 @@ class ToolController(QObject):
         # One that is run again is of no answer of this turn.
         kept = turn.loop.returned(result) or bounded(result, RESULT_CHARS)
         status = CallStatus.FAILED if kept.is_error else CallStatus.DONE
-        self._change(turn, place, status, kept.text, cut=kept.cut, took_ms=took_ms)
+        self._change(turn, place, status, kept, took_ms=took_ms)
         self._proceed(turn)
 
     def _change(
-        self, turn: ToolTurn, place: int, status: CallStatus, text: str, *, cut: int = 0, took_ms: int | None = None
+        self,
+        turn: ToolTurn,
+        place: int,
+        status: CallStatus,
+        result: ToolResult | None = None,
+        *,
+        took_ms: int | None = None,
     ) -> bool:
         """Store and show what became of a call; False where it could not be stored."""
         view = turn.calls[place]
         if view.call is None:
             return False
-        call = replace(view.call, status=status, cut=cut, took_ms=took_ms)
-        view = turn.calls[place] = replace(view, call=call, text=text)
-        stored = self._succeeds(lambda: self._store.calls.change(view.id, call, text))
+        result = result or ToolResult(view.call.call_id, "")
+        call = replace(view.call, status=status, cut=result.cut, took_ms=took_ms)
+        message_id = view.id
+        kept = self._attempt(lambda: self._store.calls.change(message_id, call, result.text, result.pictures))
+        shown = tuple(_without_data(each) for each in kept or ())
+        view = turn.calls[place] = replace(view, call=call, text=result.text, attachments=shown)
         if self._is_shown(turn):
             self._window.transcript.update_call(view)
-        return stored
+        return kept is not None
 
     def _ended(self, turn: ToolTurn) -> None:
         if self._is_shown(turn):
@@ -363,6 +373,12 @@ def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
     while place and views[place - 1].call is not None:
         place -= 1
     return list(views[place:])
+
+
+def _without_data(attachment: Attachment) -> Attachment:
+    """What is shown of it: a thumbnail; the picture is read again when it is opened."""
+    picture = attachment.picture
+    return attachment if picture is None else replace(attachment, picture=replace(picture, data=b""))
 
 
 def _arguments(call: StoredCall) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
 from engine.records import JobEvent, Problem
@@ -31,7 +31,6 @@ class SelfDraftJob:
     It returns what was found, or why nothing was.
     """
 
-    shares: ClassVar[bool] = False
     target: Path
     folder: Path
     cache_dir: Path

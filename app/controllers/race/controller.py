@@ -115,15 +115,22 @@ class RaceController(QObject):
         """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
         navigation = self._window.race
         self.show_state()
-        typed = self._window.composer.text.strip()
-        if not self._racing and typed:
-            self._page.ask(typed, self._before_new())
+        unsent = None if self._racing else self._unsent()
+        if unsent is not None:
+            self._page.ask(unsent.content, self._before_new(), unsent.pictures)
         elif not self._racing and (last := self._last_question()) is not None:
             self.open_for(last)
             return
         elif not self._racing and not self._page.form.setup.question:
             self._page.ask("", self._before_new())
         navigation.open()
+
+    def _unsent(self) -> Message | None:
+        """What stands in the composer, with what is attached, as it would be asked; None where it is empty."""
+        chat_id, typed = self._conversations.current_id, self._window.composer.text.strip()
+        attached = self._parts.attempt(lambda: self._parts.store.attachments.unsent(chat_id)) or ()
+        view = MessageView(0, "user", typed, attachments=attached)
+        return next(iter(prompt_messages("", [view], self._parts.decode)), None)
 
     def open_with(self, question: str) -> None:
         """Show the page with this question, as the first of a chat."""

@@ -69,8 +69,6 @@ class _LatestAnswer:
 class RaceJob:
     """One race, to be given to the engine's thread once."""
 
-    shares = False
-
     def __init__(self, setup: RaceSetup, request: ChatRequest, store: RaceStore, speeds: PairSpeeds) -> None:
         """``request`` is the question with the settings of all lanes; mode and depth are each lane's own.
 

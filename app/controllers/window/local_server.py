@@ -117,6 +117,13 @@ class LocalServerController(QObject):
         """Whether an answer to a program is in the making."""
         return self._server is not None and bool(self._server.activity.num_running)
 
+    @property
+    def _is_full(self) -> bool:
+        """Whether programs have what the engine makes at once, or have another model: a chat's answer waits for one."""
+        num_running = self._server.activity.num_running if self._server is not None else 0
+        has_room = num_running + self._answers.num_answering <= self._models.num_parallel and not self._served.guest
+        return num_running > 0 and not has_room
+
     def close(self, timeout_s: float) -> bool:
         """End it: the app closes. False where it did not end in so many seconds."""
         server, self._server = self._server, None
@@ -189,7 +196,7 @@ class LocalServerController(QObject):
         if self._wanted() is None:
             self._take_back_problem()
         address = "" if server is None or self._setup is None else server.address  # it may be on its way out
-        waits = bool(activity.num_running) and self._answers.is_waiting
+        waits = self._is_full and self._answers.is_waiting
         state = self._state(bool(address))
         self._window.local_server.set_view(
             ServerView(state, address, activity, self._problem, waits, self._served.guest)
@@ -218,7 +225,7 @@ class LocalServerController(QObject):
     def show_waiting(self) -> None:
         """Say in the chat what its question waits for: other answers, a program's, or its model to come back."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self.is_answering, self._coming_back, self._answers.waits_for)
+            self._window.transcript.show_waiting(self._is_full, self._coming_back, self._answers.waits_for)
         else:
             self._coming_back = None
 

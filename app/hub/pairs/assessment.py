@@ -73,9 +73,8 @@ def assess_pair(
     """
     match = check_draft(target, draft, should_stop) if draft else None
     pair, shared = pair_plan(target, draft, plan), plan.shared_context
-    chosen = choose_parallel(
-        pair, room, plan.parallel, shared=shared, obstacle=obstacle_of(target.header, shared=shared)
-    )
+    obstacle = obstacle_of(target.header, shared=shared)
+    chosen = choose_parallel(pair, room, plan.parallel, shared=shared, obstacle=obstacle)
     pair = pair.answering(chosen.number, shared=shared)
     return PairAssessment(match, fit_table(pair, room), pair)
 

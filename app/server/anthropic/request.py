@@ -102,7 +102,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
         if kind == "tool_use" and role == "assistant":
             calls.append(_call(Fields(block, f"{at}.")))
         elif kind == "tool_result" and role == "user":
-            results.append(_result(Fields(block, f"{at}."), at))
+            results.append(_result(Fields(block, f"{at}."), at, source))
         elif kind == "image":
             parts.append(_picture(Fields(block, f"{at}."), at, source, may_be_here=role == "user"))
         elif kind not in _THOUGHTS:
@@ -185,14 +185,23 @@ def _call(fields: Fields) -> Json:
     return call
 
 
-def _result(fields: Fields, param: str) -> Json:
+def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
+    """A result of a tool: texts, and pictures."""
     fields.take("type")
     call_id, content = fields.needed("tool_use_id"), fields.take("content")
     fields.flag("is_error")  # its words say so
     fields.take("cache_control")
     fields.end()
-    texts = [] if content is None else _texts(content, f"{param}.content")
-    return {"role": "tool", "tool_call_id": call_id, "content": "\n".join(texts)}
+    parts = list[str | Json]()
+    for place, block in enumerate(content if isinstance(content, list) else []):
+        at = f"{param}.content[{place}]"
+        is_picture = isinstance(block, dict) and block.get("type") == "image"
+        read = [_picture(Fields(block, f"{at}."), at, source, may_be_here=True)] if is_picture else None
+        parts += read or _texts([block], f"{param}.content", place)
+    if all(isinstance(part, str) for part in parts):
+        texts = _texts([] if content is None else content, f"{param}.content")
+        return {"role": "tool", "tool_call_id": call_id, "content": "\n".join(texts)}
+    return {"role": "tool", "tool_call_id": call_id, "content": _joined(parts)}
 
 
 # ---- tools and thinking ---------------------------------------------------------------------------------------------

@@ -109,12 +109,19 @@ def with_attachments(
     """Give messages their attachments, without the texts where these are not wanted."""
     listed = tuple(views)
     found: dict[int, list[Attachment]] = {}
-    ids = [view.id for view in listed if view.role == "user"]
+    ids = [view.id for view in listed if view.role in ("user", "tool")]
     for owner, attachment in _owned(db, _WHOLE if texts else _SHOWN, ids):
         found.setdefault(owner, []).append(attachment)
     if not found:
         return listed
     return tuple(replace(view, attachments=tuple(found[view.id])) if view.id in found else view for view in listed)
+
+
+def set_of_message(db: sqlite3.Connection, message_id: int, given: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    """Give a message these attachments in place of those that it had; they come back with their ids."""
+    index.forget_attachments_of(db, message_id)
+    db.execute("DELETE FROM attachments WHERE message_id = ?", (message_id,))
+    return tuple(insert(db, "message_id", message_id, each) for each in given)
 
 
 def of_message(db: sqlite3.Connection, message_id: int) -> tuple[Attachment, ...]:

@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from app.domain.attachments import Attachment
 from app.domain.errors import StorageError
 from app.domain.messages import MessageView
 from app.domain.tools.calls import SETTLED, StoredCall
-from app.storage.chats import index, messages
+from app.storage.chats import attachments, index, messages
 from app.storage.chats.codec import call_to_text
 from app.storage.chats.writer import DatabaseAccess
 
@@ -42,20 +43,25 @@ class StoredCalls:
 
         return self._access.write(job)
 
-    def change(self, message_id: int, call: StoredCall, text: str = "") -> None:
+    def change(
+        self, message_id: int, call: StoredCall, text: str = "", pictures: Sequence[Attachment] = ()
+    ) -> tuple[Attachment, ...]:
         """Store what became of a call, and its result; nothing happens where the message is gone.
+
+        The pictures of the result come back with their ids.
 
         Raises:
             StorageError: it could not be stored.
         """
 
-        def job(db: sqlite3.Connection) -> None:
+        def job(db: sqlite3.Connection) -> tuple[Attachment, ...]:
             index.forget_message(db, message_id)
             sql = "UPDATE messages SET call = ?, call_status = ?, text = ? WHERE id = ? AND call_status <> ''"
-            db.execute(sql, (call_to_text(call), call.status.value, text, message_id))
+            num_changed = db.execute(sql, (call_to_text(call), call.status.value, text, message_id)).rowcount
             index.add_message(db, message_id)
+            return attachments.set_of_message(db, message_id, pictures) if num_changed else ()
 
-        self._access.write(job)
+        return self._access.write(job)
 
 
 def settle_open(db: sqlite3.Connection) -> int:

@@ -1,20 +1,27 @@
-"""What a server's tools are told as, and what their results say: text, cleaned and bounded, with words for the rest."""
+"""What a server's tools are told as, and what their results say: text and pictures, both bounded, words for others."""
 
 from __future__ import annotations
 
+import base64
 import json
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mcp_types import CallToolResult, ContentBlock, JSONRPCMessage, JSONRPCResponse, Tool
 from mcp_types import EmbeddedResource as Embedded
 
+from app.domain.attachment_errors import FileUnreadableError
+from app.domain.attachments import Attachment
+from app.storage.pictures import picture_attachment
 from app.tools.interface import ToolDefinition, ToolResult
 from app.tools.mcp.limits import MESSAGE_VALUES, RESULT_PARTS, SCHEMAS_BYTES
 from app.tools.mcp.words import description, one_line, plain_text, schema, tool_name
 from engine.sentences import Sentence, said
 
 _EMPTY = "(The tool gave nothing.)"
+MOST_PICTURES = 8  # of a result
+PICTURE_S, PICTURES_S = 10.0, 20.0  # to decode one, and all of a result: a call waits for it
 
 
 def usable_tools(listed: Sequence[Tool], most: int) -> tuple[dict[str, Tool], int]:
@@ -64,10 +71,14 @@ def too_many_values() -> Sentence:
 
 
 def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult:
-    """A result as text. What is no text is named in words; structured content counts where there is no other."""
-    kept: list[str] = []
+    """A result as text and pictures, each named in the text where it stood; what is neither is named in words.
+
+    Structured content counts where there is no other. Pictures are decoded here, each in a child process, which takes
+    `PICTURES_S` at most.
+    """
+    pictures, kept = _Pictures(), list[str]()
     size = cut = 0
-    for text in _texts(given):
+    for text in _texts(given, pictures):
         room = max(0, max_chars - size)
         # Of what is left out no more is cleaned than may fill the room: Python's lock is held meanwhile, for 230 ms of
         # 10 MB of colours.
@@ -76,18 +87,52 @@ def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult
         size += len(kept[-1]) + 1
         cut += len(more) - len(kept[-1]) + max(0, len(text) - 2 * room)
     text = "\n".join(part for part in kept if part)
-    return ToolResult(call_id, text or _EMPTY, bool(given.is_error), cut)
+    return ToolResult(call_id, text or _EMPTY, bool(given.is_error), cut, tuple(pictures.found))
 
 
-def _texts(given: CallToolResult) -> Iterable[str]:
+class _Pictures:
+    """The pictures of a result, those that can be read."""
+
+    def __init__(self) -> None:
+        self.found: list[Attachment] = []
+        self._num_seen = 0
+        self._until_s = time.monotonic() + PICTURES_S
+
+    def words_for(self, data: str) -> str:
+        """Take a picture in Base64, and give what stands for it in the text."""
+        self._num_seen += 1
+        name = f"picture {self._num_seen}"
+        if self._num_seen > MOST_PICTURES:
+            return ""
+        limit_s = min(PICTURE_S, self._until_s - time.monotonic())
+        try:
+            if limit_s <= 1.0:
+                return f"[{name} was left out: reading those before it took too long]"
+            self.found.append(picture_attachment(name, base64.b64decode(data, validate=True), limit_s))
+        except FileUnreadableError as error:
+            return f"[{name} cannot be shown: {error.message}]"
+        except ValueError:
+            return f"[{name} cannot be shown: it is not in Base64.]"
+        return f"[{name}]"
+
+    def words_at_end(self) -> str:
+        """How many were too many."""
+        over = self._num_seen - MOST_PICTURES
+        return f"[{over:,} more pictures were left out]" if over > 0 else ""
+
+
+def _texts(given: CallToolResult, pictures: _Pictures) -> Iterable[str]:
     if not given.content and given.structured_content is not None:
         yield json.dumps(given.structured_content, ensure_ascii=False)
     for part in given.content:
-        yield _text_of(part)
+        yield _text_of(part, pictures)
+    yield pictures.words_at_end()
 
 
-def _text_of(part: ContentBlock) -> str:
+def _text_of(part: ContentBlock, pictures: _Pictures) -> str:
     """One part of a result."""
+    if (data := _picture_in(part)) is not None:
+        return pictures.words_for(data)
     if isinstance(part, Embedded):
         inside: Any = part.resource
         if isinstance(text := getattr(inside, "text", None), str):
@@ -97,9 +142,18 @@ def _text_of(part: ContentBlock) -> str:
         return part.text
     if part.type == "resource_link":
         return f"[a link to {one_line(part.name)}: {one_line(str(part.uri), 200)}]"
-    what = {"image": "an image", "audio": "a sound"}.get(part.type, "something")
+    what = "a sound" if part.type == "audio" else "something"
     num_bytes = len(part.data) * 3 // 4  # of Base64
     return f"[{what}, {_kind(part)}, {num_bytes:,} bytes; only text can be shown to the model]"
+
+
+def _picture_in(part: ContentBlock) -> str | None:
+    """A picture in Base64; None where the part is none."""
+    if part.type == "image":
+        return part.data
+    inside: Any = part.resource if isinstance(part, Embedded) else None
+    blob = getattr(inside, "blob", None)
+    return blob if isinstance(blob, str) and (inside.mime_type or "").startswith("image/") else None
 
 
 def _kind(part: Any) -> str:  # noqa: ANN401 (whatever has a type)

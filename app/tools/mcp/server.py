@@ -118,7 +118,8 @@ class Server:
         except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
             words = await self._sentence(error, is_start=False)
             return ToolResult(call_id, words, is_error=True)
-        return result_of(call_id, given, self._limits.result_chars)
+        # On a thread: pictures are decoded, which nobody else waits for.
+        return await asyncio.to_thread(result_of, call_id, given, self._limits.result_chars)
 
     async def _open(self, stack: AsyncExitStack) -> None:
         entry = self.entry

@@ -69,7 +69,7 @@ class MedusaModel:
 
     def _append(self, ids: TokenIds) -> None:
         end = self.num_past + len(ids)
-        self._ids[self.num_past : end] = ids
+        self._ids[self.num_past : end] = np.maximum(ids, 0)  # places of pictures are below
         self.num_past = end
 
     def _scores(self, place: int) -> Row | None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.option_values import CONTEXTS, MOST_LAYERS, MOST_THREADS
 from app.cli.output import INTERRUPTED
-from app.cli.parser import CONTEXTS, MOST_LAYERS, MOST_THREADS, main, make_parser
+from app.cli.parser import main, make_parser
 from app.cli.run import load_request, make_request
 from app.domain.settings.table import FIELDS
 from app.paths import builtin_target

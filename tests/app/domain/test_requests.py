@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.controllers.load_requests import load_request
+from app.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.domain.messages import MessageState, MessageView
-from app.domain.requests import chat_request, prompt_messages
+from app.domain.requests import MOST_OF_TOOLS, chat_request, picture_sizes, prompt_messages
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.values import Settings
+from app.domain.tools.calls import CallStatus, StoredCall
 from app.paths import builtin_draft, builtin_target, find_paths
-from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode, Placement, SplitMode
+from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode, Picture, Placement, SplitMode
 
 
 def views(*pairs: tuple[str, str]) -> list[MessageView]:
@@ -47,6 +49,34 @@ def test_the_roles_always_take_turns_and_a_question_is_last(pairs: list[tuple[st
     roles = [message.role for message in prompt_messages("", views(*pairs))]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"] * (len(roles) % 2)
     assert not roles or roles[-1] == "user"
+
+
+def test_of_many_pictures_of_tools_the_oldest_are_named_and_the_beginning_stays_for_a_while() -> None:
+    def shown(num_results: int) -> list[int]:
+        """How many pictures each result shows; two are in each, and four in the question."""
+        drawn = Attachment(0, "p", AttachmentKind.PICTURE, 1, picture=StoredPicture("d", 4, 3, b""))
+        calls = (StoredCall(f"c{number}", "look", "x", "{}", CallStatus.DONE) for number in range(num_results))
+        results = [
+            MessageView(10 + i, "tool", "seen", call=one, attachments=(drawn,) * 2) for i, one in enumerate(calls)
+        ]
+        chat = [
+            MessageView(1, "user", "Look.", attachments=(drawn,) * 4),
+            MessageView(2, "assistant", "Yes."),
+            *results,
+        ]
+        question, _, *told = prompt_messages("", chat, lambda _: Picture(1, 1, b"abc"))
+        assert len(question.pictures) == 4
+        assert len(picture_sizes(chat)) == 4 + sum(len(one.pictures) for one in told)
+        for one in told:
+            assert ("cannot see: p" in one.content) == (not one.pictures)
+        return [len(one.pictures) for one in told]
+
+    most = MOST_OF_TOOLS // 2
+    assert shown(most) == [2] * most
+    first = shown(most + 1)
+    assert first == [0] * 8 + [2] * (most - 7)
+    assert shown(most + 8)[: most + 1] == first
+    assert shown(most + 9) == [0] * 16 + [2] * (most - 7)
 
 
 def test_the_settings_reach_the_request() -> None:

@@ -21,13 +21,14 @@ class Given:
 
     @property
     def shares(self) -> bool:
-        return self.request.job.shares
+        return self.request.shares
 
 
 class SharingEngine:
     """Implements `engine.requests.Engine` for jobs. Events come one at a time, as from one thread.
 
-    ``most_at_once`` is how many ran side by side at most, and ``alone`` the jobs that had it to themselves.
+    ``most_at_once`` is how many ran side by side at most, ``begun`` the jobs in the order in which they were begun, and
+    ``alone`` those that had it to themselves.
     """
 
     def __init__(self, session: object, parallel: int) -> None:
@@ -37,6 +38,7 @@ class SharingEngine:
         self._waiting: list[Given] = []
         self._running: list[Given] = []
         self.most_at_once = 0
+        self.begun: list[object] = []
         self.alone: list[object] = []
 
     def start(self) -> None:
@@ -73,6 +75,7 @@ class SharingEngine:
                 self._waiting.remove(given)
                 self._running.append(given)
                 self.most_at_once = max(self.most_at_once, len(self._running))
+                self.begun.append(given.request.job)
                 if not given.shares:
                     self.alone.append(given.request.job)
                 threading.Thread(target=self._run, args=(given,), daemon=True).start()

@@ -43,8 +43,6 @@ DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0),
 class WaitingJob:
     """Does nothing until it is over."""
 
-    shares = False
-
     def __init__(self) -> None:
         self.over = threading.Event()
 

@@ -128,7 +128,8 @@ def test_programs_take_turns(bench: Callable[..., Bench]) -> None:
     others = [two.ask("editor", "editor"), two.ask("agent 0", "agent"), two.ask("agent 1", "agent")]
     two.session.gate.set()
     assert all(listener.ended.wait(PATIENCE_S) for listener in (*batch, *others))
-    order = two.begun
+    turns = [job.request for job in two.engine.begun if isinstance(job, Turn) and job.request is not None]
+    order = [request.messages[-1].content for request in turns]
     assert order[:2] == ["warm", "script 0"]
     assert order.index("editor") < order.index("script 1"), "who has none in the making comes first"
     assert order.index("agent 0") < order.index("script 2")
@@ -182,13 +183,23 @@ def test_an_answer_that_fails_is_told_behind_those_before_it_and_ends_the_rest(
     assert isinstance(listener.events[-1], ApiError)
 
 
-def test_a_question_to_the_session_waits_for_the_answers_and_nothing_overtakes_it(bench: Callable[..., Bench]) -> None:
+def test_a_question_about_the_model_is_told_beside_the_answers(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.ask("a")
+    two.await_begun(1)
+    told = Listener()
+    two.scheduler.submit(None, told, TINY, lambda _session, _stops: "told")
+    assert told.ended.wait(PATIENCE_S)
+    assert told.events == [Told("told")]
+
+
+def test_what_is_not_of_the_model_waits_for_the_answers_and_nothing_overtakes_it(bench: Callable[..., Bench]) -> None:
     two = bench(2)
     first = two.ask("a")
     two.await_begun(1)
-    told, later = Listener(), two
+    told = Listener()
     two.scheduler.submit(None, told, ask=lambda _session, _stops: "told")
-    last = later.ask("b")
+    last = two.ask("b")
     assert not told.events
     assert two.begun == ["a"], "there would be room"
     two.session.gate.set()

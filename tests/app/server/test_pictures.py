@@ -95,6 +95,27 @@ def test_responses_and_messages_have_them_too(seeing: ScriptedServer) -> None:
     assert count.status_code == 200
 
 
+def test_results_of_tools_have_them(seeing: ScriptedServer) -> None:
+    """In each API's own form; the call's name comes along."""
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    asks: list[dict[str, object]] = [{"role": "user", "content": "Look."}]
+    called = {"role": "assistant", "content": None, "tool_calls": [call]}
+    given = {"role": "tool", "tool_call_id": "c1", "content": [words("see"), part(URL)]}
+    message = asked(seeing, CHAT, {"messages": [*asks, called, given]})
+    assert (message.role, message.name, message.content) == ("tool", "look", "see")
+    assert [place for place, _ in message.pictures] == [3]
+    item = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    output = [{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]
+    items = [*asks, item, {"type": "function_call_output", "call_id": "c1", "output": output}]
+    assert asked(seeing, "/v1/responses", {"input": items}) == message
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
+    uses = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {}}]}
+    gives = {"type": "tool_result", "tool_use_id": "c1", "content": [words("see"), block]}
+    body = {"max_tokens": 5, "messages": [*asks, uses, {"role": "user", "content": [gives]}]}
+    assert asked(seeing, "/v1/messages", body) == message
+    assert asked(seeing, CHAT, {"messages": [*asks, called, {**given, "content": "none"}]}).pictures == ()
+
+
 def test_files_below_the_folder_and_none_elsewhere(seeing: ScriptedServer, folder: Path) -> None:
     """Not by dots, by links, on other hosts, or from the network."""
     for url in (f"file://{folder}/a%20b.png", "file:a%20b.png", f"file://localhost{folder}/a%20b.png"):

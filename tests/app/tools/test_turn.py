@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from app.storage.pictures import PictureCache, picture_attachment
 from app.tools.interface import ToolDefinition, ToolResult
 from app.tools.policy import Answer, Decision, ToolPolicy
 from app.tools.turn import (
@@ -22,6 +23,7 @@ from app.tools.turn import (
 )
 from engine.records import Message
 from engine.tools.formats import ToolFormat
+from tests.engine.sandbox.pictures import encoded, sample
 
 ADD = ToolDefinition("add", "Add.", {"type": "object", "properties": {"a": {"type": "integer"}}}, "sums")
 LOOK = ToolDefinition("look", "Look.", {"type": "object"}, "eyes")
@@ -202,6 +204,23 @@ def test_long_results_are_cut_and_the_model_is_told_how_much() -> None:
     assert kept is not None
     assert (kept.text, kept.cut) == ("x" * 10, 1_490)
     assert one.messages[-1].content == "x" * 10 + "\n[1,490 more characters were left out]"
+
+
+def test_pictures_of_a_result_are_shown_to_a_model_that_sees_and_named_to_others() -> None:
+    picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
+    for decode in (None, PictureCache().decoded):
+        one = turn()
+        one.decode = decode
+        one.answered(called(("add", {})))
+        one.returned(ToolResult(make_call(one).call.id, "[picture 1]", pictures=(picture,)))
+        told = one.messages[-1]
+        assert told.role == "tool"
+        if decode is None:
+            assert told.content == "Attached picture, which you cannot see: picture 1\n\n[picture 1]"
+            assert told.pictures == ()
+        else:
+            assert told.content == "[picture 1]"
+            assert [(place, seen.rgb) for place, seen in told.pictures] == [(0, sample().tobytes())]
 
 
 def test_tools_are_told_in_the_same_words_each_time() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.parallel import MOST_PARALLEL, Parallel, choose_parallel
+from engine.fit.parallel import MOST_PARALLEL, Parallel, choose_parallel, obstacle_of
 from engine.fit.table import ModelPlan, PairPlan, Room, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
@@ -96,6 +96,15 @@ def test_no_layer_leaves_the_gpu_for_it(pair: PairPlan) -> None:
 
 def test_an_obstacle_is_the_reason(pair: PairPlan) -> None:
     assert choose_parallel(pair, PLENTY, 4, obstacle="It cannot.") == Parallel(1, "It cannot.")
+
+
+def test_a_recurrent_state_and_two_kinds_of_positions_are_obstacles(header: GgufHeader, tmp_path: Path) -> None:
+    assert obstacle_of(header) == ""
+    assert "recurrent state" in obstacle_of(read_header(tiny_qwen35().write(tmp_path / "hybrid.gguf")))
+    key = f"{header.architecture}.rope.scaling.original_context_length"
+    long = replace(header, metadata={**header.metadata, key: 4096})
+    assert "differently" in obstacle_of(long)
+    assert obstacle_of(long, shared=True) == ""
 
 
 def test_one_needs_no_reason(pair: PairPlan) -> None:

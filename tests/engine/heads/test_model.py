@@ -14,6 +14,7 @@ from engine.errors import DecodeError, DraftRefusedError
 from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
 from engine.heads.model import MOST_LOST
 from engine.heads.tap import CAPACITY, FOLLOW_AT
+from engine.interfaces import Run
 from engine.llama.head_context import HeadContext
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -204,6 +205,63 @@ def test_a_few_lost_rows_in_the_middle_do_not_make_it_begin_anew(files: tuple[Pa
             head.sequence.forward(ids[30:], 1)
             first = head.context._lib.llama_memory_seq_pos_min(head.context._memory, 0)
             assert (first > 1) is begins_anew
+
+
+class _Places:
+    """One run, as `engine.interfaces.Runs` has it: places that the target passes over, too."""
+
+    def __init__(self, target: LoadedModel, run: Run) -> None:
+        self._target, self._run = target, run
+
+    def run_of(self, place_id: int) -> Run | None:
+        return self._run if place_id in self._run.ids else None
+
+    def name_of(self, _run: Run) -> str:
+        return "places"
+
+    def named(self, _name: str, _num_places: int, _num_positions: int) -> Run:
+        return self._run
+
+    def append(self, run: Run) -> None:
+        self._target.context.append_run(run.num_places, 0, lambda _handle, _position: 0)
+
+
+def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tuple[Path, Path | None]) -> None:
+    """Behind them it says what it says where nothing is between, and the first token behind has no row."""
+    before, behind, run = text(40), text(13, 2)[1:], Run(-5, 10, 0)
+    with opened(files) as (target, head):
+        target.sequence.forward([*before, *behind[:-1]], 0)
+        tap = head.tap  # type: ignore[attr-defined]
+        tap._rows[:, tap._place + 39 - tap._first] = 0.0
+        expected = head.sequence.forward([*before, *behind], 1)[0].copy()
+    with opened(files) as (target, head):
+        target.sequence.runs = _Places(target, run)
+        ids = np.array([*before, *run.ids, *behind], dtype=np.int32)
+        for _ in target.sequence.prefill(ids[:-1]):
+            pass
+        num_read = head.sequence.num_past
+        assert num_read == 40, "what was before the picture was read while its rows were there"
+        assert_same(head.sequence.forward(ids[num_read:].tolist(), 1)[0], expected)
+        for place in (52, 50, 47, 41, 40):
+            assert head.sequence.rollback(place)
+            assert head.sequence.num_past == place
+            assert_same(head.sequence.forward(ids[place:].tolist(), 1)[0], expected)
+        assert len(draft(head, [*ids.tolist(), 7], 3)) == 3
+
+
+def test_a_picture_at_the_beginning_is_passed_over(files: tuple[Path, Path | None]) -> None:
+    """And what was read behind it is forgotten and read again as ever."""
+    run, behind = Run(-5, 30, 0), text(13, 2)
+    ids = np.array([*run.ids, *behind], dtype=np.int32)
+    with opened(files) as (target, head):
+        target.sequence.runs = _Places(target, run)
+        for _ in target.sequence.prefill(ids[:-1]):
+            pass
+        row = head.sequence.forward(ids.tolist(), 1)[0].copy()
+        assert np.isfinite(row).all()
+        for place in (35, 31, 30, 12, 0):
+            assert head.sequence.rollback(place)
+            assert_same(head.sequence.forward(ids[place:].tolist(), 1)[0], row)
 
 
 def test_its_cache_can_be_kept_and_brought_back(files: tuple[Path, Path | None]) -> None:

@@ -12,6 +12,7 @@ from engine.errors import DecodeError, PictureError
 from engine.llama.context import N_BATCH
 from engine.picture import Picture
 from engine.pictures import encoder as module
+from engine.pictures import named_runs
 from engine.pictures.side_file import row_end
 from tests.engine.pictures.seeing import Seeing, opened
 from tests.engine.vision_factory import FAMILIES, picture
@@ -154,7 +155,7 @@ def test_canonical_reuse_goes_back_to_where_any_prompt_would_cut(seeing: Seeing)
     assert seeing.sequence.rollback(held)
     kept = seeing.sequence.reuse(ids, canonical=True)
     assert kept % seeing.sequence.n_ubatch == 0
-    assert kept == 0 or ids[kept - 1] >= 0 or ids[kept - 1] == seeing.encoder.run_of(int(ids[kept - 1])).ids[-1]  # type: ignore[union-attr]
+    assert kept == 0 or ids[kept - 1] >= 0 or ids[kept - 1] == seeing.encoder.runs.at(int(ids[kept - 1])).ids[-1]  # type: ignore[union-attr]
     assert np.array_equal(seeing.row(ids), expected)
 
 
@@ -230,7 +231,7 @@ def test_a_full_context_leaves_the_cache_as_it_was(seeing: Seeing) -> None:
     past = seeing.sequence.num_past
     assert past == seeing.context.num_past
     assert ids[past] < 0
-    assert ids[past] == seeing.encoder.run_of(int(ids[past])).first_id  # type: ignore[union-attr]
+    assert ids[past] == seeing.encoder.runs.at(int(ids[past])).first_id  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("size", [(1, 1), (100, 1), (1, 100), (3, 200), (640, 480)])
@@ -261,7 +262,7 @@ def test_the_ends_of_rows_are_numbers(tmp_path: Path) -> None:
 
 def test_ids_run_out_with_a_sentence(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather than being given twice."""
-    monkeypatch.setattr(module, "_next_id", -(2**31) + 4)
+    monkeypatch.setattr(named_runs, "_next_id", -(2**31) + 4)
     with pytest.raises(PictureError, match="No more pictures"):
         seeing.ids(picture(99))
 

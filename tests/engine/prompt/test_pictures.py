@@ -11,7 +11,7 @@ from engine.errors import PictureError, PromptError, TemplateError
 from engine.picture import Picture
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.pictures import MOST_PICTURES
-from engine.records import ChatRequest, Message
+from engine.records import ChatRequest, Message, ToolCall
 from tests.engine.tiny_tokenizer import TinyTokenizer
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
@@ -120,6 +120,41 @@ def test_real_templates_carry_pictures(path: Path) -> None:
     ids = made.build([user("look @ here"), Message("assistant", "Yes."), user("and $ there")])
     assert readable(ids).count("<##>") == 2
     assert [one for one in ids if one < 0] == [-100, -101, -200, -201]
+
+
+def result(text: str) -> tuple[Message, ...]:
+    """A question, a call, and its result; @ and $ are pictures."""
+    call = ToolCall("abcdefghi", "look", '{"at": "it"}')
+    shown = replace(user(text), role="tool", tool_call_id=call.call_id, name="look")
+    return Message("user", "Look."), Message("assistant", "", tool_calls=(call,)), shown
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=[path.stem for path in TEMPLATES])
+def test_real_templates_carry_pictures_of_results(path: Path) -> None:
+    """In the result, or in what the user shows behind it."""
+    made = builder(path.read_text("utf-8"))
+    ids = made.build([*result("see @ here$"), Message("assistant", "Yes."), user("and?")])
+    assert readable(ids).count("<##>") == 2
+    assert sorted(one for one in ids if one < 0) == [-201, -200, -101, -100]
+
+
+def test_pictures_of_a_result_that_a_template_does_not_write_are_shown_by_the_user() -> None:
+    """Before what the user says next, or in a message of their own."""
+    twice = (
+        "{% for m in messages %}[{{ m.role }}:{{ m.content }}"
+        "{% if m.role == 'tool' %}={{ m.content }}{% endif %}"
+        "{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}]"
+        "{% endfor %}:"
+    )
+    made = builder(twice)
+    text = readable(made.build(result("a@b")))
+    assert "[tool:ab=ab][user:The pictures of the result: <##>]:" in text
+    text = readable(made.build([*result("a@b"), user("$ why?")]))
+    assert "[tool:ab=ab][user:<##><##> why?]:" in text
+    once = twice.replace("={{ m.content }}", "")
+    assert "[tool:a<##>b]:" in readable(builder(once).build(result("a@b")))
+    with pytest.raises(TemplateError, match="each picture once"):
+        builder(twice.replace("m.role == 'tool'", "true")).build(result("a@b"))
 
 
 def test_messages_that_are_joined_keep_their_pictures() -> None:

@@ -72,7 +72,7 @@ def test_a_prompt_that_was_read_without_rows_is_read_again_where_that_is_soon_do
     plain = answer(session, Mode.OFF, prompt)
     again = answer(session, Mode.HEAD, prompt, depth=1)
     assert again.stats.prompt_cached_tokens == 0
-    assert not head.reader.has_lost_beginning
+    assert not head.reader.has_lost_beginning()
     assert again.token_ids == plain.token_ids
     assert again.stats.accepted == fresh.stats.accepted
     assert answer(session, Mode.HEAD, prompt, depth=1).stats.prompt_cached_tokens == again.stats.prompt_tokens - 1

@@ -14,7 +14,8 @@ from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, Pr
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, tiny_hy_v3
-from tests.engine.heads.head_sessions import longer
+from tests.engine.heads.head_sessions import KINDS, longer
+from tests.engine.heads.medusa.factory import markov_heads, markov_llama
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
 
@@ -257,7 +258,7 @@ def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Pa
 def test_memories_that_are_states_and_targets_with_heads(
     tmp_path: Path, make: Callable[[], GgufFile], family: str
 ) -> None:
-    """A head does not draft while pictures are in the prompt, says so, and drafts again behind text."""
+    """A head passes over pictures, and drafts behind them."""
     target = longer(make).write(tmp_path / "target.gguf")
     side = side_file(family).write(tmp_path / "mmproj.gguf")
     session = Session()
@@ -272,10 +273,43 @@ def test_memories_that_are_states_and_targets_with_heads(
             found = ask.answer(*chat, mode=mode)
             assert found.token_ids == plain
             if mode is Mode.HEAD and ready.own_head is not None:
-                assert found.stats.mode is Mode.OFF
-                assert any("a head reads tokens, and pictures are none" in one for one in found.stats.decisions)
+                assert found.stats.mode is Mode.HEAD
+                assert found.stats.proposed > 0
+                assert not any("left out" in one for one in found.stats.decisions)
     if ready.own_head is not None:
         assert ask.answer(asked("hello ab ab"), mode=Mode.HEAD).stats.proposed > 0
+    session.close()
+
+
+@pytest.mark.parametrize("kind", ["mtp that agrees", "eagle3", "eagle3 with its own tokens", "mtp file", "medusa"])
+def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: str) -> None:
+    """The same answers as plain; a head that agrees with its target does so behind pictures, too."""
+    medusa = (markov_llama, lambda: markov_heads(markov_llama(), 0.0))
+    make, head = medusa if kind == "medusa" else KINDS[kind]
+    files = [longer(make).write(tmp_path / "target.gguf")]
+    files += [head().write(tmp_path / "head.gguf")] if head is not None else []
+    side = side_file("llava" if kind in ("medusa",) or "eagle3" in kind else "qwen2vl").write(tmp_path / "mmproj.gguf")
+    session = Session()
+    draft = str(files[1]) if head is not None else None
+    ready = session.load(LoadRequest(str(files[0]), draft, gpu_layers=0, threads=1, mmproj=str(side)))
+    assert ready.target.sees, ready.notices
+    ask, first = Asked(session), asked("ab ", ONE, " ab ab")
+    turns = (first, Message("assistant", "ab ab"), asked("c ", TWO, " ab ", ONE, "?"))
+    later = (*turns, Message("assistant", "a"), Message("user", "and then?"))
+    proposed, accepted = 0, 0
+    for chat in ((first,), turns, later, (asked("ax ", ONE, " ab ab"),), later):
+        found = ask.answer(*chat, mode=Mode.HEAD)
+        assert found.stats.mode is Mode.HEAD
+        assert not any("left out" in one for one in found.stats.decisions)
+        proposed, accepted = proposed + found.stats.proposed, accepted + found.stats.accepted
+        assert found.token_ids == ask.ids(*chat)
+    assert proposed > 50
+    if kind in ("mtp that agrees", "medusa"):
+        assert accepted > 0.4 * proposed
+    if kind == "eagle3":  # what it drafts from is read again, the pictures before it are not
+        ids = session.prompt_ids(ChatRequest(later))
+        again = ask.answer(*later, mode=Mode.HEAD).stats.prompt_cached_tokens
+        assert again > max(place for place, one in enumerate(ids) if one < 0)
     session.close()
 
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QP
 
 from app.domain.messages import MessageView
 from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
+from ui.composer.attachments.chips import AttachmentRows
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
@@ -64,11 +65,13 @@ class ToolCard(MessageCard):
     Signals:
         decided(int, str, str): the call may run: "once", "chat" or "always"; or "refused", with a reason or none.
         repeat_requested(int): a call without a result is to run again.
+        attachment_opened(int): a picture of the result is to be shown.
         resized: it is higher or lower.
     """
 
     decided = Signal(int, str, str)
     repeat_requested = Signal(int)
+    attachment_opened = Signal(int)
     resized = Signal()
 
     def __init__(self, theme: Theme, view: MessageView, clock: Callable[[], float] = time.monotonic) -> None:
@@ -82,6 +85,7 @@ class ToolCard(MessageCard):
         self.arguments, self.preview = _plain("muted"), _plain("")
         self.preview.setFont(theme.code_font())
         self.note = _plain("caption")
+        self.pictures: AttachmentRows | None = None
         self.details: QPlainTextEdit | None = None
         self.toggle = QPushButton()
         self.toggle.setProperty("kind", "link")
@@ -137,6 +141,7 @@ class ToolCard(MessageCard):
         self.arguments.setText(lines)
         self.arguments.setVisible(bool(lines))
         self._show_result(view.text)
+        self._show_pictures()
         self._update_status()
         self._show_asking(call.status is CallStatus.ASKED)
         self._show_repeat(call.status in REPEATABLE)
@@ -154,6 +159,16 @@ class ToolCard(MessageCard):
         self._name_toggle()
         if self.details is not None:
             self.details.setPlainText(self._whole())
+
+    def _show_pictures(self) -> None:
+        """Thumbnails of the result's pictures, below its words."""
+        shown = self._view.attachments
+        if self.pictures is None and shown:
+            self.pictures = AttachmentRows(self.theme, removable=False, parent=self)
+            self.pictures.opened.connect(self.attachment_opened)
+            self._column.insertWidget(self._column.indexOf(self.note), self.pictures)
+        if self.pictures is not None and [chip.attachment for chip in self.pictures.chips] != list(shown):
+            self.pictures.show_attachments(shown)
 
     def _name_toggle(self) -> None:
         if self.toggle.isChecked():

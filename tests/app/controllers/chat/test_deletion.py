@@ -212,7 +212,7 @@ def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: 
     press_del(chats, qtbot)
     assert chats.engine.num_stops == 1
     chats.engine.finish(FinishReason.CANCELLED)
-    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    qtbot.waitUntil(lambda: not chats.controller.is_answering)
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
     assert texts(chats.messages())[-2:] == ["more", "begun"]
     assert chats.messages()[-1].state is MessageState.STOPPED
@@ -271,7 +271,7 @@ def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppH
     assert not chats.controller.answers.answering
     chats.engine.say(" Nobody reads this.")
     chats.engine.finish(FinishReason.CANCELLED)
-    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    qtbot.waitUntil(lambda: not chats.controller.is_answering)
     words = "SELECT count(*) FROM messages WHERE text LIKE '%kapi%'"
     qtbot.waitUntil(lambda: chats.store.read(lambda db: db.execute(words).fetchone()) == (0,))
     assert chats.window.problems == []

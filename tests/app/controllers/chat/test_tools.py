@@ -7,18 +7,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.domain.attachments import Attachment
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
 from app.domain.seeds import SeedWish
 from app.domain.settings.layers import Layer
 from app.domain.tools.calls import CallStatus
 from app.storage.chats import answer_records
+from app.storage.exchange.file_names import JSON
+from app.storage.exchange.transfer import export_chats, import_chats
+from app.storage.pictures import picture_attachment
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.turn import MAX_STEPS
 from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
+from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
+from ui.composer.attachments.picture_viewer import PictureViewer
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 
@@ -44,8 +52,8 @@ class ScriptedTools:
     def close(self) -> None:
         self.is_closed = True
 
-    def give(self, text: str, *, is_error: bool = False, cut: int = 0) -> None:
-        self.done[-1](ToolResult(self.calls[-1].id, text, is_error, cut))
+    def give(self, text: str, *, is_error: bool = False, cut: int = 0, pictures: tuple[Attachment, ...] = ()) -> None:
+        self.done[-1](ToolResult(self.calls[-1].id, text, is_error, cut, pictures))
 
 
 def opened(qtbot: QtBot, **settings: str | bool) -> tuple[AppHarness, ScriptedTools]:
@@ -125,6 +133,57 @@ def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTool
     assert harness.window.engine.state is EngineState.READY
     for view in harness.messages():
         assert sum(span.num_chars for span in view.spans) in (0, len(view.text))
+
+
+def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
+    app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
+) -> None:
+    harness, tools = app
+    target = harness.window.engine_view.target
+    assert target is not None
+    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    qtbot.waitUntil(lambda: bool(harness.window.engine_view.target and harness.window.engine_view.target.sees))
+    harness.window.message_submitted.emit("Draw a slope.")
+    answer(harness, qtbot, written(("read", "a.png")))
+    picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
+    tools.give("[picture 1]", pictures=(picture, picture))
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    result = harness.engine.requests[-1].messages[-1]
+    assert (result.role, result.content) == ("tool", "[picture 1]")
+    assert [(place, seen.rgb) for place, seen in result.pictures] == [(0, sample().tobytes())] * 2
+    answer(harness, qtbot, "A slope.")
+    harness.controller.context.show()
+    assert (WIDTH, HEIGHT) in harness.engine.counts[-1].texts
+    (card,) = cards(harness)
+    assert card.pictures is not None
+    qtbot.mouseClick(card.pictures.chips[1], Qt.MouseButton.LeftButton)
+    viewer = QApplication.activeModalWidget()
+    assert isinstance(viewer, PictureViewer)
+    viewer.copy_button.click()
+    assert QApplication.clipboard().image().width() == WIDTH
+    qtbot.keyClick(viewer, Qt.Key.Key_Escape)
+    # A model that does not see is told of them in the next question.
+    harness.engine.tell(EngineReady(target))
+    qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.sees))
+    harness.window.message_submitted.emit("And now?")
+    told = next(one for one in harness.engine.requests[-1].messages if one.role == "tool")
+    assert told.pictures == ()
+    assert "Attached picture, which you cannot see: picture 1" in told.content
+    answer(harness, qtbot, "I cannot see it.")
+    # Stored once, exported and imported, and gone with its chat.
+    store, file = harness.store, harness.paths.data / "chats.json"
+
+    def num_pictures() -> int:
+        return int(store.read(lambda db: db.execute("SELECT count(*) FROM pictures").fetchone()[0]))
+
+    assert num_pictures() == 1
+    export_chats(store, file, JSON)
+    store.deletions.wipe([row.id for row in store.conversations()])
+    assert num_pictures() == 0
+    import_chats(store, file)
+    (row,) = store.conversations()
+    (view,) = (one for one in store.history(row.id) if one.call is not None)
+    assert [one.picture.width for one in view.attachments if one.picture is not None] == [WIDTH, WIDTH]
 
 
 def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(

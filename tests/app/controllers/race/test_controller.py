@@ -123,6 +123,35 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     assert request.messages[-1].content == "What is it?"
 
 
+def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    target = harness.window.engine_view.target
+    assert target is not None
+    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
+    harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
+    (tmp_path / "notes.md").write_text("one two three\n")
+    harness.controller.attachments.offer([str(tmp_path / "notes.md")])
+    qtbot.waitUntil(lambda: len(harness.controller.attachments._attached) == 2, timeout=10_000)
+    harness.window.composer.edit.setPlainText("What is it?")
+    harness.window.race.asked.emit()
+    form = harness.window.race.page.form
+    assert form.of_pictures.text() == "With 1 picture"
+    assert form.question.exact_text().endswith("one two three\n```\n\nWhat is it?")
+    harness.window.race.page.start_requested.emit(form.setup)
+    assert [one.width for _, one in job_of(harness)._request.messages[-1].pictures] == [40]
+    assert len(harness.controller.attachments._attached) == 2, "it is still to be sent"
+    # One that cannot see is raced with the picture's name.
+    harness.engine.tell(EngineReady(target))
+    qtbot.waitUntil(lambda: harness.controller._parts.decode is None)
+    harness.engine.tell(RaceEnded(problem=Problem("Ended", "It ended.", "")))
+    qtbot.waitUntil(lambda: not harness.controller.races.is_racing)
+    harness.window.race.asked.emit()
+    assert "picture, which you cannot see: Pasted picture.png" in form.question.exact_text()
+    assert not form.setup.pictures
+
+
 def test_a_kept_race_that_had_pictures_cannot_be_run_again(harness: AppHarness, qtbot: QtBot) -> None:
     page = open_page(harness, qtbot)
     page.show_result(replace(RESULT, setup=replace(RESULT.setup, lost_pictures=1)))

@@ -221,11 +221,23 @@ def test_results_are_cleaned_of_what_steers_terminals(start: Start) -> None:
 
 def test_what_is_no_text_is_named(start: Start) -> None:
     assert call(start(entry("no text"))).text.splitlines() == [
-        "[an image, image/png, 300 bytes; only text can be shown to the model]",
+        "[picture 1 cannot be shown: “picture 1” is no PNG, JPEG, WebP or GIF picture.]",
         "[a sound, image/png, 300 bytes; only text can be shown to the model]",
         "[a link to ab: file:///x]",
         "in a file",
     ]
+
+
+def test_bombs_cuts_and_floods_of_pictures_cost_a_line_each(start: Start) -> None:
+    tools = start(entry("pictures"))
+    result = call(tools)
+    lines = result.text.splitlines()
+    assert "more than 80 million" in lines[0]
+    assert "damaged" in lines[1]
+    assert "is no PNG, JPEG, WebP or GIF picture" in lines[2]
+    assert lines[3:] == [*(f"[picture {number}]" for number in range(4, 9)), "[496 more pictures were left out]"]
+    assert [one.picture and (one.picture.width, one.picture.height) for one in result.pictures] == [(4, 2)] * 5
+    assert state(tools).phase is Phase.READY
 
 
 def test_of_many_parts_some_are_left_out(start: Start) -> None:

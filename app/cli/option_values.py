@@ -1,0 +1,141 @@
+"""What options of the command line are read as: numbers, names, lists with commas between."""
+
+from __future__ import annotations
+
+import argparse
+
+from app.cli.output import notify
+from app.domain.devices import MOST_PARTS
+from engine.records import HYBRID, Mode
+
+MOST_THREADS = 512  # llama.cpp ends the process where there are more
+MOST_PARALLEL = 64  # answers at once: every pass asks for the rows of all of them
+MOST_LAYERS = 10_000  # as in the settings: more than any model has
+CONTEXTS = (256, 10_000_000)  # in tokens
+_MOST_MINUTES = 100_000
+_NO_HYBRID = "There is no mode hybrid any more: auto is used, which chooses between text and the draft for each pass."
+
+
+def in_todays_modes(text: str) -> str:
+    """Words with commas between, without the mode that earlier versions had."""
+    words = text.split(",")
+    if not any(word.strip().partition(":")[0] == HYBRID for word in words):
+        return text
+    notify(_NO_HYBRID)
+    return ",".join(Mode.AUTO.value if word.strip().partition(":")[0] == HYBRID else word for word in words)
+
+
+def modes(text: str) -> list[Mode]:
+    """Modes."""
+    try:
+        return list(dict.fromkeys(Mode(word) for word in in_todays_modes(text).split(",")))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
+
+
+def depths(text: str) -> list[int | None]:
+    """Numbers of tokens, or auto (None)."""
+    if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
+        raise argparse.ArgumentTypeError("must be numbers or auto")
+    return [None if word == "auto" else int(word) for word in text.split(",")]
+
+
+def words(text: str) -> list[str]:
+    """Words; empty ones are left out."""
+    return [word for word in text.split(",") if word]
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers."""
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError("must be numbers") from error
+
+
+def layers(text: str) -> int | None:
+    """Read ``N`` or ``all``; None means all that fit."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("must be a number or all")
+    return min(int(text), MOST_LAYERS)
+
+
+def layer_numbers(text: str) -> list[int]:
+    """Layers of a model, counted from 0."""
+    return [whole(part, 0, MOST_LAYERS) for part in text.split(",")]
+
+
+def context(text: str) -> int:
+    """Tokens of a context."""
+    return whole(text, *CONTEXTS)
+
+
+def threads(text: str) -> int:
+    """Threads of a processor."""
+    return whole(text, 1, MOST_THREADS)
+
+
+def port(text: str) -> int:
+    """A port; 0 is any free one."""
+    return whole(text, 0, 65_535)
+
+
+def minutes(text: str) -> float:
+    """Minutes, which may be parts."""
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0.0 < minutes <= _MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
+    return minutes
+
+
+def origin(text: str) -> str:
+    """A site whose pages may ask."""
+    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+
+    try:
+        return origin_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def host(text: str) -> str:
+    """A name that the server goes by."""
+    from app.domain.local_server import host_name  # noqa: PLC0415
+
+    try:
+        return host_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def parallel(text: str) -> int:
+    """Answers at once; 0 is automatic."""
+    return whole(text, 0, MOST_PARALLEL)
+
+
+def queue(text: str) -> int:
+    """Requests that may wait."""
+    return whole(text, 0, 10_000)
+
+
+def whole(text: str, least: int, most: int) -> int:
+    """A whole number from ``least`` to ``most``."""
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
+    return int(text)
+
+
+def main_gpu(text: str) -> int:
+    """One of several devices, counted from 0."""
+    return whole(text, 0, MOST_PARTS - 1)
+
+
+def whole_layers(text: str) -> int:
+    """Read ``N`` or ``all``, whatever the model has."""
+    number = layers(text)
+    return MOST_LAYERS if number is None else number

@@ -1,0 +1,69 @@
+"""A run of the program that asks about pictures, with kept states, tells what came of it, and may be killed at the end.
+
+Arguments: a folder with a model that sees, a folder for states, "kill" or "end", and questions as JSON: of each the
+conversation, and its turns, words and the seeds of pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from engine.picture import Picture
+from engine.records import ChatRequest, Finished, LoadRequest, Message, SamplingParams
+from engine.session.session import Session
+from tests.engine.vision_factory import picture
+
+LIMIT_BYTES = 1 << 30
+WORK_S = 60.0
+
+
+def message(turn: list[str | int], role: str) -> Message:
+    """Words, and pictures by their seeds."""
+    words, pictures = "", list[tuple[int, Picture]]()
+    for part in turn:
+        if isinstance(part, int):
+            pictures.append((len(words), picture(part)))
+        else:
+            words += part
+    return Message(role, words, pictures=tuple(pictures))
+
+
+def main(arguments: list[str]) -> None:
+    """Answer, write what is to be kept, and end as asked."""
+    folder, states, ending, questions = Path(arguments[0]), Path(arguments[1]), arguments[2], json.loads(arguments[3])
+    session = Session(state_folder=states)
+    files = (str(next(folder.glob(f"{name}*.gguf"))) for name in ("tiny", "mmproj"))
+    session.load(LoadRequest(next(files), gpu_layers=0, threads=1, mmproj=next(files)))
+    session.states.set_limit(LIMIT_BYTES)
+    encoder = session._sight._encoder
+    assert encoder is not None
+    told = []
+    for conversation, turns in questions:
+        messages = tuple(message(turn, "assistant" if number % 2 else "user") for number, turn in enumerate(turns))
+        request = ChatRequest(
+            messages,
+            sampling=SamplingParams(temperature=0.0),
+            max_tokens=12,
+            ignore_eos=True,
+            tie_safe=True,
+            conversation_id=conversation,
+        )
+        before = encoder.num_encoded
+        *_, end = session.generate(request)
+        assert isinstance(end, Finished)
+        restored, encoded = end.stats.restored_tokens, encoder.num_encoded - before
+        told.append({"ids": list(end.token_ids), "restored": restored, "encoded": encoded})
+    session.states.work(WORK_S)
+    sys.stdout.write(json.dumps(told))
+    sys.stdout.flush()
+    if ending == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    session.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,83 @@
+"""Kept states of chats with pictures, over a kill of the program: a picture is known by its pixels, not by its ids."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cache.files import SUFFIX
+from tests.engine.vision_factory import side_file, write_pair
+
+ROOT = Path(__file__).resolve().parents[3]
+WORDS = (
+    " is there, and there is more of it to be said" * 5
+)  # more than a chunk: whole ones are kept where ties are decided
+Question = tuple[int, list[list[str | int]]]
+OTHER: Question = (2, [["a chat of words alone, so that the one with the picture is left and kept"]])
+FIRST: Question = (1, [["abc ", 0, WORDS]])
+AGAIN: Question = (1, [["abc ", 0, WORDS], ["ab"], ["and?"]])
+CHANGED: Question = (1, [["abc ", 7, WORDS], ["ab"], ["and?"]])
+
+
+def run(folder: Path, states: Path, *questions: Question, ending: str = "end") -> list[dict[str, Any]]:
+    """One run of the program; what each question came to."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.engine.pictures.kept", folder, states, ending, json.dumps(questions)],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == (-signal.SIGKILL if ending == "kill" else 0), done.stderr.decode()
+    return list(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("family", ["llava", "gemma3", "qwen2vl", "idefics3"])
+def test_a_chat_with_a_picture_goes_on_after_a_kill_without_the_encoder(tmp_path: Path, family: str) -> None:
+    """And gives what an empty cache gives; the ids of the new run begin with those of another picture."""
+    folder, states = tmp_path / "models", tmp_path / "states"
+    folder.mkdir()
+    write_pair(folder, family)
+    before, _ = run(folder, states, FIRST, OTHER, ending="kill")
+    assert before["encoded"] > 0
+    # Another picture takes the ids that the first had in the run that was killed.
+    taken: Question = (3, [["abc ", 5, WORDS]])
+    _, again, changed = run(folder, states, taken, AGAIN, CHANGED)
+    assert (again["restored"] > 15, again["encoded"]) == (True, 0)
+    assert changed["encoded"] > 0
+    for question, found in ((AGAIN, again), (CHANGED, changed)):
+        (fresh,) = run(folder, tmp_path / "no states", question)
+        assert fresh["restored"] == 0
+        assert fresh["ids"] == found["ids"]
+
+
+def test_a_changed_picture_is_not_taken_for_the_kept_one(tmp_path: Path) -> None:
+    """Right after the start, with the same ids, places and words."""
+    folder, states = tmp_path / "models", tmp_path / "states"
+    folder.mkdir()
+    write_pair(folder, "llava")
+    run(folder, states, FIRST, OTHER, ending="kill")
+    (changed,) = run(folder, states, CHANGED)
+    assert (changed["restored"], changed["encoded"]) == (0, 1)
+    (fresh,) = run(folder, tmp_path / "no states", CHANGED)
+    assert changed["ids"] == fresh["ids"]
+
+
+def test_another_encoder_reads_the_picture_again(tmp_path: Path) -> None:
+    """A side file with other weights gives other rows of the same picture."""
+    folder, states = tmp_path / "models", tmp_path / "states"
+    folder.mkdir()
+    pair = write_pair(folder, "llava")
+    run(folder, states, FIRST, OTHER, ending="kill")
+    assert len(list(states.glob(f"*{SUFFIX}"))) >= 1
+    pair.side.unlink()
+    side_file("llava", seed=9).write(pair.side)
+    (again,) = run(folder, states, AGAIN)
+    assert (again["restored"], again["encoded"]) == (0, 1)
