@@ -31,12 +31,16 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
-        <source>Writing a call of a tool</source>
+        <source>Writing a tool call</source>
         <translation>Ein Werkzeugaufruf wird geschrieben</translation>
     </message>
     <message>
-        <source>Starting the servers of tools</source>
+        <source>Starting the tool servers</source>
         <translation>Die Werkzeugserver werden gestartet</translation>
+    </message>
+    <message>
+        <source>Waiting for the answer in “{chat}”</source>
+        <translation>Wartet auf die Antwort in „{chat}“</translation>
     </message>
     <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
@@ -57,6 +61,13 @@
     <message>
         <source>Continue the answer where it was cut off</source>
         <translation>Setzt die Antwort dort fort, wo sie abgebrochen ist</translation>
+    </message>
+    <message numerus="yes">
+        <source>Waiting for the answers in %n other chats</source>
+        <translation>
+            <numerusform>Wartet auf die Antwort in einem anderen Chat</numerusform>
+            <numerusform>Wartet auf die Antworten in %n anderen Chats</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -80,8 +91,8 @@
         <translation>Das Modell hat ohne ein Wort geendet. Fragen Sie noch einmal, oder mit anderen Worten.</translation>
     </message>
     <message>
-        <source>Only one answer can be written at a time. Wait for the other one, or stop it.</source>
-        <translation>Es kann nur eine Antwort auf einmal geschrieben werden. Warten Sie auf die andere, oder stoppen Sie sie.</translation>
+        <source>A chat gets one answer at a time. Wait for the one in the making, or stop it.</source>
+        <translation>Ein Chat bekommt eine Antwort auf einmal. Warten Sie auf die laufende, oder stoppen Sie sie.</translation>
     </message>
     <message>
         <source>A race is using the model. Wait until it is over, or stop it.</source>
@@ -769,6 +780,10 @@
         <translation>Wenn er voll ist, beginnen Sie einen neuen Chat oder wählen einen größeren Kontext, um wieder eine Antwort zu erhalten.</translation>
     </message>
     <message>
+        <source>Leaves this computer: messages and files of this chat go to {host}.</source>
+        <translation>Verlässt diesen Rechner: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
+    </message>
+    <message>
         <source>No model is loaded. Open one or start the quick demo.</source>
         <translation>Es ist kein Modell geladen. Öffnen Sie eines, oder starten Sie die schnelle Demo.</translation>
     </message>
@@ -779,6 +794,10 @@
     <message>
         <source>Attach files</source>
         <translation>Dateien anhängen</translation>
+    </message>
+    <message>
+        <source>Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)</source>
+        <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen (Strg+Umschalt+A)</translation>
     </message>
     <message>
         <source> Send</source>
@@ -793,20 +812,12 @@
         <translation>Ein Rennen belegt das Modell. Danach können Sie Ihre Nachricht senden.</translation>
     </message>
     <message>
-        <source>Leaves this machine: messages and files of this chat go to {host}.</source>
-        <translation>Verlässt diesen Rechner: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
-    </message>
-    <message>
         <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
         <translation>Es antwortet ein anderes Programm auf diesem Rechner, {host}, das Nachrichten weitergeben kann.</translation>
     </message>
     <message>
         <source>Find a draft</source>
         <translation>Entwurfsmodell finden</translation>
-    </message>
-    <message>
-        <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
-        <translation>Text-, Code-, Markdown-, CSV- oder PDF-Dateien anhängen (Strg+Umschalt+A)</translation>
     </message>
     <message>
         <source>Send the message (Enter)</source>
@@ -1008,8 +1019,8 @@
         <translation>Das geschieht, sobald die Antwort fertig ist. Stoppen Sie die Antwort, um es jetzt zu tun.</translation>
     </message>
     <message>
-        <source>Built-in model</source>
-        <translation>Eingebautes Modell</translation>
+        <source>This happens when all answers are finished. Stop them to do it now.</source>
+        <translation>Das geschieht, sobald alle Antworten fertig sind. Stoppen Sie sie, um es jetzt zu tun.</translation>
     </message>
     <message>
         <source>Everything is saved again.</source>
@@ -1023,8 +1034,8 @@
 <context>
     <name>ConversationList</name>
     <message>
-        <source>Conversations</source>
-        <translation>Unterhaltungen</translation>
+        <source>Chats</source>
+        <translation>Chats</translation>
     </message>
 </context>
 <context>
@@ -1135,7 +1146,7 @@
         <translation>ungelesene Antwort</translation>
     </message>
     <message>
-        <source>has left this machine</source>
+        <source>has left this computer</source>
         <translation>hat diesen Rechner verlassen</translation>
     </message>
     <message>
@@ -1166,8 +1177,8 @@
         <translation>Name des Ordners</translation>
     </message>
     <message>
-        <source>Title of the conversation</source>
-        <translation>Titel der Unterhaltung</translation>
+        <source>Title of the chat</source>
+        <translation>Titel des Chats</translation>
     </message>
 </context>
 <context>
@@ -1198,8 +1209,8 @@
 <context>
     <name>DepthBars</name>
     <message>
-        <source>depth {depth}: {share}</source>
-        <translation>Tiefe {depth}: {share}</translation>
+        <source>position {depth}: {share}</source>
+        <translation>Position {depth}: {share}</translation>
     </message>
     <message>
         <source>Nothing proposed yet</source>
@@ -1646,26 +1657,6 @@ thank you for your letter of</source>
 vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
-        <source> Try the speed demo</source>
-        <translation> Tempo-Demo ausprobieren</translation>
-    </message>
-    <message>
-        <source>This model is too small for drafting to pay off. The speed demo pads a copy of it to the cost of about 400 million parameters, to show the real gain on your computer. It takes 200 MB, is ready in seconds and can be deleted at any time.</source>
-        <translation>Dieses Modell ist zu klein, als dass sich Entwürfe lohnten. Die Tempo-Demo füllt eine Kopie davon auf die Kosten von etwa 400 Millionen Parametern auf, um den wahren Gewinn auf Ihrem Rechner zu zeigen. Sie braucht 200 MB, ist in Sekunden fertig und jederzeit löschbar.</translation>
-    </message>
-    <message>
-        <source>Preparing the speed demo. This takes a few seconds.</source>
-        <translation>Die Tempo-Demo wird vorbereitet. Das dauert einige Sekunden.</translation>
-    </message>
-    <message>
-        <source>The speed demo is ready: the same model at the cost of about 400 million parameters.</source>
-        <translation>Die Tempo-Demo ist bereit: dasselbe Modell zu den Kosten von etwa 400 Millionen Parametern.</translation>
-    </message>
-    <message>
-        <source>This is the speed demo: the same tiny model at the cost of about 400 million parameters.</source>
-        <translation>Dies ist die Tempo-Demo: dasselbe winzige Modell zu den Kosten von etwa 400 Millionen Parametern.</translation>
-    </message>
-    <message>
         <source>Start</source>
         <translation>Start</translation>
     </message>
@@ -1688,10 +1679,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Recommended models, search and library (Ctrl+M)</source>
         <translation>Empfohlene Modelle, Suche und Bibliothek (Strg+M)</translation>
-    </message>
-    <message>
-        <source>Preparing the speed demo</source>
-        <translation>Die Tempo-Demo wird vorbereitet</translation>
     </message>
     <message>
         <source>Loading the model</source>
@@ -1740,10 +1727,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Write a message below, or try one of these.</source>
         <translation>Schreiben Sie unten eine Nachricht, oder probieren Sie eine von diesen.</translation>
-    </message>
-    <message>
-        <source> Cancel</source>
-        <translation> Abbrechen</translation>
     </message>
 </context>
 <context>
@@ -1827,10 +1810,6 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Kontext von {number} Token</translation>
     </message>
     <message>
-        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine, unless the engine runs on it.</source>
-        <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der OpenAIs API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem Chat damit schreiben, und Dateien, die Sie anhängen, verlassen diesen Rechner, es sei denn, die Engine läuft auf ihm.</translation>
-    </message>
-    <message>
         <source>Refresh</source>
         <translation>Aktualisieren</translation>
     </message>
@@ -1857,6 +1836,10 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Change key</source>
         <translation>Schlüssel ändern</translation>
+    </message>
+    <message>
+        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this computer, unless the engine runs on it.</source>
+        <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der OpenAIs API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem Chat damit schreiben, und Dateien, die Sie anhängen, verlassen diesen Rechner, es sei denn, die Engine läuft auf ihm.</translation>
     </message>
     <message>
         <source>Enter another key for {host}</source>
@@ -1949,24 +1932,20 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
-        <source>{number} fixed by the form</source>
-        <translation>{number} durch die Form bestimmt</translation>
+        <source>{number} fixed by the schema</source>
+        <translation>{number} durch das Schema bestimmt</translation>
     </message>
     <message>
-        <source>Of the drafted tokens, those that the form of a call left no choice about: they needed no draft.</source>
-        <translation>Von den entworfenen Token die, bei denen die Form eines Aufrufs keine Wahl ließ: Sie brauchten keinen Entwurf.</translation>
-    </message>
-    <message>
-        <source>about as fast as plain</source>
-        <translation>etwa so schnell wie ohne Entwurf</translation>
-    </message>
-    <message>
-        <source>{number}× plain</source>
-        <translation>{number}× Tempo ohne Entwurf</translation>
+        <source>Of the drafted tokens, those that a schema left no choice about: they needed no draft model.</source>
+        <translation>Von den entworfenen Token die, bei denen ein Schema keine Wahl ließ: Sie brauchten kein Entwurfsmodell.</translation>
     </message>
     <message>
         <source>Compared with plain decoding on this model with this much context: its passes of one token take {cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected by later passes.</source>
         <translation>Verglichen mit einfachem Dekodieren mit diesem Modell bei so viel Kontext: Dessen Durchläufe mit einem Token dauern hier {cost}, es käme also auf {speed}. Das wird gemessen, während das Fenster ruht, und durch spätere Durchläufe nachgeführt.</translation>
+    </message>
+    <message>
+        <source>about the same speed</source>
+        <translation>etwa gleich schnell</translation>
     </message>
     <message>
         <source>With passes this short, drawing the window takes a share of the processor&apos;s time. It counts for this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came within {median}.</source>
@@ -2187,6 +2166,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Bedarf bei einem Kontext von {count} Token</translation>
     </message>
     <message>
+        <source>Needed with a context of {count} tokens, shared by {number} answers at once</source>
+        <translation>Bedarf bei einem Kontext von {count} Token, den sich {number} Antworten zugleich teilen</translation>
+    </message>
+    <message>
+        <source>Needed with a context of {count} tokens for each of {number} answers at once</source>
+        <translation>Bedarf bei einem Kontext von {count} Token für jede von {number} Antworten zugleich</translation>
+    </message>
+    <message>
         <source>Target</source>
         <translation>Zielmodell</translation>
     </message>
@@ -2212,14 +2199,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>fallback</source>
         <translation>Ersatzvorlage</translation>
-    </message>
-    <message>
-        <source>The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows.</source>
-        <translation>Die schnelle Demo nutzt zwei winzige Modelle: Sie zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß.</translation>
-    </message>
-    <message>
-        <source>The same tiny model, made as slow as a large one to show the real gain of drafting on this computer.</source>
-        <translation>Dasselbe winzige Modell, so langsam gemacht wie ein großes, um den wirklichen Gewinn durch Entwürfe auf diesem Rechner zu zeigen.</translation>
     </message>
     <message>
         <source>CPU only</source>
@@ -2287,6 +2266,12 @@ Chat-Vorlage: {template_name}
         <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads (Strg+M)</translation>
     </message>
     <message>
+        <source>{name}
+On {host} ({engine}); what you write leaves this computer.</source>
+        <translation>{name}
+Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation>
+    </message>
+    <message>
         <source>Stop loading</source>
         <translation>Laden abbrechen</translation>
     </message>
@@ -2297,18 +2282,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Quick demo</source>
         <translation>Schnelle Demo</translation>
-    </message>
-    <message>
-        <source>Try the speed demo</source>
-        <translation>Tempo-Demo ausprobieren</translation>
-    </message>
-    <message>
-        <source>Delete the speed demo (200 MB)</source>
-        <translation>Tempo-Demo löschen (200 MB)</translation>
-    </message>
-    <message>
-        <source>Frees the disk space; it can be made again at any time.</source>
-        <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
     </message>
     <message>
         <source>pictures</source>
@@ -2325,26 +2298,8 @@ On {host} ({engine}), another program on this computer.</source>
 Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
-        <source>{name}
-On {host} ({engine}); what you write leaves this machine.</source>
-        <translation>{name}
-Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation>
-    </message>
-    <message>
         <source>Open a GGUF file…</source>
         <translation>GGUF-Datei öffnen …</translation>
-    </message>
-    <message>
-        <source>Try the speed demo (200 MB)</source>
-        <translation>Tempo-Demo ausprobieren (200 MB)</translation>
-    </message>
-    <message>
-        <source>Cancel the speed demo</source>
-        <translation>Tempo-Demo abbrechen</translation>
-    </message>
-    <message>
-        <source>Speed demo in use</source>
-        <translation>Tempo-Demo in Gebrauch</translation>
     </message>
     <message>
         <source>Models: {names}</source>
@@ -2397,6 +2352,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>No draft. {why}</source>
         <translation>Kein Entwurfsmodell. {why}</translation>
+    </message>
+    <message>
+        <source>The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows or gains by it.</source>
+        <translation>Die schnelle Demo nutzt zwei winzige Modelle: Sie zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß oder dadurch gewinnt.</translation>
     </message>
 </context>
 <context>
@@ -2659,7 +2618,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Entwurfsmodell dafür finden …</translation>
     </message>
     <message>
-        <source>Reveal in its folder</source>
+        <source>Make a draft model from it…</source>
+        <translation>Ein Entwurfsmodell daraus machen …</translation>
+    </message>
+    <message>
+        <source>Show in its folder</source>
         <translation>Im Ordner zeigen</translation>
     </message>
     <message>
@@ -2697,10 +2660,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>In use as target</source>
         <translation>Als Zielmodell in Gebrauch</translation>
-    </message>
-    <message>
-        <source>Make a draft of it itself…</source>
-        <translation>Ein Entwurfsmodell daraus machen …</translation>
     </message>
 </context>
 <context>
@@ -2921,6 +2880,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Die Anfrage eines Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
+        <source>{number} requests of programs are being answered.</source>
+        <translation>{number} Anfragen von Programmen werden beantwortet.</translation>
+    </message>
+    <message>
         <source>A program&apos;s request is being answered.</source>
         <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
@@ -2947,6 +2910,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Turn the server off</source>
         <translation>Server ausschalten</translation>
+    </message>
+    <message>
+        <source>Stop the programs&apos; answers</source>
+        <translation>Antworten an die Programme stoppen</translation>
     </message>
     <message>
         <source>Server off</source>
@@ -3119,8 +3086,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Seed {seed}</translation>
     </message>
     <message>
-        <source>No seed</source>
-        <translation>Ohne Seed</translation>
+        <source>Seed</source>
+        <translation>Seed</translation>
     </message>
     <message>
         <source>With the settings that this answer was drawn with.</source>
@@ -3299,7 +3266,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Andere Programme auf diesem Rechner</translation>
     </message>
     <message>
-        <source>On other engines (leaves this machine)</source>
+        <source>On other engines (leaves this computer)</source>
         <translation>Auf anderen Engines (verlässt diesen Rechner)</translation>
     </message>
     <message>
@@ -3393,8 +3360,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>N-Gramm (Nachschlagen im Text)</translation>
     </message>
     <message>
-        <source>Drafts what followed the same words earlier in this conversation.</source>
-        <translation>Entwirft, was früher in dieser Unterhaltung auf dieselben Wörter folgte.</translation>
+        <source>Drafts what followed the same words earlier in this chat.</source>
+        <translation>Entwirft, was früher in diesem Chat auf dieselben Wörter folgte.</translation>
     </message>
     <message>
         <source>Text that repeats itself: code, quotations, lists, corrections. No second model.</source>
@@ -3437,14 +3404,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Kopf (MTP, EAGLE-3, Medusa)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
-        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
-    </message>
-    <message>
-        <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
-        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells, oder einen Kopf.</translation>
-    </message>
-    <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
@@ -3459,14 +3418,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
         <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
-    </message>
-    <message>
-        <source>Hybrid (text and draft model)</source>
-        <translation>Hybrid (Text und Entwurfsmodell)</translation>
-    </message>
-    <message>
-        <source>The same as the draft model, but less time where text matches.</source>
-        <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
     </message>
     <message>
         <source>off</source>
@@ -3501,10 +3452,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Eigene Zusatzschichten des Modells raten voraus</translation>
     </message>
     <message>
-        <source>Guesses from the text, else with the small model</source>
-        <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
-    </message>
-    <message>
         <source>Off</source>
         <translation>Aus</translation>
     </message>
@@ -3525,10 +3472,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Kopf</translation>
     </message>
     <message>
-        <source>Hybrid</source>
-        <translation>Hybrid</translation>
-    </message>
-    <message>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
@@ -3545,16 +3488,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Entwurf</translation>
     </message>
     <message>
-        <source>hybrid</source>
-        <translation>Hybrid</translation>
-    </message>
-    <message>
         <source>auto</source>
         <translation>Auto</translation>
-    </message>
-    <message>
-        <source>Medusa&apos;s heads are not among them: llama.cpp cannot run them. Next-token layers (MTP), which come with the model, have taken their place.</source>
-        <translation>Medusas Köpfe sind nicht dabei: llama.cpp kann sie nicht ausführen. Vorhersageschichten (MTP), die mit dem Modell kommen, haben sie abgelöst.</translation>
     </message>
 </context>
 <context>
@@ -5284,22 +5219,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>den Standardeinstellungen für jedes Modell</translation>
     </message>
     <message>
-        <source>The speed demo could not be prepared</source>
-        <translation>Die Tempo-Demo konnte nicht vorbereitet werden</translation>
-    </message>
-    <message>
-        <source>Check the free space of the cache folder.</source>
-        <translation>Prüfen Sie den freien Platz im Cache-Ordner.</translation>
-    </message>
-    <message>
-        <source>The speed demo was not deleted</source>
-        <translation>Die Tempo-Demo wurde nicht gelöscht</translation>
-    </message>
-    <message>
-        <source>Delete the file manually.</source>
-        <translation>Löschen Sie die Datei von Hand.</translation>
-    </message>
-    <message>
         <source>Cannot write to a folder</source>
         <translation>In einen Ordner kann nicht geschrieben werden</translation>
     </message>
@@ -5474,10 +5393,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>The {what} could not be read</source>
         <translation>Die {what} konnten nicht gelesen werden</translation>
-    </message>
-    <message>
-        <source>Choose the model that it belongs to, which reads and writes text; it goes beside it.</source>
-        <translation>Wählen Sie das Modell, zu dem sie gehört und das Text liest und schreibt; sie liegt daneben.</translation>
     </message>
     <message>
         <source>llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. “make run” builds them in; engine/kernels/README.md says more.</source>
@@ -5704,10 +5619,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
-        <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token pro Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
-    </message>
-    <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
         <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
     </message>
@@ -5738,10 +5649,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
         <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
-    </message>
-    <message>
-        <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
-        <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
     </message>
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
@@ -5878,10 +5785,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
         <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
-    </message>
-    <message>
-        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
         <source>There are more than {most} variables.</source>
@@ -6176,6 +6079,62 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
     </message>
     <message>
+        <source>There are no chats or texts in {places}.</source>
+        <translation>In {places} sind keine Chats oder Texte.</translation>
+    </message>
+    <message>
+        <source>You are not signed in to “{name}”: {why}.</source>
+        <translation>Sie sind bei „{name}“ nicht angemeldet: {why}.</translation>
+    </message>
+    <message>
+        <source>its sign-in has ended: sign in again, on the page of tools in the settings</source>
+        <translation>die Anmeldung ist abgelaufen: melden Sie sich auf der Seite der Werkzeuge in den Einstellungen neu an</translation>
+    </message>
+    <message>
+        <source>“{name}” does not ask anybody to sign in.</source>
+        <translation>„{name}“ verlangt keine Anmeldung.</translation>
+    </message>
+    <message>
+        <source>it sends people on to an address that may not be opened</source>
+        <translation>er schickt auf eine Adresse, die nicht geöffnet werden darf</translation>
+    </message>
+    <message>
+        <source>its server of tokens does not take programs that it does not know</source>
+        <translation>sein Anmeldedienst nimmt keine Programme an, die er nicht kennt</translation>
+    </message>
+    <message>
+        <source>what it answered is no sign-in by OAuth</source>
+        <translation>was er geantwortet hat, ist keine Anmeldung nach OAuth</translation>
+    </message>
+    <message>
+        <source>Could not start “{name}”: there is no folder {folder}.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: Es gibt keinen Ordner {folder}.</translation>
+    </message>
+    <message>
+        <source>Could not start “{name}”: the command “{command}” was not found.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: Der Befehl „{command}“ wurde nicht gefunden.</translation>
+    </message>
+    <message>
+        <source>Could not start “{name}”: {reason}.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>Could not start “{name}”: {why}.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: {why}.</translation>
+    </message>
+    <message>
+        <source>it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a token into “headers” of its entry as Authorization</source>
+        <translation>er verlangt eine Anmeldung: wählen Sie auf der Seite der Werkzeuge in den Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
+    </message>
+    <message>
+        <source>the server refused to sign you in</source>
+        <translation>der Server hat die Anmeldung abgelehnt</translation>
+    </message>
+    <message>
+        <source>Set the mode to Off for this model.</source>
+        <translation>Stellen Sie für dieses Modell den Modus auf „Aus“.</translation>
+    </message>
+    <message>
         <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
         <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
     </message>
@@ -6428,24 +6387,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Berichtigen Sie „cwd“ in seinem Eintrag.</translation>
     </message>
     <message>
-        <source>Couldn&apos;t start “{name}”: there is no folder {folder}.</source>
-        <translation>„{name}“ konnte nicht gestartet werden: Es gibt keinen Ordner {folder}.</translation>
-    </message>
-    <message>
-        <source>Couldn&apos;t start “{name}”: the command “{command}” was not found.</source>
-        <translation>„{name}“ konnte nicht gestartet werden: Der Befehl „{command}“ wurde nicht gefunden.</translation>
-    </message>
-    <message>
         <source>Install {package}, or correct the entry.</source>
         <translation>Installieren Sie {package}, oder berichtigen Sie den Eintrag.</translation>
     </message>
     <message>
         <source>Install it or correct the entry.</source>
         <translation>Installieren Sie ihn, oder berichtigen Sie den Eintrag.</translation>
-    </message>
-    <message>
-        <source>Couldn&apos;t start “{name}”: {reason}.</source>
-        <translation>„{name}“ konnte nicht gestartet werden: {reason}.</translation>
     </message>
     <message>
         <source>it wrote a message of more than {size}</source>
@@ -6478,10 +6425,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>{number} of its tools are left out.</source>
         <translation>{number} seiner Werkzeuge sind weggelassen.</translation>
-    </message>
-    <message>
-        <source>Couldn&apos;t start “{name}”: {why}.</source>
-        <translation>„{name}“ konnte nicht gestartet werden: {why}.</translation>
     </message>
     <message>
         <source>it took longer than {seconds:,.0f} seconds</source>
@@ -6538,10 +6481,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>it wrote a message with more than {most:,} values</source>
         <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
-    </message>
-    <message>
-        <source>it asks to sign in by OAuth, which Paceline cannot do; where its maker gives out tokens, put one into “headers” of its entry as Authorization</source>
-        <translation>er verlangt eine Anmeldung über OAuth, die Paceline nicht kann; wenn sein Anbieter Zugangsschlüssel ausgibt, tragen Sie einen in seinem Eintrag unter „headers“ als Authorization ein</translation>
     </message>
     <message>
         <source>“{name}” is not used: {why}</source>
@@ -6634,10 +6573,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>This mode is not available</source>
         <translation>Dieser Modus ist nicht verfügbar</translation>
-    </message>
-    <message>
-        <source>Switch the mode to off.</source>
-        <translation>Schalten Sie den Modus aus.</translation>
     </message>
     <message>
         <source>The file could not be made</source>
@@ -6916,6 +6851,38 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
+        <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
+    </message>
+    <message>
+        <source>Choose the mode Off, or Auto, which drafts only where that pays.</source>
+        <translation>Wählen Sie den Modus „Aus“ oder „Auto“, der nur entwirft, wo es sich lohnt.</translation>
+    </message>
+    <message>
+        <source>Set the mode to Off.</source>
+        <translation>Stellen Sie den Modus auf „Aus“.</translation>
+    </message>
+    <message>
+        <source>The memory has room for {number} answers at once.</source>
+        <translation>Der Speicher hat Platz für {number} Antworten zugleich.</translation>
+    </message>
+    <message>
+        <source>The memory has room for one answer at a time: a second one takes {size} more.</source>
+        <translation>Der Speicher hat Platz für eine Antwort zurzeit: Eine zweite braucht {size} mehr.</translation>
+    </message>
+    <message>
+        <source>This model keeps a recurrent state of one conversation, so it answers one at a time.</source>
+        <translation>Dieses Modell führt einen rekurrenten Zustand für eine Unterhaltung; es gibt daher eine Antwort nach der anderen.</translation>
+    </message>
+    <message>
+        <source>This model reads short and long contexts differently, so it answers one at a time.</source>
+        <translation>Dieses Modell liest kurze und lange Kontexte verschieden; es gibt daher eine Antwort nach der anderen.</translation>
+    </message>
+    <message>
         <source>nothing</source>
         <translation>nichts</translation>
     </message>
@@ -6946,6 +6913,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>The tensor {name} is of the type {kind}, which is not used.</source>
         <translation>Der Tensor {name} ist vom Typ {kind}, der nicht verwendet wird.</translation>
+    </message>
+    <message>
+        <source>Open the model that it belongs to, and keep this file in the same folder.</source>
+        <translation>Öffnen Sie das Modell, zu dem sie gehört, und lassen Sie diese Datei im selben Ordner.</translation>
     </message>
     <message>
         <source>heads ({method}) of another model</source>
@@ -6994,6 +6965,46 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>The ids of its vocabulary map do not ascend, or are none of the target&apos;s.</source>
         <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
+    </message>
+    <message>
+        <source>Give more; 300,000 of the model&apos;s own answers are a beginning.</source>
+        <translation>Geben Sie mehr an; 300 000 aus eigenen Antworten des Modells sind ein Anfang.</translation>
+    </message>
+    <message>
+        <source>Give another name with --out, or delete the folder.</source>
+        <translation>Geben Sie mit --out einen anderen Namen an, oder löschen Sie den Ordner.</translation>
+    </message>
+    <message>
+        <source>The chats and texts have {number:,} tokens to learn from, and {least:,} are the least.</source>
+        <translation>Die Chats und Texte haben {number:,} Token zum Lernen; mindestens {least:,} sind nötig.</translation>
+    </message>
+    <message>
+        <source>The training in {folder} is of another model or of other texts.</source>
+        <translation>Das Training in {folder} gehört zu einem anderen Modell oder zu anderen Texten.</translation>
+    </message>
+    <message>
+        <source>Delete its folder and begin anew.</source>
+        <translation>Löschen Sie den Ordner und beginnen Sie neu.</translation>
+    </message>
+    <message>
+        <source>{name} of the training is damaged.</source>
+        <translation>{name} des Trainings ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>Give the same options as before, or delete the folder.</source>
+        <translation>Geben Sie dieselben Optionen wie zuvor an, oder löschen Sie den Ordner.</translation>
+    </message>
+    <message>
+        <source>Give more chats or texts.</source>
+        <translation>Geben Sie mehr Chats oder Texte an.</translation>
+    </message>
+    <message>
+        <source>The training in {folder} has heads of another number or shape.</source>
+        <translation>Das Training in {folder} hat Köpfe in anderer Zahl oder Form.</translation>
+    </message>
+    <message>
+        <source>There are too few texts to train with and to try the heads on.</source>
+        <translation>Es sind zu wenige Texte, um damit zu trainieren und die Köpfe daran zu erproben.</translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -7464,6 +7475,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>{path} ist beschädigt: Hinter einem Bild sind die Zahlen nicht endlich.</translation>
     </message>
     <message>
+        <source>{joined} of {number} passes were made together with those of other answers</source>
+        <translation>{joined} von {number} Durchläufen liefen zusammen mit denen anderer Antworten</translation>
+    </message>
+    <message>
+        <source>its pass was made together with those of other answers</source>
+        <translation>ihr Durchlauf lief zusammen mit denen anderer Antworten</translation>
+    </message>
+    <message>
+        <source>An answer that waited for room could not go on.</source>
+        <translation>Eine Antwort, die auf Platz wartete, konnte nicht weitergehen.</translation>
+    </message>
+    <message>
+        <source>Ask again.</source>
+        <translation>Fragen Sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to before them, so it runs without drafting.</source>
+        <translation>Der Speicher dieses Modells ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden; daher läuft es ohne Entwürfe.</translation>
+    </message>
+    <message>
         <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
         <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
     </message>
@@ -7478,10 +7509,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>A head drafts, and no draft model is chosen.</source>
         <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
-    </message>
-    <message>
-        <source>a head reads tokens, and pictures are none.</source>
-        <translation>ein Kopf liest Token, und Bilder sind keine.</translation>
     </message>
     <message>
         <source>Leave it out, or close other programs.</source>
@@ -7836,10 +7863,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Es ist kein Entwurfsmodell gewählt.</translation>
     </message>
     <message>
-        <source>The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to before them, so it runs plain.</source>
-        <translation>Der Speicher dieses Modells ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden; daher läuft es ohne Entwürfe.</translation>
-    </message>
-    <message>
         <source>The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken back to before them.</source>
         <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden.</translation>
     </message>
@@ -7850,10 +7873,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
         <translation>Der Speicher des Modells konnte die abgelehnten Token nicht vergessen.</translation>
-    </message>
-    <message>
-        <source>Switch the mode to off for this model.</source>
-        <translation>Schalten Sie den Modus für dieses Modell aus.</translation>
     </message>
     <message>
         <source>The summary was cancelled.</source>
@@ -7912,44 +7931,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Schalten Sie „Gleichstandssicher“ aus.</translation>
     </message>
     <message>
-        <source>Free some space, or choose another folder.</source>
-        <translation>Schaffen Sie Platz, oder wählen Sie einen anderen Ordner.</translation>
-    </message>
-    <message>
-        <source>Making the padded model was cancelled.</source>
-        <translation>Das Erzeugen des aufgefüllten Modells wurde abgebrochen.</translation>
-    </message>
-    <message>
         <source>Start it again if you need it.</source>
         <translation>Starten Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
-        <source>{name} has the architecture {architecture!r}; only llama models can be padded.</source>
-        <translation>{name} hat die Architektur {architecture!r}; nur llama-Modelle können aufgefüllt werden.</translation>
-    </message>
-    <message>
-        <source>{name} has no plain feed-forward layers of one size, so it cannot be padded.</source>
-        <translation>{name} hat keine einfachen Feed-Forward-Schichten von einer Größe und kann daher nicht aufgefüllt werden.</translation>
-    </message>
-    <message>
-        <source>{name} is not smaller than {target_params:,} parameters: there is nothing to pad.</source>
-        <translation>{name} ist nicht kleiner als {target_params:,} Parameter: Es gibt nichts aufzufüllen.</translation>
-    </message>
-    <message>
-        <source>The padded model needs {num_bytes:,.0f} MB, but only {free:,.0f} MB are free in {folder}.</source>
-        <translation>Das aufgefüllte Modell braucht {num_bytes:,.0f} MB, aber in {folder} sind nur {free:,.0f} MB frei.</translation>
-    </message>
-    <message>
-        <source>{file} could not be read as a GGUF file: {error}.</source>
-        <translation>{file} konnte nicht als GGUF-Datei gelesen werden: {error}.</translation>
-    </message>
-    <message>
         <source>{file} could not be written: {reason}.</source>
         <translation>{file} konnte nicht geschrieben werden: {reason}.</translation>
-    </message>
-    <message>
-        <source>{tensor} ({kind}, {shape}) cannot be padded.</source>
-        <translation>{tensor} ({kind}, {shape}) kann nicht aufgefüllt werden.</translation>
     </message>
     <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
@@ -7958,6 +7945,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>tie-safe needs a memory that can go back any distance, and this model&apos;s cannot.</source>
         <translation>„Gleichstandssicher“ braucht einen Speicher, der beliebig weit zurückgehen kann, und der dieses Modells kann das nicht.</translation>
+    </message>
+    <message>
+        <source>It drafts for one answer at a time, and another is being made.</source>
+        <translation>Es entwirft nur für eine Antwort zurzeit, und gerade wird eine andere geschrieben.</translation>
     </message>
     <message>
         <source>draft left out: {reason}</source>
@@ -8016,8 +8007,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Ihr Text ist sicher; das Modell ist wieder geladen.</translation>
     </message>
     <message>
-        <source>Your text is safe. It ended twice with this model, so the model is not loaded again.</source>
-        <translation>Ihr Text ist sicher. Sie endete zweimal mit diesem Modell, deshalb wird das Modell nicht neu geladen.</translation>
+        <source>Your text is safe. The engine ended twice with this model, so it is not loaded again.</source>
+        <translation>Ihr Text ist sicher. Die Engine endete mit diesem Modell zweimal, deshalb wird es nicht neu geladen.</translation>
     </message>
     <message>
         <source>Your text is safe. Choose a model to go on.</source>
@@ -8829,10 +8820,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Was sollen die Bahnen beantworten?</translation>
     </message>
     <message>
-        <source>Depth auto</source>
-        <translation>Tiefe auto</translation>
-    </message>
-    <message>
         <source>How many tokens are proposed for a pass of the target.</source>
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
@@ -8857,8 +8844,16 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Modus von Bahn {number}</translation>
     </message>
     <message>
-        <source>Depth of lane {number}</source>
-        <translation>Tiefe von Bahn {number}</translation>
+        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat. A race has the engine to itself: it measures, so chats are answered when it is over.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat. Ein Rennen hat die Engine für sich allein: Es misst, deshalb werden Chats erst danach beantwortet.</translation>
+    </message>
+    <message>
+        <source>Draft length: auto</source>
+        <translation>Entwurfslänge: Auto</translation>
+    </message>
+    <message>
+        <source>Draft length of lane {number}</source>
+        <translation>Entwurfslänge von Bahn {number}</translation>
     </message>
     <message>
         <source>Draft model of lane {number}</source>
@@ -8969,10 +8964,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>bis zu {number} Token</translation>
     </message>
     <message>
-        <source>Plain</source>
-        <translation>Einfach</translation>
-    </message>
-    <message>
         <source>{name}, draft length {depth}</source>
         <translation>{name}, Entwurfslänge {depth}</translation>
     </message>
@@ -9046,10 +9037,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
             <numerusform>eine Runde</numerusform>
             <numerusform>über %n Runden</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
     </message>
     <message>
         <source>Draft length {depth}</source>
@@ -9644,15 +9631,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>Programs of this computer may leave the key out.</source>
-        <translation>Programme auf diesem Rechner brauchen den Schlüssel nicht.</translation>
-    </message>
-    <message>
         <source>Show the key</source>
         <translation>Schlüssel anzeigen</translation>
     </message>
     <message>
-        <source>Make another key; programs with the old one are let go</source>
+        <source>Programs on this computer do not need the key.</source>
+        <translation>Programme auf diesem Rechner brauchen den Schlüssel nicht.</translation>
+    </message>
+    <message>
+        <source>Make another key; programs with the old one are disconnected</source>
         <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
@@ -9730,12 +9717,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Anfragen</translation>
     </message>
     <message>
-        <source>What was asked and answered is neither shown nor kept; the list goes with the server.</source>
-        <translation>Was gefragt und geantwortet wurde, wird weder gezeigt noch aufbewahrt. Die Liste endet mit dem Server.</translation>
-    </message>
-    <message>
         <source>{running} running, {waiting} waiting</source>
         <translation>{running} in Arbeit, {waiting} warten</translation>
+    </message>
+    <message>
+        <source>{running} running, {waiting} waiting, {speed} in all</source>
+        <translation>{running} in Arbeit, {waiting} warten, zusammen {speed}</translation>
+    </message>
+    <message>
+        <source>What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.</source>
+        <translation>Was gefragt und geantwortet wurde, wird weder gezeigt noch aufbewahrt. Die Liste wird geleert, wenn der Server ausgeschaltet wird.</translation>
+    </message>
+    <message>
+        <source>Stop the answers</source>
+        <translation>Antworten stoppen</translation>
     </message>
     <message>
         <source>{name}, the model of your chats</source>
@@ -9814,8 +9809,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>gestoppt, oder kein Modell</translation>
     </message>
     <message>
-        <source>Program left</source>
-        <translation>Programm ging</translation>
+        <source>Disconnected</source>
+        <translation>Verbindung getrennt</translation>
     </message>
     <message>
         <source>Of the answer, without the prompt.</source>
@@ -10063,10 +10058,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <source>Hybrid (text and draft model)</source>
-        <translation>Hybrid (Text und Entwurfsmodell)</translation>
-    </message>
-    <message>
         <source>Other models</source>
         <translation>Andere Modelle</translation>
     </message>
@@ -10077,10 +10068,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Ask for the key</source>
         <translation>Schlüssel verlangen</translation>
-    </message>
-    <message>
-        <source>Off, programs of this computer need no key; pages of websites are refused all the same, and other computers always need it.</source>
-        <translation>Ist das aus, brauchen Programme dieses Rechners keinen Schlüssel; Seiten von Websites werden trotzdem abgewiesen, und andere Rechner brauchen ihn immer.</translation>
     </message>
     <message>
         <source>Further names</source>
@@ -10107,16 +10094,28 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Angehängte Dateien</translation>
     </message>
     <message>
-        <source>Servers of tools</source>
-        <translation>Werkzeugserver</translation>
-    </message>
-    <message>
         <source>Of the servers that are switched on in the settings, those whose tools the model is given.</source>
         <translation>Welche der in den Einstellungen eingeschalteten Server dem Modell ihre Werkzeuge geben.</translation>
     </message>
     <message>
         <source>Auto</source>
         <translation>Auto</translation>
+    </message>
+    <message>
+        <source>Answers at once</source>
+        <translation>Antworten zugleich</translation>
+    </message>
+    <message>
+        <source>How many answers the model makes at the same time, for programs and chats. Each has the whole context, which takes more memory; automatic is up to 4, as far as there is room. A change loads the model again.</source>
+        <translation>Wie viele Antworten das Modell gleichzeitig gibt, für Programme und Chats. Jede hat den ganzen Kontext, was mehr Speicher braucht; automatisch sind es bis zu 4, soweit Platz ist. Eine Änderung lädt das Modell neu.</translation>
+    </message>
+    <message>
+        <source>Shared context</source>
+        <translation>Gemeinsamer Kontext</translation>
+    </message>
+    <message>
+        <source>Answers that are made at once share one context: they take no more memory, but long ones may not fit beside each other.</source>
+        <translation>Gleichzeitige Antworten teilen sich einen Kontext: Sie brauchen nicht mehr Speicher, aber lange passen vielleicht nicht nebeneinander.</translation>
     </message>
     <message>
         <source>Head (MTP, EAGLE-3, Medusa)</source>
@@ -10327,6 +10326,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Text: die Nachricht fortsetzen</translation>
     </message>
     <message>
+        <source>Tool servers</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>Keep tool calls valid</source>
+        <translation>Werkzeugaufrufe gültig halten</translation>
+    </message>
+    <message>
+        <source>Once a call has begun, the model can write only what the tool&apos;s schema allows. Where that leaves no choice, no pass is spent.</source>
+        <translation>Hat ein Aufruf begonnen, kann das Modell nur schreiben, was das Schema des Werkzeugs erlaubt. Wo das keine Wahl lässt, kostet es keinen Durchlauf.</translation>
+    </message>
+    <message>
         <source>Full context</source>
         <translation>Voller Kontext</translation>
     </message>
@@ -10423,10 +10434,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Lokaler Server</translation>
     </message>
     <message>
-        <source>Other programs</source>
-        <translation>Andere Programme</translation>
-    </message>
-    <message>
         <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
         <translation>Lässt Editoren und andere Programme das geladene Modell wie die API von OpenAI nutzen, solange Paceline geöffnet ist.</translation>
     </message>
@@ -10455,20 +10462,16 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Rechner diese schon benutzt.</translation>
     </message>
     <message>
+        <source>When off, programs on this computer need no key. Web pages are refused all the same, and other computers always need it.</source>
+        <translation>Ist das aus, brauchen Programme auf diesem Rechner keinen Schlüssel. Webseiten werden trotzdem abgewiesen, und andere Rechner brauchen ihn immer.</translation>
+    </message>
+    <message>
         <source>Lets the model call tools. What could change or reveal something runs only after you allow it.</source>
         <translation>Lässt das Modell Werkzeuge aufrufen. Was etwas ändern oder verraten könnte, läuft erst, wenn Sie es erlauben.</translation>
     </message>
     <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
-    </message>
-    <message>
-        <source>Hold calls in their form</source>
-        <translation>Aufrufe in ihrer Form halten</translation>
-    </message>
-    <message>
-        <source>Once a call has begun, only what the schema of its tool allows is written. What can be nothing else then costs no pass of its own.</source>
-        <translation>Hat ein Aufruf begonnen, wird nur geschrieben, was das Schema seines Werkzeugs erlaubt. Was dann gar nicht anders lauten kann, kostet keinen eigenen Durchlauf.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -10724,6 +10727,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Nicht mit einfachem Dekodieren verglichen: Was es hier kostet, wird gemessen, während das Fenster ruht, und ist noch nicht gemessen.</translation>
     </message>
     <message>
+        <source>Not compared with plain decoding: other answers were made at the same time.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: Zugleich wurden andere Antworten geschrieben.</translation>
+    </message>
+    <message>
         <source>Not compared with plain decoding: the computer became much slower or faster during the answer.</source>
         <translation>Nicht mit einfachem Dekodieren verglichen: Der Rechner wurde während der Antwort viel langsamer oder schneller.</translation>
     </message>
@@ -10748,8 +10755,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Nicht verglichen</translation>
     </message>
     <message>
-        <source>About as fast as plain</source>
-        <translation>Etwa so schnell wie ohne Entwurf</translation>
+        <source>About the same speed</source>
+        <translation>Etwa gleich schnell</translation>
     </message>
     <message>
         <source>{times} faster</source>
@@ -10877,6 +10884,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
+    </message>
+    <message>
+        <source>speed-up</source>
+        <translation>Beschleunigung</translation>
+    </message>
+    <message>
+        <source>Acceptance by position</source>
+        <translation>Akzeptanz nach Position</translation>
+    </message>
+    <message>
+        <source>Time saved</source>
+        <translation>Gesparte Zeit</translation>
     </message>
     <message>
         <source>Speed compared with plain decoding, whose cost is measured with this model on this computer while the window is idle, and corrected by later passes. Drawing the window takes time that this cost leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower or faster during the answer, such as beside another busy program.</source>
@@ -11051,20 +11070,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Token/Durchlauf</translation>
     </message>
     <message>
-        <source>plain speed</source>
-        <translation>einfaches Tempo</translation>
-    </message>
-    <message>
         <source>Tokens per pass over time</source>
         <translation>Token pro Durchlauf im Verlauf</translation>
     </message>
     <message>
         <source>Accepted</source>
         <translation>Akzeptiert</translation>
-    </message>
-    <message>
-        <source>Acceptance by depth</source>
-        <translation>Akzeptanz nach Tiefe</translation>
     </message>
     <message>
         <source>Passes by accepted tokens</source>
@@ -11209,10 +11220,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Time spent</source>
         <translation>Aufgewandte Zeit</translation>
-    </message>
-    <message>
-        <source>Saved vs. plain</source>
-        <translation>Gespart gegen einfach</translation>
     </message>
     <message>
         <source>Context used</source>
@@ -11446,8 +11453,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Akzeptiert</translation>
     </message>
     <message>
-        <source>Plain speed</source>
-        <translation>Einfaches Tempo</translation>
+        <source>Speed-up</source>
+        <translation>Beschleunigung</translation>
     </message>
     <message>
         <source>p50 ms</source>
@@ -11854,12 +11861,24 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <source>Written with {count} tokens; {drafted} of them were drafted and accepted.</source>
         <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden akzeptiert.</translation>
     </message>
+    <message>
+        <source>Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which {forced} were fixed by the form of calls.</source>
+        <translation>Mit {count} Token in {passes} Durchläufen geschrieben; {drafted} davon wurden entworfen und angenommen, {forced} von diesen gab die Form der Aufrufe vor.</translation>
+    </message>
+    <message>
+        <source>Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted.</source>
+        <translation>Mit {count} Token in {passes} Durchläufen geschrieben; {drafted} davon wurden entworfen und angenommen.</translation>
+    </message>
+    <message>
+        <source>{count} more lines are not shown here. Copy the result to have them all.</source>
+        <translation>{count} weitere Zeilen sind hier nicht zu sehen. Wird das Ergebnis kopiert, sind alle dabei.</translation>
+    </message>
 </context>
 <context>
     <name>ToolController</name>
     <message>
-        <source>Stopped after {count} answers with calls of tools. Send a message to let it go on.</source>
-        <translation>Nach {count} Antworten mit Aufrufen von Werkzeugen angehalten. Senden Sie eine Nachricht, damit es weitergeht.</translation>
+        <source>Stopped after {count} answers with tool calls. Send a message to let it go on.</source>
+        <translation>Nach {count} Antworten mit Werkzeugaufrufen gestoppt. Senden Sie eine Nachricht, damit es weitergeht.</translation>
     </message>
     <message>
         <source>This model is given no tools: {reason}.</source>
@@ -11887,6 +11906,13 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
 </context>
 <context>
+    <name>ToolProviders</name>
+    <message>
+        <source>You can close this page now, and go back to Paceline.</source>
+        <translation>Sie können diese Seite jetzt schließen und zu Paceline zurückkehren.</translation>
+    </message>
+</context>
+<context>
     <name>ToolServers</name>
     <message>
         <source>Off</source>
@@ -11903,6 +11929,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Failed</source>
         <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Sign in…</source>
+        <translation>Anmelden …</translation>
+    </message>
+    <message>
+        <source>Stop signing in</source>
+        <translation>Anmelden abbrechen</translation>
+    </message>
+    <message>
+        <source>Sign out</source>
+        <translation>Abmelden</translation>
     </message>
     <message>
         <source>Servers (MCP)</source>
@@ -11925,12 +11963,16 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Hinzufügen</translation>
     </message>
     <message>
-        <source>Add a server of tools</source>
-        <translation>Einen Server für Werkzeuge hinzufügen</translation>
+        <source>Add a tool server</source>
+        <translation>Einen Werkzeugserver hinzufügen</translation>
     </message>
     <message>
         <source>Import…</source>
         <translation>Importieren …</translation>
+    </message>
+    <message>
+        <source>“{name}” has you sign in here. Your browser will open it.</source>
+        <translation>Bei „{name}“ meldet man sich hier an. Ihr Browser öffnet die Seite.</translation>
     </message>
     <message>
         <source>Choose a file…</source>

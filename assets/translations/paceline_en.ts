@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>AnswerCard</name>
+    <message numerus="yes">
+        <source>Waiting for the answers in %n other chats</source>
+        <translation>
+            <numerusform>Waiting for the answer in another chat</numerusform>
+            <numerusform>Waiting for the answers in %n other chats</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>AnswerController</name>
     <message numerus="yes">
         <source>The context is full: the %n oldest messages were left out.</source>
