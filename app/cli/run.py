@@ -10,6 +10,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -376,16 +377,28 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
     return [read_picture_file(Path(name)) for name in options.image]
 
 
-def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
+def load_models(session: Session, request: LoadRequest, *, for_another_thread: bool = False) -> EngineReady | None:
     """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
+
+    Where they are ``for_another_thread``, they are loaded on one that ends then. Each thread that has made a pass keeps
+    threads for the next, and where there are more of these than cores, OpenMP has all of them sleep between the
+    operations of a pass: with SmolLM2 on two cores a pass took 16.6 ms in place of 4.9.
 
     Raises:
         EngineError: they cannot be loaded.
     """
     with stop_on_interrupt() as interrupted:
         session.is_load_cancelled = interrupted.is_set
+
+        def load() -> EngineReady:
+            return session.load(request, lambda _path, _fraction: not interrupted.is_set())
+
         try:
-            ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
+            if for_another_thread:
+                with ThreadPoolExecutor(1) as thread:
+                    ready = thread.submit(load).result()
+            else:
+                ready = load()
         except EngineError:
             if not interrupted.is_set():
                 raise

@@ -59,7 +59,7 @@ def command(options: argparse.Namespace) -> int:
     with listener, _errors_on_stderr():
         session = open_session()
         try:
-            ready = load_models(session, _load_request(options))
+            ready = load_models(session, _load_request(options), for_another_thread=True)
             if ready is None:
                 return INTERRUPTED
             for notice in (*ready.notices, *library_notices()):

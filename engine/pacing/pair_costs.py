@@ -336,6 +336,7 @@ class PairCosts:
         """Record the duration of a pass of the target that several answers made together."""
         if self.pacer is not None:
             self.pacer.observe_pass(num_tokens, milliseconds)
+        self.observe_passes(num_tokens, (milliseconds,))
 
     def read_budget(self, num_tokens: int) -> int:
         """How many tokens of prompts a pass may have beside ``num_tokens`` of answers, so that they hardly notice."""
