@@ -64,6 +64,11 @@ class EngineRouter:
         self._waiting: dict[int, ModelRequest | ChatRequest] = {}
         self._cancelled: set[int] = set()  # of these
 
+    @property
+    def local(self) -> Engine:
+        """The engine here."""
+        return self._local
+
     def start(self) -> None:
         """Start the engine here."""
         self._local.start()

@@ -95,7 +95,7 @@ def test_a_model_with_a_side_file_beside_it_sees(tmp_path: Path, paceline_home: 
     photo.write_bytes(encoded(sample(), "PNG"))
     words = ("--model", str(pair.model), "--mode", "off", "--threads", "1", "--media-path", str(photo.parent))
     with started(*words) as (_, lines, port):
-        assert "tiny-llava, sees pictures, at" in lines[-1]
+        assert "tiny-llava, sees pictures, up to" in lines[-1]
         key = (paceline_home / "config" / "api-key").read_text("utf-8").strip()
         part = {"type": "image_url", "image_url": {"url": f"file://{photo}"}}
         status, answer = ask(port, key, [part, {"type": "text", "text": "ab"}])

@@ -106,7 +106,8 @@ def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple
     paths = find_paths({"PACELINE_HOME": str(tmp_path)})
     settings = Settings().changed({"target_path": target, "draft_path": draft, "n_ctx": 512, "threads": 2})[0]
     wanted = (str(expected[0]), None if expected[1] is None else str(expected[1]))
-    assert load_request(settings, paths) == LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="")
+    asked = LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="", parallel=0)
+    assert load_request(settings, paths) == asked
 
 
 def test_answers_at_once_reach_the_load_request(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from engine.loading.loading import (
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
 from engine.sandbox.probe import probe
-from engine.session import session
+from engine.session import draft_placement
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
@@ -101,7 +101,7 @@ def test_a_surprise_after_the_weights_are_there_frees_them_and_keeps_the_model_b
             both.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     assert held == before
     with monkeypatch.context() as patch:
-        patch.setattr(session, "find_translation", fail)
+        patch.setattr(draft_placement, "find_translation", fail)
         with pytest.raises(RuntimeError, match="surprise"):
             both.set_draft(str(builtin_draft()))
     assert held == before

@@ -155,7 +155,7 @@ def test_a_session_answers_with_it_and_keeps_its_caches_and_costs_apart(suited: 
         assert drafted == plain
         assert accepted > 0
         texts.append(plain)
-        identities.append(session.states._slots["target"].identity())
+        identities.append(session.states._slots[0, "target"].identity())
         keys.append(session._pair_costs()._target_key)
         session.close()
     assert texts[0] == texts[1]

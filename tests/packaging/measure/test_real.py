@@ -122,7 +122,7 @@ def test_a_request_to_end_is_heard_and_reported(number: signal.Signals, tmp_path
 def test_time_ends_it_and_the_final_waits_for_the_scan(tmp_path: Path) -> None:
     state = tmp_path / "state.jsonl"
     process = started(state, "--minutes", "0")
-    assert "scan: 0 of 92 answers" in process.communicate(timeout=PATIENCE_S)[1]
+    assert "scan: 0 of 72 answers" in process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 3
     process = started(state, "--stage", "final")
     assert "The final needs a whole scan" in process.communicate(timeout=PATIENCE_S)[1]

@@ -55,7 +55,7 @@ def test_a_guess_from_the_size_alone() -> None:
 
 def test_a_result_and_its_order() -> None:
     updated = datetime(2026, 9, 3, 12, tzinfo=UTC)
-    summary = RepoSummary(REPO, 12, 3, updated, Gated.MANUAL, "mit", "llama", 8 * 10**9)
+    summary = RepoSummary(REPO, 12, updated, Gated.MANUAL, "mit", "llama", 8 * 10**9)
     row = repo_row(summary, 4 * GB)
     assert (row.author, row.name, row.downloads, row.gated, row.fit) == (
         "owner",
