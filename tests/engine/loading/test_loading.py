@@ -211,7 +211,7 @@ def test_a_name_that_is_no_text_is_a_name_all_the_same(tmp_path: Path) -> None:
         shutil.copy(builtin_draft(), path)
     except (OSError, ValueError):
         pytest.skip("this file system takes names only that are text")
-    opened = session.Session(lambda file, _: probe(file), cost_folder=tmp_path, state_folder=tmp_path)
+    opened = Session(lambda file, _: probe(file), cost_folder=tmp_path, state_folder=tmp_path)
     assert opened.load(LoadRequest(str(path), str(path), n_ctx=512)).draft is not None
     opened.states.set_limit(1 << 20)
     asked = ChatRequest(raw_prompt="Once", max_tokens=4, conversation_id=1)
