@@ -143,7 +143,7 @@ class ToolController(QObject):
         settings = self._conversations.settings
         offered = self._offered(settings) if self._are_on(settings) else ()
         if offered != self._counted[0]:  # asked for again and again, and some milliseconds of many tools
-            self._counted = offered, json.dumps(functions_of(offered), ensure_ascii=False)
+            self._counted = offered, json.dumps(functions_of(offered), ensure_ascii=False) if offered else ""
         return self._counted[1]
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
