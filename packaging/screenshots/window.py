@@ -57,6 +57,10 @@ def reminders(orders):
     due = [order for order in orders if not order.paid]
     return {order.customer: total(order) for order in due}
 """
+SIDE_BY_SIDE = (
+    "Explain in detail how a hash table works, with an example in Python.",
+    "Write a function that merges two sorted lists, and explain it step by step.",
+)
 FIRST = "What does this module do? Answer in one sentence."
 EDIT = "Rename total to order_total, and its callers. Answer with the whole module."
 
@@ -130,6 +134,7 @@ class Pictures:
             self._app.settle()
         self.chat()
         self.marks()
+        self.side_by_side()
         self.race()
         self.settings()
         self.server()
@@ -154,6 +159,19 @@ class Pictures:
         self._app.shoot(self._out, "marks")
         for row in rows.values():
             row.setChecked(False)
+
+    def side_by_side(self) -> None:
+        """Two chats that answer at the same time."""
+        for text in SIDE_BY_SIDE:
+            self._window.start_new_chat()
+            self._app.settle()
+            self._window.composer.edit.setPlainText(text)
+            self._window.composer.send_button.click()
+            self._app.settle(6.0)
+        self._app.shoot(self._out, "side-by-side")
+        self._app.wait(self._app.ready, "an answer")
+        self._app.wait(lambda: not self._app.controller.answers.is_answering, "the other answer")
+        self._app.settle()
 
     def race(self) -> None:
         """The same question without drafting and with it, in turns."""
