@@ -6867,8 +6867,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Stellen Sie den Modus auf „Aus“.</translation>
     </message>
     <message>
-        <source>The memory has room for {number} answers at once.</source>
-        <translation>Der Speicher hat Platz für {number} Antworten zugleich.</translation>
+        <source>The memory has room for {num_answers} answers at once.</source>
+        <translation>Der Speicher hat Platz für {num_answers} Antworten zugleich.</translation>
     </message>
     <message>
         <source>The memory has room for one answer at a time: a second one takes {size} more.</source>
@@ -6975,8 +6975,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Geben Sie mit --out einen anderen Namen an, oder löschen Sie den Ordner.</translation>
     </message>
     <message>
-        <source>The chats and texts have {number:,} tokens to learn from, and {least:,} are the least.</source>
-        <translation>Die Chats und Texte haben {number:,} Token zum Lernen; mindestens {least:,} sind nötig.</translation>
+        <source>The chats and texts have {num_tokens:,} tokens to learn from, and {least:,} are the least.</source>
+        <translation>Die Chats und Texte haben {num_tokens:,} Token zum Lernen; mindestens {least:,} sind nötig.</translation>
     </message>
     <message>
         <source>The training in {folder} is of another model or of other texts.</source>
@@ -7475,8 +7475,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} ist beschädigt: Hinter einem Bild sind die Zahlen nicht endlich.</translation>
     </message>
     <message>
-        <source>{joined} of {number} passes were made together with those of other answers</source>
-        <translation>{joined} von {number} Durchläufen liefen zusammen mit denen anderer Antworten</translation>
+        <source>{joined} of {num_passes} passes were made together with those of other answers</source>
+        <translation>{joined} von {num_passes} Durchläufen liefen zusammen mit denen anderer Antworten</translation>
     </message>
     <message>
         <source>its pass was made together with those of other answers</source>

@@ -73,7 +73,7 @@ def _needed_bytes(table: FitTable) -> int:
 
 
 def _fewer(number: int) -> str:
-    return said("The memory has room for {number} answers at once.", number=number)
+    return said("The memory has room for {num_answers} answers at once.", num_answers=number)
 
 
 def _only_one(more_bytes: int) -> str:

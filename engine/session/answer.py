@@ -355,9 +355,9 @@ def _joined_summary(stats: StatsRecorder) -> Sentence:
     if stats.passes == 1:
         return said("its pass was made together with those of other answers")
     return said(
-        "{joined} of {number} passes were made together with those of other answers",
+        "{joined} of {num_passes} passes were made together with those of other answers",
         joined=stats.joined_passes,
-        number=stats.passes,
+        num_passes=stats.passes,
     )
 
 

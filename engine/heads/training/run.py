@@ -91,8 +91,8 @@ def _check_amount(texts: Sequence[TokenizedText]) -> None:
     if number < LEAST_ROWS:
         raise ToolError(
             said(
-                "The chats and texts have {number:,} tokens to learn from, and {least:,} are the least.",
-                number=number,
+                "The chats and texts have {num_tokens:,} tokens to learn from, and {least:,} are the least.",
+                num_tokens=number,
                 least=LEAST_ROWS,
             ),
             "Give more; 300,000 of the model's own answers are a beginning.",

@@ -51,6 +51,7 @@ NEVER_ONE = {
     "num_answers": "one is told by its own words",
     "num_messages": "one is told by its own words",
     "num_questions": "one is told by its own words",
+    "num_passes": "one is told by its own words",
 }
 COUNTED = re.compile(r"\{(\w+)(?::,)?\} (?:(?!of |and |for )\w+ )?(?!is\b|was\b|has\b|does\b)[a-z]+s\b")
 

@@ -95,7 +95,7 @@ def test_one_is_said_as_one(sentence: Sentence, english: str) -> None:
 def test_one_is_said_as_one_in_german(german: None) -> None:
     assert in_language(_note(1)) == "die älteste Nachricht wird als Zusammenfassung gesendet"
     told = in_language(tie_summary(1, 1))
-    assert "1 knapper Fall " in told
+    assert "1 Beinahe-Gleichstand " in told
     assert "1 Token in 1 ms neu berechnet" in told
 
 
@@ -139,7 +139,10 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
         (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
         (tie_summary(3, 5), "3 Beinahe-Gleichstände (Abstand unter 0,0210)"),
-        (_decoded_again(1900, 0.5, "disk", 2.0), "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Platte"),
+        (
+            _decoded_again(1900, 0.5, "disk", 2.0),
+            "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Festplatte",
+        ),
         (said("draft left out: {reason}", reason=said("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
     ],
 )
