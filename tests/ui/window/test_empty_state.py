@@ -74,7 +74,6 @@ def test_an_example_is_sent_by_a_click(page: EmptyState, qtbot: QtBot) -> None:
 def test_nothing_is_said_of_the_built_in_model_while_another_is_loaded(page: EmptyState) -> None:
     page.set_engine(replace(view(), state=EngineState.LOADING), builtin=True)
     assert page.title.text() == "Loading the model"
-    assert not page.demo.isVisible()
     assert not page.prompts.isVisible()
     page.set_engine(view(), builtin=True)
     assert page.title.text() == "Quick demo"

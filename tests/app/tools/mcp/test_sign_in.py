@@ -151,7 +151,7 @@ def test_a_sign_in_that_has_ended_says_so_and_opens_nothing(tools_of: Made, oaut
     words = "its sign-in has ended: sign in again, on the page of tools in the settings."
     assert words in call(tools, "note").text
     again = tools_of()
-    assert state(again).problem == f"Couldn't start “x”: {words}"
+    assert state(again).problem == f"Could not start “x”: {words}"
     assert state(again).sign_in == "wanted"
     assert (len(browser.pages), len(oauth.tokens.clients)) == (1, num_clients)
     signed_in(again, browser)
