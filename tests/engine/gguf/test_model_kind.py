@@ -56,7 +56,7 @@ def test_a_projector_itself_is_refused_with_what_to_open_instead(tmp_path: Path)
     with pytest.raises(ModelFileError) as caught:
         check_writes_text(read_header(file), file.name)
     assert "does not write text" in caught.value.message
-    assert "Choose the model that it belongs to" in caught.value.advice
+    assert "Open the model that it belongs to" in caught.value.advice
 
 
 def test_an_encoder_is_refused_by_what_it_does(tmp_path: Path) -> None:
