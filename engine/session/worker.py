@@ -168,8 +168,10 @@ class EngineWorker:
         batcher.has_arrivals = lambda: self._queue.has_waiting
         try:
             session.prepare_lanes(lambda: first.is_cancelled)
-        except EngineError as error:
-            self._fail(first, error.problem)
+            session.lane(session.parallel - 1)  # all are made at once, and nothing that starts below can fail then
+        except Exception as error:  # as below: the thread must outlive every surprise
+            log.exception("answers could not be made side by side")
+            self._fail(first, error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
 
         def start(asked: Asked) -> None:

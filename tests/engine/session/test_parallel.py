@@ -262,6 +262,19 @@ def test_an_answer_that_fails_leaves_the_others_be(side_by_side: Asker) -> None:
     assert [heard[i].finished.stats.tokens for i in (0, 2)] == [60, 60]
 
 
+@pytest.mark.parametrize("step", ["prepare_lanes", "_make_lane"])
+def test_a_surprise_before_answers_run_is_told_and_the_next_one_is_made(
+    side_by_side: Asker, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("surprise")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, step, fail)
+        assert isinstance(side_by_side.ask([question("A", max_tokens=3)])[0].end, EngineFailed)
+    assert side_by_side.ask([question("A", max_tokens=3)])[0].finished.stats.tokens == 3
+
+
 def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side: Asker) -> None:
     class Asking:
         def run(self, session: Session, should_stop: object, on_event: object, between_steps: object) -> list[int]:
