@@ -12,7 +12,7 @@ from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution
 
 # q to the power of e is q at the temperature T / e. A draft that knows less than its target gains by up to a twentieth
-# with the higher ones, one as good as its target loses: packaging/measure/draft_temperatures.py.
+# with the higher ones, one as good as its target loses (see `DraftModelDrafter`).
 EXPONENTS = (1.0, 1.5, 2.5, 4.0)
 _FIRST = 1.5  # gains half of it, and costs little where it is wrong
 # The sharper, the more often is drawn what was seen ahead, which need not be drafted again. A token drafted again takes
