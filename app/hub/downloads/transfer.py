@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.domain.models import DownloadStatus
 from app.hub.downloads.part_file import PartFile, check_space, matches
 from app.hub.errors import (
     ChecksumError,
@@ -26,7 +27,7 @@ from app.hub.errors import (
     HubUnreachableError,
 )
 from app.hub.file_names import short
-from app.hub.records import DownloadStatus, RemoteLocation
+from app.hub.records import RemoteLocation
 from app.hub.sources import Source, Stream
 from engine.sentences import said
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from app.domain.models import Drafting, FileKind
+from app.domain.models import Drafting, FileKind, RepoModel
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.pairs.assessment import check_draft, check_vocabularies
 from app.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
-from app.hub.records import Gated, LibraryModel, RemoteModel, RepoSummary
+from app.hub.records import Gated, LibraryModel, RepoSummary
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.hub.sources import Hub
 from engine.errors import EngineError
@@ -295,7 +295,7 @@ def _choose(
 def _read(
     hub: Hub,
     candidate: Candidate,
-    model: RemoteModel,
+    model: RepoModel,
     known: list[tuple[Candidate, KnownModel]],
     found: _Findings,
     should_stop: Callable[[], bool],

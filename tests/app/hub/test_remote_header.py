@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import RepoFile, RepoModel
 from app.hub import remote_header
 from app.hub.client import HubClient
 from app.hub.errors import HubAnswerError, HubError, HubUnreachableError
 from app.hub.file_names import group_models
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
-from app.hub.records import RemoteFile, RemoteLocation, RemoteModel
+from app.hub.records import RemoteLocation
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
 from engine.fit.fit import Verdict
@@ -67,8 +68,8 @@ class FarHub:
         yield FarStream(self.data[start:end].ljust(end - start, b"\0"), start)
 
 
-def one_file(name: str = "m.gguf", size_bytes: int | None = None) -> RemoteModel:
-    (model,) = group_models([RemoteFile(name, size_bytes)])
+def one_file(name: str = "m.gguf", size_bytes: int | None = None) -> RepoModel:
+    (model,) = group_models([RepoFile(name, size_bytes)])
     return model
 
 
@@ -109,7 +110,7 @@ def test_a_broken_connection_is_reported_after_some_attempts(hub: LoopbackHub) -
 @pytest.mark.parametrize("name", ["qwen2", "llama-bpe"])
 def test_a_30_gb_target_in_parts_costs_its_first_parts_header_only(name: str) -> None:
     data = shared_file(f"vocabs/ggml-vocab-{name}.gguf").read_bytes()
-    parts = [RemoteFile(f"m-{number:05d}-of-00003.gguf", 10 * GB) for number in (1, 2, 3)]
+    parts = [RepoFile(f"m-{number:05d}-of-00003.gguf", 10 * GB) for number in (1, 2, 3)]
     (model,) = group_models(parts)
     hub = FarHub(data, 10 * GB)
     known = read_remote_header(hub, REPO, model)

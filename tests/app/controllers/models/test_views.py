@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from app.controllers.models.views import (
-    download_row,
     fit_view,
     guess_fit,
     library_row,
@@ -18,20 +16,14 @@ from app.controllers.models.views import (
     sorted_rows,
 )
 from app.domain import models as views
-from app.domain.models import FileKind, FitLevel, Presence
-from app.hub.records import (
-    DownloadRequest,
-    DownloadState,
-    DownloadStatus,
-    FileProgress,
-    Gated,
-    LibraryModel,
-    Origin,
-    RemoteFile,
-    RemoteModel,
-    RepoDetails,
-    RepoSummary,
+from app.domain.models import (
+    FileKind,
+    FitLevel,
+    Presence,
+    RepoFile,
+    RepoModel,
 )
+from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, ModelPlan, PairPlan, Room
 from ui.models.words import KIND_HELP, KIND_WORDS
 
@@ -40,10 +32,8 @@ GB = 10**9
 REPO = "owner/name-GGUF"
 
 
-def remote(
-    name: str, size: int | None = GB, kind: FileKind = FileKind.MODEL, quantization: str = "Q8_0"
-) -> RemoteModel:
-    return RemoteModel(name, kind, (RemoteFile(f"{name}.gguf", size),), quantization)
+def remote(name: str, size: int | None = GB, kind: FileKind = FileKind.MODEL, quantization: str = "Q8_0") -> RepoModel:
+    return RepoModel(name, kind, (RepoFile(f"{name}.gguf", size),), quantization)
 
 
 def test_a_guess_from_the_size_alone() -> None:
@@ -91,20 +81,6 @@ def test_every_kind_of_file_can_be_shown(kind: FileKind) -> None:
     assert repo_details(details, "", False, {}, GB).files[0].kind is kind
     assert KIND_WORDS[kind]
     assert KIND_HELP[kind]
-
-
-@pytest.mark.parametrize("status", list(DownloadStatus))
-def test_every_state_of_a_download_can_be_shown(status: DownloadStatus) -> None:
-    request = DownloadRequest(REPO, remote("x"))
-    files = (FileProgress("x.gguf", 100, 40),)
-    state = DownloadState("id", request, status, files, bytes_per_s=20.0, message="It broke.", advice="Retry.")
-    row = download_row(state, {f"{REPO}/x.gguf": "/models/x.gguf"})
-    assert (row.done_bytes, row.total_bytes, row.left_s) == (40, 100, 3.0)
-    done = status is DownloadStatus.DONE
-    assert row.error == ("" if done else "It broke. Retry.")
-    assert row.path == ("/models/x.gguf" if done else "")
-    assert row.has_checksum
-    assert not download_row(replace(state, request=replace(request, url="https://example.org/x.gguf")), {}).has_checksum
 
 
 def test_a_model_of_the_library_says_what_it_is_used_for() -> None:
