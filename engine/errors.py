@@ -62,7 +62,7 @@ class EngineError(PacelineError):
     title = "The engine could not continue"
 
 
-class LibraryError(EngineError):
+class NativeLibraryError(EngineError):
     """llama.cpp cannot be loaded: it is missing, built for another machine, or lacks a library of the system."""
 
     title = "llama.cpp cannot be loaded"

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
-from app.domain.speed.outlook import Outlook, SpeedRange
+from app.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from engine.records import Problem
 
 NUM_SUGGESTED = 3  # pairs, among the first steps
@@ -27,7 +27,7 @@ class FitLevel(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Suits(IntEnum):
+class Suitability(IntEnum):
     """How well a model would run on this machine, from bad to good, by its size and the speed to be expected."""
 
     NOT = 0  # it does not fit, or only just
@@ -46,7 +46,7 @@ class Drawback(StrEnum):
 
 
 class FileKind(StrEnum):
-    """What a GGUF file is, as far as its name tells."""
+    """The kind of a GGUF file, by its name."""
 
     MODEL = "model"
     DRAFT = "draft"  # a small model made to draft for a big one: it can chat, but is no chat model
@@ -103,7 +103,7 @@ class DownloadStatus(StrEnum):
         return self in (DownloadStatus.RUNNING, DownloadStatus.WAITING, DownloadStatus.VERIFYING)
 
 
-class Match(StrEnum):
+class VocabularyMatch(StrEnum):
     """Whether a draft may serve a target."""
 
     YES = "yes"
@@ -191,7 +191,7 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RepoDetails:
+class RepoView:
     """All of one repository. ``readme`` is Markdown as it came: untrusted. ``gated_words`` says what access needs."""
 
     row: RepoRow
@@ -228,7 +228,7 @@ class FitPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class FitTable:
+class FitSummary:
     """What a pair takes on this machine, what is free, and what to change where that is not enough.
 
     ``parallel``: answers at once, each with ``n_ctx`` tokens, or with ``shared_context`` all of them together.
@@ -261,12 +261,12 @@ class PairView:
 
     target: PairSide
     draft: PairSide | None = None
-    match: Match = Match.UNCHECKED
+    match: VocabularyMatch = VocabularyMatch.UNCHECKED
     match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
-    fit: FitTable | None = None
+    fit: FitSummary | None = None
     gain_words: str = ""  # what it gave here, or may give
     note: str = ""  # what that rests on
-    outlook: Outlook | None = None  # which both tell
+    speed_forecast: SpeedForecast | None = None  # which both tell
     drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False where the hub no longer has it as listed
 
@@ -305,14 +305,20 @@ class CatalogRow:
     thinks: bool = False  # before it answers
 
     @property
-    def suits(self) -> Suits:
+    def suits(self) -> Suitability:
         """How well it would run here."""
         if self.fit is not FitLevel.FITS:
-            return Suits.NOT
+            return Suitability.NOT
         if self.plain is None or not self.leaves_room:
-            return Suits.SOMEHOW
+            return Suitability.SOMEHOW
         plain = self.plain.halved() if self.thinks else self.plain
-        return Suits.FAST if plain.is_fast else Suits.WELL if plain.is_never_waited_for else Suits.SOMEHOW
+        return (
+            Suitability.FAST
+            if plain.is_fast
+            else Suitability.WELL
+            if plain.is_never_waited_for
+            else Suitability.SOMEHOW
+        )
 
     @property
     def drawback(self) -> Drawback:
@@ -324,7 +330,7 @@ class CatalogRow:
         return Drawback.THINKS if self.thinks and self.plain.is_never_waited_for else Drawback.SLOW
 
     @property
-    def preference(self) -> tuple[Suits, bool, int]:
+    def preference(self) -> tuple[Suitability, bool, int]:
         """What to offer first: what runs best here, then what can gain much by drafting, then the largest."""
         target, draft = self.pair.target.size_bytes or 0, self.pair.draft
         if draft is None:
@@ -339,7 +345,7 @@ class DraftRow:
 
     side: PairSide
     place: str
-    match: Match
+    match: VocabularyMatch
     reason: str = ""
 
 

@@ -84,7 +84,7 @@ def quantization_of(path: str) -> str:
 
 
 def kind_of(path: str) -> FileKind:
-    """What a GGUF file is, as far as its name tells; a header may know better."""
+    """The kind of a GGUF file by its name; its header is more reliable."""
     name = model_name(path)
     return next((kind for kind, pattern in _KINDS if pattern.search(name)), FileKind.MODEL)
 

@@ -13,7 +13,7 @@ from app.domain.models import RepoModel
 from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
 from app.hub.records import RemoteLocation
-from app.hub.sources import Source
+from app.hub.sources import DownloadSource
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
@@ -57,7 +57,7 @@ class KnownModel:
 
 
 def read_remote_header(
-    client: Source,
+    client: DownloadSource,
     repo_id: str,
     model: RepoModel,
     revision: str = "main",
@@ -78,7 +78,7 @@ def read_remote_header(
 
 
 def read_located_header(
-    client: Source,
+    client: DownloadSource,
     location: RemoteLocation,
     model: RepoModel,
     should_stop: Callable[[], bool] = lambda: False,
@@ -148,7 +148,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
 class _Ranges:
     """Ranges of one remote file, all of the same version of it."""
 
-    def __init__(self, client: Source, location: RemoteLocation) -> None:
+    def __init__(self, client: DownloadSource, location: RemoteLocation) -> None:
         self._client = client
         self._location = location
         self._etag = ""

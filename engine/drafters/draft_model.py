@@ -14,7 +14,7 @@ from engine.interfaces import Candidates, Rows, TokenIds
 from engine.records import Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
-from engine.sampling.sharpness import Sharpness
+from engine.sampling.sharpness import DraftTemperature
 from engine.sampling.top_k import Row
 
 _EMPTY = Draft([], Source.DRAFT)
@@ -108,7 +108,7 @@ class DraftModelDrafter:
         self._lacks_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
-        self.sharpness: Sharpness | None = None  # how sharply to draw; None: as the chain gives it
+        self.sharpness: DraftTemperature | None = None  # how sharply to draw; None: as the chain gives it
         self._num_prompt = self._num_history = 0
         self.on_prompt_read: Callable[[float], None] | None = None  # hears how many seconds the prompt took
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time

@@ -28,7 +28,7 @@ from engine.pacing.pacer import Pacer
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, Mode, SamplingParams
 from engine.sampling.sampler import History, Sampler
-from engine.sampling.sharpness import Sharpness
+from engine.sampling.sharpness import DraftTemperature
 from engine.session.drafter_choice import DraftersByMode
 
 NUM_POSITIONS = 3
@@ -79,7 +79,7 @@ class Pair:
     draft: LoadedModel
     prompts: PromptBuilder
 
-    def drafter(self, mode: Mode, sharpness: Sharpness | None, pacer: Pacer | None = None) -> Drafter:
+    def drafter(self, mode: Mode, sharpness: DraftTemperature | None, pacer: Pacer | None = None) -> Drafter:
         """Make the drafter of a mode; ``sharpness`` is learnt from answer to answer, as in the app."""
         vocab = self.target.model.vocab
         model = DraftModelDrafter(self.draft.sequence, vocab.n_vocab, vocab.eog_ids)
@@ -125,7 +125,7 @@ class Answers:
         self._num_answers = 0
         self._curve = InjectedCurve(random_curve(self._rng))
         self._pacer = Pacer(self._curve, 0.05) if depth is None and mode is not Mode.OFF else None
-        self._sharpness = None if wrap is DropsUnsureTail else Sharpness()
+        self._sharpness = None if wrap is DropsUnsureTail else DraftTemperature()
         self._drafter = wrap(pair.drafter(mode, self._sharpness, self._pacer))
         self.totals = Totals()
 

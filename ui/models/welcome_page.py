@@ -8,7 +8,16 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import NUM_SUGGESTED, CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, Offer, Suits
+from app.domain.models import (
+    NUM_SUGGESTED,
+    CatalogRow,
+    FirstModelView,
+    FitLevel,
+    Hardware,
+    ModelRef,
+    Offer,
+    Suitability,
+)
 from ui.models.first_model_card import FirstModelCard
 from ui.models.parts import StatusMark, WrappingRow, button, centred, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
@@ -168,7 +177,7 @@ def _weight_words(row: CatalogRow) -> str:
 
 def is_quick(row: CatalogRow) -> bool:
     """Whether a pair is known to run well enough here to be the first choice."""
-    return row.pair.is_here or row.suits >= Suits.WELL
+    return row.pair.is_here or row.suits >= Suitability.WELL
 
 
 class WelcomePage(QWidget):

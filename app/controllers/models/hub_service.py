@@ -15,8 +15,15 @@ from pathlib import Path
 
 import psutil
 
-from app.controllers.models.elsewhere_views import link_view, scan_view, skipped_words
-from app.controllers.models.views import library_row, repo_details, repo_row, sorted_rows
+from app.controllers.models.views import (
+    library_row,
+    link_view,
+    repo_details,
+    repo_row,
+    scan_view,
+    skipped_words,
+    sorted_rows,
+)
 from app.domain import models as views
 from app.domain.model_name import name_of_file
 from app.domain.models import (
@@ -60,7 +67,7 @@ _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": Sort
 class RepoAnswer:
     """A repository with the address of its page; ``problem`` where its README could not be had."""
 
-    details: views.RepoDetails
+    details: views.RepoView
     page_url: str
     problem: Problem | None = None
 
@@ -217,7 +224,7 @@ class HubService:
     def scan(
         self, folder: str, report: Callable[[ScanView], None], should_stop: Callable[[], bool]
     ) -> tuple[ScanView, LibraryAnswer]:
-        """Look through a folder for models that are not in the library; ``report`` is told how far it is.
+        """Scan a folder for models that are not in the library; ``report`` is called with the progress.
 
         Raises:
             LibraryError: the folder cannot be read.
@@ -252,12 +259,12 @@ class HubService:
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """The models here that can draft for a target, by vocabulary and size; none where it cannot be read."""
-        from app.hub.pairs.draft_finder import Sources, find_drafts  # noqa: PLC0415  (NumPy, as above)
+        from app.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.hub.remote_header import read_local_header  # noqa: PLC0415
 
         models = self.library.models_near(Path(target))
         try:
-            found = find_drafts(read_local_header(Path(target)), Sources(models), should_stop)
+            found = find_drafts(read_local_header(Path(target)), DraftSources(models), should_stop)
         except EngineError as error:
             log.info("no drafts for %s: %s", target, error)
             return ()

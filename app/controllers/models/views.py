@@ -9,21 +9,28 @@ from pathlib import Path
 
 from app.domain import models as views
 from app.domain.models import (
+    DownloadRequest,
     FileKind,
     FileRow,
     FitLevel,
     FitPart,
     FitPlace,
     LibraryRow,
+    LinkView,
     ModelRef,
     Presence,
     RepoModel,
     RepoRow,
+    ScanView,
 )
+from app.hub.library.folder_scan import FolderScan
+from app.hub.library.ollama import Skipped
 from app.hub.licences import licence_name
 from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
-from engine.fit.fit import TIGHT_SHARE, Verdict
+from app.hub.remote_header import KnownModel
+from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
+from engine.gguf.title import model_title
 from ui.text.formatting import count, parameters, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -41,7 +48,7 @@ _GATED_WORDS = {
         "it, enter an access token of your account.",
     ),
 }
-LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
+LEVELS = {FitVerdict.FITS: FitLevel.FITS, FitVerdict.TIGHT: FitLevel.TIGHT, FitVerdict.TOO_LARGE: FitLevel.TOO_LARGE}
 
 # What the engine's estimate names, as it is shown.
 FIT_PARTS = (
@@ -121,8 +128,8 @@ def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -
 
 def repo_details(
     details: RepoDetails, readme: str, has_token: bool, presences: Mapping[str, Presence], free_bytes: int
-) -> views.RepoDetails:
-    """A repository with its files; ``presences`` tells by file path what is here already."""
+) -> views.RepoView:
+    """A repository with its files; ``presences``: where each file is by now, by path."""
     summary = details.summary
     facts = [summary.architecture]
     if summary.num_parameters:
@@ -139,7 +146,7 @@ def repo_details(
     # Where a repository holds several models, the quantization alone does not tell them apart.
     rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
     rows.sort(key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0))
-    return views.RepoDetails(
+    return views.RepoView(
         row=repo_row(summary, free_bytes),
         summary=" · ".join(fact for fact in facts if fact),
         readme=readme,
@@ -172,10 +179,41 @@ def library_row(
     )
 
 
+# ---- models from elsewhere -----------------------------------------------------------------------------------------
+
+
+def skipped_words(model: Skipped) -> str:
+    """A model that cannot be offered, with the reason."""
+    return translate("LibraryPage", "{name}: {reason}").format(name=model.name, reason=in_language(model.reason))
+
+
+def scan_view(scan: FolderScan, *, is_running: bool) -> ScanView:
+    """How far a scan is."""
+    found, unreadable = len(scan.offers), scan.num_unreadable
+    return ScanView(str(scan.folder), is_running, scan.num_files, found, unreadable, scan.is_complete)
+
+
+def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...], free_bytes: int) -> LinkView:
+    """What a link leads to."""
+    header = known.header
+    facts = [header.architecture, request.model.quantization]
+    if header.num_params:
+        facts.insert(1, parameters(header.num_params))
+    return LinkView(
+        url=request.url,
+        name=model_title(header.metadata, request.model.name, header.num_params),
+        facts=" · ".join(fact for fact in facts if fact),
+        size_bytes=known.size_bytes,
+        num_parts=known.num_parts,
+        hosts=hosts,
+        fit=guess_fit(known.size_bytes if known.num_parts == 1 else None, free_bytes),
+    )
+
+
 # ---- the fit of a pair --------------------------------------------------------------------------------------------
 
 
-def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
+def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     """Rows of target and draft side by side, and each room with its verdict."""
     needed, room = table.needed, table.room
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
@@ -187,7 +225,7 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
     if needed.disk_bytes and room.disk_bytes is not None:
         level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS
         places.append(FitPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
-    return views.FitTable(
+    return views.FitSummary(
         n_ctx=pair.target.setup.n_ctx,
         parallel=pair.target.setup.num_answers,
         shared_context=pair.target.setup.shared,

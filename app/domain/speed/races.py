@@ -208,7 +208,7 @@ class LaneProgress(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class RaceRoundEnded(JobEvent):
-    """A round is complete: so many are, and this is what they say."""
+    """A round is complete: the number of complete rounds, and their results."""
 
     num_rounds: int
     verdicts: tuple[LaneVerdict, ...]

@@ -22,7 +22,7 @@ from app.hub.errors import DownloadError, HubError, LibraryError
 from app.hub.library.library import Library
 from app.hub.links import LinkSource
 from app.hub.records import LibraryModel
-from app.hub.sources import Source
+from app.hub.sources import DownloadSource
 from engine.errors import EngineError
 from engine.sentences import said
 
@@ -39,7 +39,7 @@ class DownloadQueue:
 
     def __init__(
         self,
-        client: Source,
+        client: DownloadSource,
         library: Library,
         queue_file: Path | None = None,
         listener: Callable[[], None] = lambda: None,
@@ -307,7 +307,7 @@ class DownloadQueue:
 
 
 @contextmanager
-def _source(request: DownloadRequest, hub: Source) -> Iterator[Source]:
+def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadSource]:
     """Where a download's bytes come from: the hub, or the server of its link."""
     if not request.url:
         yield hub

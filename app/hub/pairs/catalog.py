@@ -30,7 +30,7 @@ _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no sec
 _BOTH = said("The hub has both models as listed here.")
 
 
-class Machine(StrEnum):
+class MachineClass(StrEnum):
     """What a pair is meant for."""
 
     LAPTOP = "laptop"
@@ -69,7 +69,7 @@ class CatalogPair:
     key: str
     name: str
     family: str
-    machine: Machine
+    machine: MachineClass
     good_for: str
     target: CatalogModel
     draft: CatalogModel | None = None
@@ -228,7 +228,7 @@ def _pair(entry: dict[str, Any]) -> CatalogPair:
         key=_text(entry, "key"),
         name=_text(entry, "name"),
         family=_text(entry, "family"),
-        machine=Machine(entry["machine"]),
+        machine=MachineClass(entry["machine"]),
         good_for=_text(entry, "good_for"),
         target=_model(entry["target"]),
         draft=_model(draft) if draft is not None else None,

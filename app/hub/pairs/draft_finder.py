@@ -91,7 +91,7 @@ class DraftSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class DraftSources:
     """Where to look. Without ``hub`` (offline) only this machine is searched."""
 
     library: Sequence[LibraryModel]
@@ -123,7 +123,7 @@ Progress = Callable[[DraftSearch], None]
 
 def find_drafts(
     target: KnownModel,
-    sources: Sources,
+    sources: DraftSources,
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Progress = lambda _search: None,
 ) -> DraftSearch:
@@ -183,7 +183,9 @@ def _look_here(
     _judge(target, known, found, should_stop)
 
 
-def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, should_stop: Callable[[], bool]) -> None:
+def _look_at_catalog(
+    target: KnownModel, sources: DraftSources, found: _Findings, should_stop: Callable[[], bool]
+) -> None:
     hub = sources.hub
     listed = {
         (pair.draft.repo, pair.draft.file): (pair.draft, pair.drafting)

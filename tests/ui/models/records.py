@@ -20,20 +20,20 @@ from app.domain.models import (
     FitLevel,
     FitPart,
     FitPlace,
-    FitTable,
+    FitSummary,
     Gpu,
     Hardware,
     LibraryRow,
-    Match,
     ModelRef,
     Offer,
     PairSide,
     PairView,
     Presence,
-    RepoDetails,
     RepoFile,
     RepoModel,
     RepoRow,
+    RepoView,
+    VocabularyMatch,
 )
 from tests.ui.conftest import NOW
 
@@ -94,7 +94,7 @@ def file(label: str, size_bytes: int, fit: FitLevel = FitLevel.FITS, **changes: 
     return FileRow(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def details(**changes: object) -> RepoDetails:
+def details(**changes: object) -> RepoView:
     values: dict[str, object] = {
         "row": result(),
         "summary": "qwen2 · 7.62 B parameters · context of 32,768 tokens",
@@ -109,14 +109,14 @@ def details(**changes: object) -> RepoDetails:
             file("", 4_890_000, kind=FileKind.IMATRIX, ref=ModelRef(REPO, "qwen2.5-7b.imatrix.gguf")),
         ),
     }
-    return RepoDetails(**{**values, **changes})  # type: ignore[arg-type]
+    return RepoView(**{**values, **changes})  # type: ignore[arg-type]
 
 
 TARGET = PairSide(TARGET_REF, "Qwen2.5 7B Instruct", "Q4_K_M · Qwen", 4_683_073_000)
 DRAFT = PairSide(DRAFT_REF, "Qwen2.5 0.5B Instruct", "Q8_0 · Qwen", 675_710_000)
 OTHER = PairSide(OTHER_REF, "Llama 3.2 1B Instruct", "Q8_0", 1_321_000_000, Presence.HERE)
 MB = 10**6
-FIT = FitTable(
+FIT = FitSummary(
     n_ctx=8192,
     parts=(
         FitPart("Weights", 4_683 * MB, 676 * MB),
@@ -134,7 +134,7 @@ FIT = FitTable(
         "A context of 4,096 tokens needs 285 MB less.",
     ),
 )
-TOO_LARGE = FitTable(
+TOO_LARGE = FitSummary(
     n_ctx=8192,
     parts=(FitPart("Weights", 42_500 * MB, 676 * MB), FitPart("Caches", 2_680 * MB, 100 * MB)),
     places=(
@@ -144,8 +144,12 @@ TOO_LARGE = FitTable(
     level=FitLevel.TOO_LARGE,
     advice=("Choose a smaller quantization or a smaller model.",),
 )
-PAIR = PairView(TARGET, DRAFT, Match.YES, "All 151,643 shared tokens and the settings of both tokenizers agree.", FIT)
-REFUSED = PairView(TARGET, OTHER, Match.NO, "Token 139 differs: the target has “Ġthe”, the draft has “ĠThe”.", FIT)
+PAIR = PairView(
+    TARGET, DRAFT, VocabularyMatch.YES, "All 151,643 shared tokens and the settings of both tokenizers agree.", FIT
+)
+REFUSED = PairView(
+    TARGET, OTHER, VocabularyMatch.NO, "Token 139 differs: the target has “Ġthe”, the draft has “ĠThe”.", FIT
+)
 
 
 def catalog() -> list[CatalogRow]:
@@ -176,15 +180,17 @@ def drafts(target: PairSide = TARGET) -> DraftList:
     return DraftList(
         target,
         (
-            DraftRow(DRAFT, "recommended", Match.YES),
+            DraftRow(DRAFT, "recommended", VocabularyMatch.YES),
             DraftRow(
-                PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB), "on the hub", Match.YES
+                PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB),
+                "on the hub",
+                VocabularyMatch.YES,
             ),
-            DraftRow(OTHER, "on this computer", Match.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
+            DraftRow(OTHER, "on this computer", VocabularyMatch.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
             DraftRow(
                 PairSide(ModelRef("d/e", "f.gguf"), "Gemma 3 270M", "Q8_0", 292 * MB),
                 "on the hub",
-                Match.NO,
+                VocabularyMatch.NO,
                 "Another kind of vocabulary: SPM, not BPE",
             ),
         ),

@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextLayout
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadStatus, DraftList, Match, Presence
+from app.domain.models import DownloadStatus, DraftList, Presence, VocabularyMatch
 from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel
@@ -68,7 +68,7 @@ def test_the_deeds_of_a_pair_stand_below_each_other(narrow: ModelsPanel, qtbot: 
     absent = replace(r.PAIR.target, presence=Presence.ABSENT)
     draft = r.PAIR.draft
     assert draft is not None
-    pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=Match.YES)
+    pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=VocabularyMatch.YES)
     narrow.open("drafts")
     narrow.drafts.set_pair(pair)
     area = narrow.drafts.card

@@ -14,13 +14,13 @@ from app.domain.models import (
     Drafting,
     FileProgress,
     FitLevel,
-    Match,
     ModelRef,
     PairView,
     Presence,
     SearchQuery,
+    VocabularyMatch,
 )
-from app.domain.speed.outlook import SpeedRange
+from app.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -451,7 +451,7 @@ def test_a_pair_without_a_draft_says_so(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
     assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
-    assert Match.UNCHECKED.value not in said(place.drafts.card)
+    assert VocabularyMatch.UNCHECKED.value not in said(place.drafts.card)
 
 
 def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsPanel) -> None:

@@ -11,8 +11,11 @@ from app.controllers.models.views import (
     fit_view,
     guess_fit,
     library_row,
+    link_view,
     repo_details,
     repo_row,
+    scan_view,
+    skipped_words,
     sorted_rows,
 )
 from app.domain import models as views
@@ -23,8 +26,13 @@ from app.domain.models import (
     RepoFile,
     RepoModel,
 )
+from app.hub.library.folder_scan import FolderScan
+from app.hub.library.ollama import Skipped
+from app.hub.links import request_of
 from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
-from engine.fit.table import Change, ChangeKind, FitRow, FitTable, ModelPlan, PairPlan, Room
+from app.hub.remote_header import read_local_header
+from app.paths import builtin_target
+from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
 from ui.models.words import KIND_HELP, KIND_WORDS
 
 GB = 10**9
@@ -98,7 +106,7 @@ def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> Non
         FitRow("Draft: weights", GB, 0),
     )
     change = Change(ChangeKind.CONTEXT, "4096", "Choose a context of 4,096 tokens.")
-    table = FitTable(rows, Room(6 * GB, 2 * GB, 4 * GB), (change,))
+    table = FitTable(rows, FreeMemory(6 * GB, 2 * GB, 4 * GB), (change,))
     from engine.fit.cache_size import CacheSetup
 
     plan = ModelPlan(header=None, setup=CacheSetup(8192))  # type: ignore[arg-type]
@@ -115,3 +123,19 @@ def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> Non
     assert shown.level is FitLevel.TOO_LARGE
     assert shown.advice == ("Choose a context of 4,096 tokens.",)
     assert shown.n_ctx == 8192
+
+
+def test_a_scan_is_counted_and_what_is_skipped_has_its_reason() -> None:
+    view = scan_view(FolderScan(Path("/data"), num_files=3, num_unreadable=1), is_running=True)
+    assert (view.folder, view.num_files, view.num_found, view.num_unreadable) == ("/data", 3, 0, 1)
+    assert skipped_words(Skipped("bad:1b", "Its manifest is damaged.")) == "bad:1b: Its manifest is damaged."
+
+
+def test_a_link_is_judged_by_its_header_and_by_the_memory() -> None:
+    known = read_local_header(builtin_target())
+    request = request_of("https://h.example/tiny-Q8_0.gguf")
+    view = link_view(request, known, ("h.example",), 10**12)
+    assert view.facts.startswith("llama · ")
+    assert view.facts.endswith(" · Q8_0")
+    assert (view.fit, view.size_bytes) == (FitLevel.FITS, builtin_target().stat().st_size)
+    assert link_view(request, known, ("h.example",), 10).fit is FitLevel.TOO_LARGE
