@@ -6,7 +6,6 @@ Studio's REST API (``/api/v0/models``), Ollama's API (``/api/version``, ``/api/p
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, RemoteModel
@@ -36,9 +35,6 @@ def ask(client: RemoteClient) -> EngineFacts:
         if facts is not None:
             return facts
     return EngineFacts(EngineKind.OTHER, "", models)
-
-
-Question = Callable[[RemoteClient, tuple[RemoteModel, ...]], EngineFacts | None]
 
 
 def _model(entry: Any) -> RemoteModel | None:  # noqa: ANN401 (JSON)

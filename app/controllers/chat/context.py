@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -34,8 +33,6 @@ from engine.requests import SetStateLimit, next_number
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
 from ui.text.problem_words import in_language
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)

@@ -221,6 +221,3 @@ class RaceEnded(JobEvent):
     result: RaceResult | None = None
     problem: Problem | None = None
     notices: tuple[str, ...] = field(default=())
-
-
-RaceEvent = RaceRoundBegan | LaneText | LaneProgress | RaceRoundEnded | RaceEnded
