@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.ratios import Ratio, ratio_of
-from app.benchmark.runner import Plan as BenchPlan
+from app.benchmark.runner import BenchmarkPlan as BenchPlan
 from app.benchmark.runner import Runner
 from app.benchmark.runs import AUTO, PLAIN, Variant
 from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, notify
@@ -22,10 +22,10 @@ from app.hub.opening import open_library
 from app.paths import find_paths
 from app.storage.exchange.plain_texts import texts_in
 from engine.errors import EngineError, ToolError
-from engine.heads.training.outlook import Outlook
-from engine.heads.training.run import Readings, measured_outlook, read_texts
+from engine.heads.training.run import Readings, measured_speed_forecast, read_texts
 from engine.heads.training.samples import HELD_OUT
-from engine.heads.training.trainer import Curve, Plan, Trainer
+from engine.heads.training.speedup import HeadSpeedup
+from engine.heads.training.trainer import Curve, Trainer, TrainingPlan
 from engine.records import LoadRequest, Mode, Problem, SamplingParams
 from engine.sandbox.probe import probe
 from engine.sentences import said
@@ -64,7 +64,7 @@ def _train(options: argparse.Namespace, line: ProgressLine) -> dict[str, object]
     line.end()
     say = _Sayer(quiet=options.json)
     say(f"{counted(len(readings.texts), 'text', 'texts')} read: {readings.num_rows:,} tokens to learn from.")
-    plan = Plan(options.heads, options.vocabulary, options.minutes * 60.0, options.every * 60.0)
+    plan = TrainingPlan(options.heads, options.vocabulary, options.minutes * 60.0, options.every * 60.0)
     trainer = Trainer(target, folder, readings.found, plan)
     for point in trainer.curve:
         say(_of_point(point))
@@ -77,7 +77,7 @@ def _train(options: argparse.Namespace, line: ProgressLine) -> dict[str, object]
     line.end()
     trainer.write(out)
     say(f"The heads are {out} ({out.stat().st_size / 1e6:.1f} MB).")
-    judged = measured_outlook(target, out, trainer.curve[-1].greedy)
+    judged = measured_speed_forecast(target, out, trainer.curve[-1].greedy)
     ratios = _check(target, out, readings, options.check) if options.check else {}
     say(_verdict(trainer.curve[-1], judged, ratios))
     return _as_dict(out, trainer.curve, judged, ratios)
@@ -121,7 +121,7 @@ def _check(target: Path, heads: Path, readings: Readings, number: int) -> dict[s
     held = [text for i, text in enumerate(readings.texts) if not i % HELD_OUT and not isinstance(text, str)]
     asked = [next((i for i, one in enumerate(text) if one.role == "user"), None) for text in held]
     prompts = [
-        Prompt(f"chat-{i}", "chat", text[: last + 1])
+        BenchmarkPrompt(f"chat-{i}", "chat", text[: last + 1])
         for i, (text, last) in enumerate(zip(held, asked, strict=True))
         if last is not None
     ][:number]
@@ -138,7 +138,7 @@ def _check(target: Path, heads: Path, readings: Readings, number: int) -> dict[s
     return {mode: ratio for mode, ratio in found.items() if ratio is not None}
 
 
-def _verdict(point: Curve, judged: Outlook, ratios: dict[str, Ratio]) -> str:
+def _verdict(point: Curve, judged: HeadSpeedup, ratios: dict[str, Ratio]) -> str:
     pays = f"pays {judged.gain:.2f}" if judged.gain > 1.0 else f"does not pay ({judged.gain:.2f})"
     words = (
         f"Right in {point.greedy[0]:.0%} (at a temperature of 0.8: {point.sampled[0]:.0%}), a step takes "
@@ -151,7 +151,7 @@ def _verdict(point: Curve, judged: Outlook, ratios: dict[str, Ratio]) -> str:
     return words
 
 
-def _as_dict(out: Path, curve: Sequence[Curve], judged: Outlook, ratios: dict[str, Ratio]) -> dict[str, object]:
+def _as_dict(out: Path, curve: Sequence[Curve], judged: HeadSpeedup, ratios: dict[str, Ratio]) -> dict[str, object]:
     last = curve[-1]
     return {
         "path": str(out),

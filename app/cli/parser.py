@@ -14,7 +14,7 @@ from app.cli import option_values as values
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from engine.embeddings import Pooling
-from engine.errors import LibraryError
+from engine.errors import NativeLibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except LibraryError as error:  # a command's module may load llama.cpp with its imports
+    except NativeLibraryError as error:  # a command's module may load llama.cpp with its imports
         return fail(error.problem)
     except OSError as error:  # what concerns a file is told by the commands themselves
         return _unwritten(error)

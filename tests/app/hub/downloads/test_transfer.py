@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.domain.models import DownloadStatus
 from app.hub.client import HubClient
 from app.hub.downloads import part_file, transfer
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
@@ -29,7 +30,6 @@ from app.hub.errors import (
     HubNotFoundError,
     HubUnreachableError,
 )
-from app.hub.records import DownloadStatus
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.waiting import PATIENCE_S
 

@@ -19,7 +19,7 @@ from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
 from app.tools.mcp.provider import McpTools
 from app.tools.mcp.sign_in import ReturnPlace, may_be_asked
-from app.tools.mcp.state import Phase, ServerState
+from app.tools.mcp.state import McpServerState, Phase
 from tests.app.tools.mcp.oauth_server import OAuthServer
 from tests.app.tools.mcp.test_hostile import call, wait_for
 from tests.waiting import PATIENCE_S
@@ -96,7 +96,7 @@ def tools_of(oauth: OAuthServer, keyring: Keyring) -> Iterator[Made]:
         tools.close()
 
 
-def state(tools: McpTools) -> ServerState:
+def state(tools: McpTools) -> McpServerState:
     return tools.states()[0]
 
 

@@ -10,16 +10,16 @@ import pytest
 
 from engine.errors import ToolError
 from engine.heads.training import trainer as trainer_module
-from engine.heads.training.outlook import outlook
-from engine.heads.training.run import Readings, measured_outlook, read_texts
-from engine.heads.training.trainer import Curve, Plan, Trainer
+from engine.heads.training.run import Readings, measured_speed_forecast, read_texts
+from engine.heads.training.speedup import best_speedup
+from engine.heads.training.trainer import Curve, Trainer, TrainingPlan
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing.cost_curve import CostCurve
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode
 from engine.session.session import Session
 
 TARGET = Path(__file__).parents[4] / "assets" / "models" / "paceline-tiny-target.gguf"
-PLAN = Plan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0)
+PLAN = TrainingPlan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0)
 
 
 def texts(number: int) -> list[tuple[Message, ...]]:
@@ -42,7 +42,7 @@ def fixture_readings(folder: Path) -> Readings:
     return read_texts(TARGET, texts(60), folder, lambda _share: None)
 
 
-def trained(folder: Path, readings: Readings, plan: Plan = PLAN) -> Trainer:
+def trained(folder: Path, readings: Readings, plan: TrainingPlan = PLAN) -> Trainer:
     made = Trainer(TARGET, folder, readings.found, plan)
     made.run(lambda _share: None, lambda _point: None)
     return made
@@ -95,7 +95,7 @@ def test_training_learns_goes_on_and_its_file_drafts(
     (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
     session.close()
     assert end.stats.proposed > 0
-    judged = measured_outlook(TARGET, heads, on.curve[-1].greedy)
+    judged = measured_speed_forecast(TARGET, heads, on.curve[-1].greedy)
     assert judged.step_share > 0.0
     assert judged.depth in (1, 2)
 
@@ -108,9 +108,9 @@ def test_the_last_look_is_what_the_curve_ends_with(tmp_path: Path, readings: Rea
     assert [point.step for point in looks] == [0, made.optimizer.step]
 
 
-def test_the_outlook_takes_the_depth_that_pays_most() -> None:
+def test_the_speed_forecast_takes_the_depth_that_pays_most() -> None:
     curve = CostCurve({1: 10.0, 2: 10.0, 3: 30.0, 4: 30.0, 8: 60.0})
-    best = outlook(curve, 1.0, (0.5, 0.5, 0.5))
+    best = best_speedup(curve, 1.0, (0.5, 0.5, 0.5))
     assert best.depth == 1
     assert best.gain == pytest.approx(15.0 / 11.12)
     assert best.step_share == pytest.approx(0.1)

@@ -14,7 +14,7 @@ from engine.pacing.cost_curve import CostCurve
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class HeadSpeedup:
     """``gain`` times plain decoding with ``depth`` tokens proposed; ``step_share`` is a step beside a plain pass."""
 
     depth: int
@@ -22,7 +22,7 @@ class Outlook:
     step_share: float
 
 
-def outlook(curve: CostCurve, step_ms: float, chances: Sequence[float]) -> Outlook:
+def best_speedup(curve: CostCurve, step_ms: float, chances: Sequence[float]) -> HeadSpeedup:
     """The best depth from 1 on; ``chances`` are those of each head where the ones before it were right."""
     plain_ms, best = curve.cost_ms(1), (0.0, -1)
     tokens = alive = 1.0
@@ -31,4 +31,4 @@ def outlook(curve: CostCurve, step_ms: float, chances: Sequence[float]) -> Outlo
         tokens += alive
         gain = tokens * plain_ms / (curve.cost_ms(depth + 1) + depth * step_ms + WORK_MS)
         best = max(best, (gain, -depth))
-    return Outlook(-best[1], best[0], step_ms / plain_ms)
+    return HeadSpeedup(-best[1], best[0], step_ms / plain_ms)
