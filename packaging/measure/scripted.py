@@ -116,9 +116,9 @@ class Deep:
 
     def _next_ids(self, speculation: Speculation, drafter: PacedDrafter) -> list[int]:
         """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
-        rest = min(drafter.rest(speculation.history), MAX_DEPTH + 1)
+        rest = min(drafter.pause_length(speculation.history), MAX_DEPTH + 1)
         if rest:
-            return speculation.run_plain(rest, LONGEST_RUN_S, drafter.wakes).ids
+            return speculation.run_plain(rest, LONGEST_RUN_S, drafter.ends_pause).ids
         return speculation.step(32, MAX_DEPTH + 1).ids
 
 
