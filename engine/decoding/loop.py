@@ -97,9 +97,11 @@ class Speculation:
         self._count = len(prompt)
         self._reported_tie_s = 0.0
         self._failure: DecodeError | None = None  # of a plain pass, raised after the tokens that came before it
-        tracers = [PassTracer(config.on_trace, len(prompt), pacer)] if config.on_trace is not None else []
-        learners = [one for one in (pacer or self._prices,) if one is not None]
-        self._observers: list[PassObserver] = [stats, *tracers, *learners, *config.observers]
+        self._observers: list[PassObserver] = [stats]
+        if config.on_trace is not None:
+            self._observers.append(PassTracer(config.on_trace, len(prompt), pacer))
+        learner = pacer or self._prices
+        self._observers += config.observers if learner is None else (learner, *config.observers)
         drafter.begin(self.history, sampler)
 
     @property
@@ -120,41 +122,25 @@ class Speculation:
         """
         if self._failure is not None:
             raise self._failure
-        begun, target, history = perf_counter(), self._target, self._tokens[: self._count]
+        times = [perf_counter()]
+        target, history = self._target, self._tokens[: self._count]
         num_pending, num_replayed = self._begin_pass(), target.num_replayed
         draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.room - 1)))
-        proposed = perf_counter()
+        times.append(perf_counter())
         num_padding = self._checkpoint(len(draft.ids))
-        kept_state = perf_counter()
+        times.append(perf_counter())
         rows = self._forward(draft, num_padding)
-        computed = perf_counter()
+        times.append(perf_counter())
         untouched = rows.copy() if self._config.num_logprobs is not None else None  # the chain writes into them
         verdict = self._verify(draft, rows, history)
-        verified = perf_counter()
+        times.append(perf_counter())
         self._roll_back(len(draft.ids) + num_padding, verdict.num_accepted)
-        rolled_back = perf_counter()
+        times.append(perf_counter())
         output = self._emit(draft, verdict, untouched)
-        ended, redecode_ms = perf_counter(), self._redecode_ms()
-        report = PassReport(
-            num_history=len(history),
-            draft=draft,
-            num_accepted=verdict.num_accepted,
-            num_decoded=num_pending + 1 + len(draft.ids) + num_padding,
-            num_pending=num_pending,
-            num_left_pending=target.num_pending,
-            num_replayed=target.num_replayed - num_replayed,
-            is_joined=target.joined is not None,
-            draft_ms=(proposed - begun) * 1000.0,
-            checkpoint_ms=(kept_state - proposed) * 1000.0,
-            forward_ms=(computed - kept_state) * 1000.0,
-            verify_ms=(verified - computed) * 1000.0 - redecode_ms,
-            redecode_ms=redecode_ms,
-            rollback_ms=(rolled_back - verified) * 1000.0,
-            emit_ms=(ended - rolled_back) * 1000.0,
-            total_ms=(ended - begun) * 1000.0,
-        )
-        for observer in self._observers:
-            observer.on_pass(report)
+        times.append(perf_counter())
+        num_decoded = num_pending + 1 + len(draft.ids) + num_padding
+        num_replayed = target.num_replayed - num_replayed
+        self._report(draft, verdict.num_accepted, (num_decoded, num_pending, num_replayed), times)
         return output
 
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
@@ -251,12 +237,41 @@ class Speculation:
                 "Set the mode to Off for this model.",
             )
 
-    def _redecode_ms(self) -> float:
-        """Give milliseconds that near ties took in this pass."""
-        if self._tie_safe is None:
-            return 0.0
-        before_s, self._reported_tie_s = self._reported_tie_s, self._stats.tie_s
-        return (self._stats.tie_s - before_s) * 1000.0
+    def _report(self, draft: Draft, num_accepted: int, counts: tuple[int, int, int], times: list[float]) -> None:
+        """Report the pass to all observers.
+
+        Args:
+            draft: what was proposed.
+            num_accepted: how many of its first tokens were kept.
+            counts: tokens that were decoded, those of them that were pending, and those decoded once more.
+            times: when the step began, and when each of its six laps ended, in seconds.
+        """
+        begun, proposed, kept_state, computed, verified, rolled_back, ended = times
+        redecode_ms = 0.0
+        if self._tie_safe is not None:
+            before_s, self._reported_tie_s = self._reported_tie_s, self._stats.tie_s
+            redecode_ms = (self._reported_tie_s - before_s) * 1000.0
+        num_decoded, num_pending, num_replayed = counts
+        report = PassReport(
+            num_history=self._count - num_accepted - 1,
+            draft=draft,
+            num_accepted=num_accepted,
+            num_decoded=num_decoded,
+            num_pending=num_pending,
+            num_left_pending=self._target.num_pending,
+            num_replayed=num_replayed,
+            is_joined=self._target.joined is not None,
+            draft_ms=(proposed - begun) * 1000.0,
+            checkpoint_ms=(kept_state - proposed) * 1000.0,
+            forward_ms=(computed - kept_state) * 1000.0,
+            verify_ms=(verified - computed) * 1000.0 - redecode_ms,
+            redecode_ms=redecode_ms,
+            rollback_ms=(rolled_back - verified) * 1000.0,
+            emit_ms=(ended - rolled_back) * 1000.0,
+            total_ms=(ended - begun) * 1000.0,
+        )
+        for observer in self._observers:
+            observer.on_pass(report)
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids
@@ -282,7 +297,8 @@ class Speculation:
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        sources, probabilities = [*draft.provenance[:kept], verdict.next_source], self._probabilities(draft, verdict)
+        sources = [*draft.provenance[:kept], verdict.next_source] if kept else [verdict.next_source]
+        probabilities = self._probabilities(draft, verdict)
         num_forced, logprobs = min(draft.num_forced, kept), self._logprobs(rows, ids)
         self._drafter.observe(kept)
         return StepOutput(ids, sources, rejected, 1, probabilities, logprobs, num_forced)
