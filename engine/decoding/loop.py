@@ -19,7 +19,7 @@ from engine.decoding.verifier import Verdict, verify_greedy, verify_seeded
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.forced import GrammarDrafter
 from engine.errors import DecodeError
-from engine.interfaces import Rows
+from engine.interfaces import JoinedPass, Rows
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.pacing.pass_trace import OnTrace, TracedPass
@@ -184,12 +184,13 @@ class Speculation:
         most = min(most, self.room)
         ids: list[int] = []
         begun, passed = [perf_counter()], list[float]()
-        latest, num_joined, target = int(tokens[count - 1]), 0, self._target
+        latest, target, joined = int(tokens[count - 1]), self._target, list[JoinedPass]()
         while True:
             try:
                 row = forward([latest], 1)[0]
                 passed.append(perf_counter())
-                num_joined += target.joined is not None
+                if target.joined is not None:
+                    joined.append(target.joined)
                 latest = choose(row, tokens[:count])
             except DecodeError as error:
                 if not ids:
@@ -205,7 +206,7 @@ class Speculation:
             if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
         self._count = count
-        self._count_plain(begun, passed, num_joined)
+        self._count_plain(begun, passed, joined)
         return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
     def _plain_sampler(self) -> Callable[[Row, History], int]:
@@ -213,13 +214,13 @@ class Speculation:
         sampler, nothing = self._sampler, list[int]()
         return lambda row, history: sampler.choose(row, history, nothing)
 
-    def _count_plain(self, begun: list[float], passed: list[float], num_joined: int) -> None:
+    def _count_plain(self, begun: list[float], passed: list[float], joined: Sequence[JoinedPass]) -> None:
         """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done.
 
         Where some were made with others', nothing is learnt of what they cost: the others are in it.
         """
         stats, passes_ms = self._stats, list[float]()
-        stats.joined_passes += num_joined
+        stats.joined_passes += sum(each.is_shared for each in joined)
         for (start, end), row_at in zip(pairwise(begun), passed, strict=False):
             stats.count_pass(0, 0, end - start)
             stats.verify_s += row_at - start
@@ -228,7 +229,7 @@ class Speculation:
             if self._config.on_trace is not None:
                 count = self._count - len(passed) + len(passes_ms) - 1
                 self._trace(count, None, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
-        if num_joined:
+        if joined:
             return
         if self._costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
@@ -269,8 +270,8 @@ class Speculation:
         stats.verify_s += passing
         stats.sample_s += sampling
         stats.rollback_s += saving + undoing + rest
-        if self._target.joined is not None:
-            stats.joined_passes += 1
+        if (joined := self._target.joined) is not None:
+            stats.joined_passes += joined.is_shared
             if pacer is not None and (paced := self._paced_drafter()) is not None:
                 paced.observe_joined_pass(num_kept)
             return
