@@ -53,6 +53,7 @@ BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band
 _TARGET_SIZES = (1, 8)
 MOST_BESIDE = 2.5  # plain passes that one may take in which prompts are read beside answers
 FIRST_READ = 8  # tokens of prompts in such a pass, where nothing is known of costs
+READ_RATE = 0.3  # weight of such a pass in how much dearer they are than the curve has them
 _MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without one so large is not kept for the next start
 
 
@@ -92,6 +93,7 @@ class PairCosts:
         self._is_checked = False
         self._reported = ""
         self._main: PairCosts | None = None  # of whose lanes this is one
+        self._read_excess = 1.0  # what passes in which prompts are read take, over what the curve has for their size
 
     def of_lane(self, target: LoadedModel) -> PairCosts:
         """Give the costs of answers that another sequence of the same contexts makes.
@@ -332,8 +334,16 @@ class PairCosts:
         self._reported = control.reason
         return control.reason
 
-    def observe_joined_pass(self, num_tokens: int, milliseconds: float) -> None:
-        """Record the duration of a pass of the target that several answers made together."""
+    def observe_joined_pass(self, num_tokens: int, milliseconds: float, num_read: int = 0) -> None:
+        """Record the duration of a pass of the target that several answers made together.
+
+        One in which ``num_read`` tokens of prompts were read says nothing of answers: attention goes over all that the
+        prompt has in the cache. It says how many more to read in the next.
+        """
+        if self.pacer is not None and num_read:
+            excess = milliseconds / self.pacer.curve.cost_ms(num_tokens)
+            self._read_excess += (excess - self._read_excess) * READ_RATE
+            return
         if self.pacer is not None:
             self.pacer.observe_pass(num_tokens, milliseconds)
         self.observe_passes(num_tokens, (milliseconds,))
@@ -343,7 +353,7 @@ class PairCosts:
         if self.pacer is None:
             return FIRST_READ
         curve = self.pacer.curve
-        return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1))
+        return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1) / max(self._read_excess, 1.0))
 
     def observe_draft_step(self, step_ms: float) -> None:
         """A token took the draft model so long."""

@@ -24,7 +24,7 @@ from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
-LEAST_READ = 4  # tokens of prompts in a pass beside answers, whatever they cost: else a prompt would never be read
+LEAST_READ = 1  # tokens of prompts in a pass beside answers, whatever they cost: else a prompt would never be read
 ROOM_TO_RETURN = 64  # tokens that must be free beside those that an answer held, before it returns to the cache
 GAIN_RATE = 0.2  # weight of a pass in what an answer is expected to gain by its passes
 
@@ -82,7 +82,7 @@ class Batcher:
         has_arrivals: asked before each pass of a task that runs alone: whether the engine has to look at its queue.
         read_budget: how many tokens of prompts to read beside so many tokens of answers in one pass.
         evict: empties the sequences of a lane in which no answer is made.
-        on_pass: hears of each joined pass of the target: its tokens, and milliseconds.
+        on_pass: hears of each joined pass of the target: its tokens, milliseconds, and how many tokens were of prompts.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Batcher:
         self.has_arrivals: Callable[[], bool] = lambda: False
         self.read_budget: Callable[[int], int] = lambda _num_tokens: 16
         self.evict: Callable[[int], None] = lambda _lane: None
-        self.on_pass: Callable[[int, float], None] = lambda _num_tokens, _milliseconds: None
+        self.on_pass: Callable[[int, float, int], None] = lambda _num_tokens, _milliseconds, _num_read: None
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -273,7 +273,7 @@ class Batcher:
         took_ms = (perf_counter() - started) * 1000.0
         num_tokens = sum(len(part.ids) for part in parts)
         if self._is_of_target(chosen[0][1]):
-            self.on_pass(num_tokens, took_ms)
+            self.on_pass(num_tokens, took_ms, sum(len(part.ids) for part in parts if not part.n_rows))
         made = JoinedPass(num_tokens, len(parts), took_ms)
         for (task, wish, part), given in zip(chosen, rows, strict=True):
             self._take(task, wish, part, given, made)

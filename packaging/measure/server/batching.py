@@ -2,7 +2,8 @@
 
     python packaging/measure/server/batching.py --target T.gguf [--draft D.gguf] [--peer path/to/llama-server]
         [--clients 4] [--requests 24] [--rounds 4] [--max-tokens 128] [--ctx 8192] [--threads N] [--mode auto]
-        [--long 6000] [--only ours-4,ours-1] [--minutes M] [--json OUT]
+        [--long 6000] [--only ours-4,ours-1] [--kinds chat,editing]
+        [--by-load] [--minutes M] [--json OUT]
 
 In each round every server is started in turn, in another order each time, asked one question to warm up, then the same
 requests of `assets/workloads/real` (kinds mixed, T = 0) by so many clients that each ask the next one as soon as they
@@ -10,6 +11,9 @@ have their answer, and stopped. Then a second run on the same server: while one 
 ``--long`` tokens arrives; the times between that answer's pieces until the long prompt's first word are those of
 "while a long prompt is read". A server that answers one at a time finishes the answer before: its pieces go on, and the
 long prompt waits.
+
+``--by-load`` asks our server of ``--clients`` answers at once instead, with 1, 2, 4 ... clients, each load in
+``--mode`` and without drafting, in turn: whether drafting pays beside others, and how much is drafted.
 
 Tokens are those that the server counts, over the whole time with the prompts. The time to the first token is from
 sending, the queue included. A piece may be several tokens, where they were drafted. It can be stopped at any time: what
@@ -59,6 +63,8 @@ class Answer:
     pieces_s: list[float] = field(default_factory=list)
     tokens: int = 0
     prompt_tokens: int = 0
+    passes: int = 0  # of the target, and tokens that were proposed for them: our server tells
+    proposed: int = 0
 
     @property
     def first_s(self) -> float:
@@ -148,6 +154,8 @@ class Client:
                     began.set()
                 if usage := chunk.get("usage"):
                     answer.tokens, answer.prompt_tokens = usage["completion_tokens"], usage["prompt_tokens"]
+                if told := chunk.get("speculation"):
+                    answer.passes, answer.proposed = told["passes"], told["proposed"]
 
     @contextmanager
     def _post(self, path: str, body: dict[str, object]) -> Iterator[http.client.HTTPResponse]:
@@ -246,6 +254,65 @@ def measure(server: str, options: argparse.Namespace, conversations: list[list[d
     )
 
 
+@dataclass
+class Load:
+    """What so many clients at once were given in one mode."""
+
+    clients: int
+    mode: str
+    speed: float  # tokens a second of all together
+    tokens: int
+    passes: int
+    proposed: int
+
+
+def measure_loads(options: argparse.Namespace, prompts: Sequence[Prompt]) -> list[Load]:
+    """Every load in both modes, as many rounds as are asked for, or there is time for."""
+    loads, until = list[Load](), time.monotonic() + 60 * options.minutes
+    sizes = [2**n for n in range(options.clients.bit_length())]
+    with running(f"ours-{options.clients}", options) as client:
+        for number in range(options.rounds):
+            conversations = mixed(prompts, options.requests, number)
+            for size in sizes:
+                for mode in ((options.mode, "off"), ("off", options.mode))[number % 2]:
+                    if time.monotonic() < until:
+                        loads.append(_measure_load(client, options, conversations, (size, mode)))
+                        print(f"round {number + 1}: {loads[-1]}", file=sys.stderr)
+    return loads
+
+
+def _measure_load(
+    client: Client, options: argparse.Namespace, conversations: list[list[dict[str, str]]], which: tuple[int, str]
+) -> Load:
+    size, mode = which
+    began_s = time.perf_counter()
+    with ThreadPoolExecutor(size) as clients:
+        fields = {"speculation": {"mode": mode}, "cache_prompt": False}
+        answers = list(clients.map(lambda one: client.ask(one, options.max_tokens, **fields), conversations))
+    seconds = time.perf_counter() - began_s
+    tokens, passes, proposed = (sum(getattr(one, name) for one in answers) for name in ("tokens", "passes", "proposed"))
+    return Load(size, mode, tokens / seconds, tokens, passes, proposed)
+
+
+def report_loads(loads: Sequence[Load]) -> None:
+    """A row for each load: speeds, their ratio round by round, tokens per pass of one answer, and drafted ones."""
+    print("| clients | tokens/s, off | with drafts | ratio (rounds) | tokens per pass | drafted per pass |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    for size in dict.fromkeys(one.clients for one in loads):
+        off, on = ([one for one in loads if one.clients == size and (one.mode == "off") is plain] for plain in (1, 0))
+        ratios = [a.speed / b.speed for a, b in zip(on, off, strict=False)]
+        if not ratios:
+            continue
+        speeds = [statistics.fmean(one.speed for one in part) for part in (off, on)]
+        passes = sum(one.passes for one in on)
+        per_pass = [sum(getattr(one, name) for one in on) / passes for name in ("tokens", "proposed")]
+        each = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+        print(
+            f"| {size} | {speeds[0]:.1f} | {speeds[1]:.1f} | {statistics.geometric_mean(ratios):.2f} ({each}) | "
+            f"{per_pass[0]:.2f} | {per_pass[1]:.2f} |"
+        )
+
+
 def report(rounds: Sequence[Round]) -> None:
     """A table of all rounds together, and the ratios to one answer at a time, round by round."""
     print("| server | rounds | tokens/s | first token, s: p50, p95 | between pieces, ms: p50, p95 | ", end="")
@@ -288,32 +355,49 @@ def main() -> int:
     for name, value in (("clients", 4), ("requests", 24), ("rounds", 4), ("max-tokens", 128), ("ctx", 8192)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--long", type=int, default=6000)
+    parser.add_argument("--by-load", action="store_true")
+    parser.add_argument("--kinds", help="of the prompts, with commas between; all without it")
     parser.add_argument("--threads", type=int, default=physical_cores())
     options = parser.parse_args()
-    servers = [f"ours-{options.clients}", "ours-1", *([PEER] if options.peer else ())]
-    servers = [one for one in dict.fromkeys(servers) if options.only is None or one in options.only.split(",")]
     prompts = [prompt for path in prompt_files(WORKLOADS) for prompt in read_prompts(path)]
-    rounds: list[Round] = []
-    until, status = time.monotonic() + 60 * options.minutes, 0
+    if options.kinds is not None:
+        prompts = [prompt for prompt in prompts if prompt.category in options.kinds.split(",")]
     with tempfile.TemporaryDirectory(prefix="paceline-") as home:
         os.environ.setdefault(HOME_VARIABLE, home)  # what passes cost is measured once, and kept for the next round
-        try:
-            for number in range(options.rounds):
-                conversations = mixed(prompts, options.requests, number)
-                for server in [*servers[number % len(servers) :], *servers[: number % len(servers)]]:
-                    if time.monotonic() < until:
-                        rounds.append(measure(server, options, conversations))
-                        print(f"round {number + 1}, {server}: {rounds[-1].speed:.1f} tokens/s", file=sys.stderr)
-        except KeyboardInterrupt:
-            print("stopped", file=sys.stderr)
-        except PeerError as error:
-            print(error, file=sys.stderr)
-            status = 1
+        if options.by_load:
+            loads = measure_loads(options, prompts)
+            report_loads(loads)
+            return _keep(options, loads)
+        rounds, status = measure_rounds(options, prompts)
     if rounds:
         report(rounds)
+    return _keep(options, rounds) or status
+
+
+def measure_rounds(options: argparse.Namespace, prompts: Sequence[Prompt]) -> tuple[list[Round], int]:
+    """What could be measured; 1 where a server failed."""
+    servers = [f"ours-{options.clients}", "ours-1", *([PEER] if options.peer else ())]
+    servers = [one for one in dict.fromkeys(servers) if options.only is None or one in options.only.split(",")]
+    rounds, until = list[Round](), time.monotonic() + 60 * options.minutes
+    try:
+        for number in range(options.rounds):
+            conversations = mixed(prompts, options.requests, number)
+            for server in [*servers[number % len(servers) :], *servers[: number % len(servers)]]:
+                if time.monotonic() < until:
+                    rounds.append(measure(server, options, conversations))
+                    print(f"round {number + 1}, {server}: {rounds[-1].speed:.1f} tokens/s", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+    except PeerError as error:
+        print(error, file=sys.stderr)
+        return rounds, 1
+    return rounds, 0
+
+
+def _keep(options: argparse.Namespace, measured: Sequence[Round] | Sequence[Load]) -> int:
     if options.json is not None:
-        options.json.write_text(json.dumps([asdict(one) for one in rounds]), encoding="utf-8")
-    return status
+        options.json.write_text(json.dumps([asdict(one) for one in measured]), encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +20,11 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.server.api_key import VARIABLE
 from app.server.listening import TERMINATED, bind
+from tests.app.controllers.window import stormy_clients as stormy
 from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
 from tests.engine.vision_factory import write_pair
+from tests.long_form import rounds
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
@@ -116,6 +119,43 @@ def test_an_embedding_model_stands_beside_the_one_that_answers(tmp_path: Path) -
         )  # fmt: skip
         assert ask(port, "k")[0] == 200
         assert ask(port, "k", "hello " * CTX, "/v1/embeddings")[0] == 400
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.skipif(sys.platform != "linux", reason="counts what is open in /proc")
+def test_a_storm_of_programs_that_are_answered_four_at_once_mixes_nothing_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "storm")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    num_requests, tally = rounds(80, 500), stormy.Tally()
+    with started("--parallel", "4", "--queue", "100", "--ctx", "1024") as (process, _, port):
+        found = [(words, stormy.ask(port, "storm", words)) for words in stormy.questions(1)[:12]]
+        asked = [stormy.Question(words, (text,)) for words, text in found]
+        opened = Path(f"/proc/{process.pid}/fd")
+        before, files = len(list(opened.iterdir())), sorted(scratch.rglob("*"))
+
+        def goes_on() -> bool:
+            return sum(tally.kinds.values()) < num_requests
+
+        kinds = (*stormy.KINDS, *stormy.OF_A_MODEL)
+        where = stormy.Where(port, "storm")
+        clients = [stormy.StormyClient(where, asked, tally, seed, goes_on, kinds=kinds) for seed in range(8)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join(4 * PATIENCE_S)
+        assert tally.faults == []
+        assert tally.num_right > num_requests / 5
+        assert tally.num_other <= tally.num_right / 5  # near ties, which passes of another size may decide otherwise
+        assert stormy.ask(port, "storm", asked[0].words) in asked[0].answers  # it goes on
+        until = time.monotonic() + PATIENCE_S
+        while len(list(opened.iterdir())) > before and time.monotonic() < until:
+            time.sleep(0.05)
+        assert len(list(opened.iterdir())) <= before
+        assert sorted(scratch.rglob("*")) == files
 
 
 def test_options_of_models_and_decoding_are_those_of_run() -> None:

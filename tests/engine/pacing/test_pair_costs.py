@@ -446,3 +446,23 @@ def test_a_target_that_runs_plain_has_nothing_measured_but_its_threads(
     costs.prepare(paced=True)
     assert costs.pacer is None
     assert not wants(costs)
+
+
+def test_less_of_a_prompt_is_read_beside_answers_where_such_passes_take_longer_than_their_size_says(
+    pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 0.9 + 0.1 * n for n in POINTS})
+    costs = PairCosts(*pair, REQUEST, CostStore(tmp_path))
+    costs.measure(0.2)
+    curve = measured(costs)
+    assert costs.read_budget(1) == pytest.approx(15, abs=1)  # 2.5 plain passes of a millisecond
+    for _ in range(20):  # a long prompt's tokens look at thousands of others
+        costs.observe_joined_pass(16, 2 * 2.5, num_read=15)
+    assert costs.read_budget(1) == pytest.approx(3, abs=1)
+    for _ in range(40):
+        costs.observe_joined_pass(4, 20.0, num_read=3)
+    assert costs.read_budget(1) <= 0
+    assert measured(costs) == curve  # nothing follows for answers
+    for _ in range(20):  # the next prompt is short
+        costs.observe_joined_pass(2, 1.1, num_read=1)
+    assert costs.read_budget(1) == pytest.approx(15, abs=1)

@@ -298,7 +298,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
 
 def test_joined_passes_of_the_target_are_told(place: Place) -> None:
     told = list[int]()
-    place.batcher.on_pass = lambda num_tokens, _ms: told.append(num_tokens)
+    place.batcher.on_pass = lambda num_tokens, _ms, _num_read: told.append(num_tokens)
 
     def work(lane: int) -> Callable[[], None]:
         def run() -> None:
