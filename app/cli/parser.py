@@ -513,9 +513,8 @@ def _add_heads(parser: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--out", required=True, metavar="H.gguf", help="the heads; OUT.training beside it keeps the state"
     )
-    train.add_argument(
-        "--minutes", type=values.minutes, default=20.0, metavar="M", help="of training, all starts together; 20"
-    )
+    most = "at most, of training, all starts together; 20. Texts that were read 6 times are enough"
+    train.add_argument("--minutes", type=values.minutes, default=20.0, metavar="M", help=most)
     train.add_argument("--heads", type=_number_of_heads, default=3, metavar="N", help=f"1 to {_MOST_HEADS}; default 3")
     kept = "the commonest tokens of the texts, which alone are proposed; default 2048"
     train.add_argument("--vocabulary", type=_vocabulary_size, default=2048, metavar="N", help=kept)
