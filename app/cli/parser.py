@@ -14,7 +14,7 @@ from app.cli import option_values as values
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from engine.embeddings import Pooling
-from engine.errors import LibraryError
+from engine.errors import NativeLibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ EXAMPLES = {
         "paceline models list",
     ),
 }
+_NO_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
 _HEADING = re.compile(r"^[a-z][^:\n]*:(?=$| )")  # "usage:", "options:", and the headings of groups
 _NAMES_AT = 4  # columns from the left, at most
 _OPTION = re.compile(r"^( +)(-{1,2}[\w-]+(?:, -{1,2}[\w-]+)*|\{?[a-z][\w-]*)")
@@ -82,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except LibraryError as error:  # a command's module may load llama.cpp with its imports
+    except NativeLibraryError as error:  # a command's module may load llama.cpp with its imports
         return fail(error.problem)
     except OSError as error:  # what concerns a file is told by the commands themselves
         return _unwritten(error)
@@ -143,7 +144,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
+        message = _NO_NUMBER.sub(_number_words, message)
         self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
+
+
+def _number_words(found: re.Match[str]) -> str:
+    """In plain words what argparse says by the name of Python's type."""
+    return f"{found[2]} is not a whole number" if found[1] == "int" else f"{found[2]} is not a number"
 
 
 def _print_help_line(line: str) -> None:

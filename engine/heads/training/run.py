@@ -12,9 +12,9 @@ from engine.errors import ToolError
 from engine.gguf.header import read_header
 from engine.gguf.medusa import tokenizer_sha256
 from engine.heads.loading import open_head_file
-from engine.heads.training.outlook import Outlook, Proposals, outlook
 from engine.heads.training.reader import MOST_TOKENS, Text, TextReader, TokenizedText, tokenized
 from engine.heads.training.samples import Reading, read_shard, write_shard
+from engine.heads.training.speedup import HeadSpeedup, Proposals, best_speedup
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.measuring import measure_drafting, measure_passes
@@ -100,7 +100,7 @@ def _check_amount(texts: Sequence[TokenizedText]) -> None:
         )
 
 
-def measured_outlook(target: Path, heads: Path, found: Proposals) -> Outlook:
+def measured_speed_forecast(target: Path, heads: Path, found: Proposals) -> HeadSpeedup:
     """Measure passes of the target and steps of the heads here, and reckon what such proposals are worth.
 
     Raises:
@@ -116,4 +116,4 @@ def measured_outlook(target: Path, heads: Path, found: Proposals) -> Outlook:
             head.close()
     finally:
         model.close()
-    return outlook(curve, step_ms, found)
+    return best_speedup(curve, step_ms, found)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.errors import ToolError
 from engine.gguf.medusa_writer import HeadsFile
-from engine.heads.training.lent import LentMatrices
+from engine.heads.training.lent import TargetMatrices
 from engine.heads.training.network import (
     AdamW,
     Head,
@@ -32,8 +32,8 @@ from engine.heads.training.network import (
     inputs_of,
     softmax_in_place,
 )
-from engine.heads.training.outlook import Proposals
 from engine.heads.training.samples import Reading, Samples, most_used, split
+from engine.heads.training.speedup import Proposals
 from engine.sentences import said
 from engine.storage.atomic import replacing, write_atomically
 
@@ -62,7 +62,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """What to train: so many heads, over so many tokens of the vocabulary, for so long; looked at every so often.
 
     It ends earlier where all texts were read ``passes`` times. The learning rate falls towards the nearer of both ends.
@@ -78,14 +78,14 @@ class Plan:
 class Trainer:
     """Heads for one target, with their checkpoint and curve in ``folder``."""
 
-    def __init__(self, target: Path, folder: Path, readings: Sequence[Reading], plan: Plan) -> None:
+    def __init__(self, target: Path, folder: Path, readings: Sequence[Reading], plan: TrainingPlan) -> None:
         """Begin, or go on where a checkpoint is.
 
         Raises:
             ToolError: the texts are too few, or the checkpoint is damaged or of another plan.
             EngineError: the target's file cannot be read, or lacks what heads use.
         """
-        self.target, self.plan, self.lent = target, plan, LentMatrices(target)
+        self.target, self.plan, self.lent = target, plan, TargetMatrices(target)
         trained, held = split(readings)
         self.samples, self.held = Samples(trained, plan.num_heads), Samples(held, plan.num_heads)
         if not len(self.samples.places) or not len(self.held.places):

@@ -10,16 +10,16 @@ import pytest
 
 from engine.errors import ToolError
 from engine.heads.training import trainer as trainer_module
-from engine.heads.training.outlook import Proposals, outlook
-from engine.heads.training.run import Readings, measured_outlook, read_texts
-from engine.heads.training.trainer import Curve, Plan, Trainer
+from engine.heads.training.run import Readings, measured_speed_forecast, read_texts
+from engine.heads.training.speedup import Proposals, best_speedup
+from engine.heads.training.trainer import Curve, Trainer, TrainingPlan
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing.cost_curve import CostCurve
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode
 from engine.session.session import Session
 
 TARGET = Path(__file__).parents[4] / "assets" / "models" / "paceline-tiny-target.gguf"
-PLAN = Plan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0, passes=1e6)
+PLAN = TrainingPlan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0, passes=1e6)
 
 
 def texts(number: int) -> list[tuple[Message, ...]]:
@@ -42,7 +42,7 @@ def fixture_readings(folder: Path) -> Readings:
     return read_texts(TARGET, texts(60), folder, lambda _share: None)
 
 
-def trained(folder: Path, readings: Readings, plan: Plan = PLAN) -> Trainer:
+def trained(folder: Path, readings: Readings, plan: TrainingPlan = PLAN) -> Trainer:
     made = Trainer(TARGET, folder, readings.found, plan)
     made.run(lambda _share: None, lambda _point: None)
     return made
@@ -97,7 +97,7 @@ def test_training_learns_goes_on_and_its_file_drafts(
     assert end.stats.proposed > 0
     found = on.proposals(on.best)
     assert found.tokens_per_pass == pytest.approx(max(map(tokens_per_pass, on.curve)))
-    judged = measured_outlook(TARGET, heads, found)
+    judged = measured_speed_forecast(TARGET, heads, found)
     assert judged.step_share > 0.0
     assert 0.0 <= judged.proposed <= 2.0
 
@@ -159,12 +159,12 @@ def test_how_often_heads_are_right_counts_where_those_before_were() -> None:
 def test_the_outlook_proposes_where_heads_are_sure() -> None:
     curve = CostCurve({1: 10.0, 2: 14.0, 3: 30.0, 4: 30.0, 8: 60.0})
     sure = proposals([[0.97, 0.97]] * 5 + [[0.3, 0.3]] * 15, [[True, True]] * 5 + [[False, False]] * 15)
-    found = outlook(curve, 0.1, sure)
+    found = best_speedup(curve, 0.1, sure)
     assert found.proposed == 0.25  # the first head where it is sure; a third token of a pass is too dear
     assert found.gain == pytest.approx(25 * 10.0 / (20 * 10.0 + 5 * 4.12 + 25 * 0.1))
     assert found.step_share == pytest.approx(0.01)
 
 
 def test_the_outlook_of_heads_that_are_never_right_is_a_loss() -> None:
-    found = outlook(CostCurve({1: 10.0, 2: 11.0}), 1.0, proposals([[0.5]] * 4, [[False]] * 4))
+    found = best_speedup(CostCurve({1: 10.0, 2: 11.0}), 1.0, proposals([[0.5]] * 4, [[False]] * 4))
     assert (found.proposed, found.gain) == (0.0, pytest.approx(10.0 / 11.0))

@@ -55,7 +55,7 @@ class Proposals:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class HeadSpeedup:
     """``gain`` times plain decoding with ``proposed`` tokens a pass; ``step_share`` is a step beside a plain pass."""
 
     proposed: float
@@ -63,12 +63,12 @@ class Outlook:
     step_share: float
 
 
-def outlook(curve: CostCurve, step_ms: float, found: Proposals) -> Outlook:
+def best_speedup(curve: CostCurve, step_ms: float, found: Proposals) -> HeadSpeedup:
     """What the heads give when every pass asks them, and proposes what pays by their confidences."""
     plain_ms, heads = curve.cost_ms(1), found.right.shape[1]
     costs_ms = [curve.cost_ms(1), *(curve.cost_ms(1 + n) + WORK_MS for n in range(1, heads + 1))]
     chances = _chances(found)
-    worth_ms, best = plain_ms, Outlook(0.0, 0.0, step_ms / plain_ms)
+    worth_ms, best = plain_ms, HeadSpeedup(0.0, 0.0, step_ms / plain_ms)
     for _ in range(_ROUNDS):
         going, alive = np.ones(len(chances), dtype=np.bool_), np.ones(len(chances))
         proposed, steps = np.zeros(len(chances), dtype=np.int64), 0
@@ -80,7 +80,9 @@ def outlook(curve: CostCurve, step_ms: float, found: Proposals) -> Outlook:
         kept = (np.cumprod(found.right, axis=1) * (np.arange(heads) < proposed[:, None])).sum()
         spent_ms = float(np.take(costs_ms, proposed).sum()) + steps * step_ms
         worth_ms = spent_ms / float(len(chances) + kept)
-        best = max(best, Outlook(float(proposed.mean()), plain_ms / worth_ms, step_ms / plain_ms), key=lambda o: o.gain)
+        best = max(
+            best, HeadSpeedup(float(proposed.mean()), plain_ms / worth_ms, step_ms / plain_ms), key=lambda o: o.gain
+        )
     return best
 
 
