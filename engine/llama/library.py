@@ -31,7 +31,7 @@ if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
 # A failed assertion in a build with a debugger at hand would start it and hang the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
-from engine.errors import LibraryError
+from engine.errors import NativeLibraryError
 from engine.kernels.build_options import wanted_kernels
 from engine.llama import gpu_verdict
 from engine.llama.backends import load_backends
@@ -40,7 +40,7 @@ from engine.sentences import Sentence, said
 try:
     import llama_cpp.llama_cpp as lib
 except (ImportError, OSError, RuntimeError, AttributeError) as error:
-    raise LibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
+    raise NativeLibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
 
 log = logging.getLogger(__name__)
 
