@@ -266,7 +266,7 @@ class Load:
     proposed: int
 
 
-def measure_loads(options: argparse.Namespace, prompts: Sequence[Prompt]) -> list[Load]:
+def measure_loads(options: argparse.Namespace, prompts: Sequence[BenchmarkPrompt]) -> list[Load]:
     """Every load in both modes, as many rounds as are asked for, or there is time for."""
     loads, until = list[Load](), time.monotonic() + 60 * options.minutes
     sizes = [2**n for n in range(options.clients.bit_length())]
@@ -374,7 +374,7 @@ def main() -> int:
     return _keep(options, rounds) or status
 
 
-def measure_rounds(options: argparse.Namespace, prompts: Sequence[Prompt]) -> tuple[list[Round], int]:
+def measure_rounds(options: argparse.Namespace, prompts: Sequence[BenchmarkPrompt]) -> tuple[list[Round], int]:
     """What could be measured; 1 where a server failed."""
     servers = [f"ours-{options.clients}", "ours-1", *([PEER] if options.peer else ())]
     servers = [one for one in dict.fromkeys(servers) if options.only is None or one in options.only.split(",")]
