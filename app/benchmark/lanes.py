@@ -12,7 +12,7 @@ from engine.errors import NotEnoughMemoryError, SettingError
 from engine.fit.fit import CacheShape, FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import AUTOMATIC_N_CTX, SMALLEST_AUTOMATIC_N_CTX, target_options
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.records import FlashAttention, LoadRequest, Mode
 
 _GIVE_LESS = "Race two lanes, give a smaller context with --ctx or a smaller model, or close other programs."
@@ -44,7 +44,7 @@ def _read_lane(word: str) -> Variant:
     if not depth.isdecimal() or mode in (Mode.OFF, Mode.AUTO):
         raise ValueError(f"The lane {word} has no depth that can be used: off and auto have none, others a number.")
     try:
-        choose_pace(Mode(mode), int(depth), can_pace=True)
+        choose_draft_length(Mode(mode), int(depth), can_pace=True)
     except SettingError as error:
         raise ValueError(error.message) from error
     return Variant(mode, int(depth))

@@ -42,7 +42,7 @@ from app.hub.errors import LibraryError
 from app.paths import assets_dir
 from engine.errors import EngineError
 from engine.llama.library import library_notices
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session.session import Session
 
@@ -214,7 +214,7 @@ def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
 
 def _plan(options: argparse.Namespace) -> BenchmarkPlan:
     for depth in options.depths:
-        choose_pace(Mode.NGRAM, depth, can_pace=True)
+        choose_draft_length(Mode.NGRAM, depth, can_pace=True)
     counts = {"--max-tokens": options.max_tokens, "--repeat": options.repeat, "--per-category": options.per_category}
     for name, count in counts.items():
         if count is not None and count < 1:

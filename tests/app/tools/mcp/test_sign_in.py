@@ -22,6 +22,7 @@ from app.tools.mcp.sign_in import ReturnPlace, may_be_asked
 from app.tools.mcp.state import McpServerState, Phase
 from tests.app.tools.mcp.oauth_server import OAuthServer
 from tests.app.tools.mcp.test_hostile import call, wait_for
+from tests.waiting import PATIENCE_S
 
 LIMITS = Limits(start_s=30.0, call_s=30.0)
 WORDS = "You can close this page."
@@ -172,7 +173,7 @@ def test_a_refusal_a_missing_keyring_and_an_end_of_waiting_are_told(
     assert state(tools).sign_in == "wanted"
     opened = threading.Event()
     tools.sign_in("x", lambda _page: opened.set(), WORDS)  # and nobody comes back
-    assert opened.wait(20)
+    assert opened.wait(PATIENCE_S)
     assert state(tools).sign_in == "under way"
     tools.stop_sign_in("x")
     wait_for(lambda: state(tools).sign_in == "wanted")
