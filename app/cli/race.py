@@ -87,7 +87,7 @@ def _refusal(error: ValueError | OSError) -> Problem:
     if isinstance(error, OSError):
         reason = error.strerror or error
         return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
-    return Problem(title, str(error), "Change the option.")
+    return Problem(title, str(error), "See paceline race --help.")
 
 
 def _fail_lane(error: LaneFailedError) -> int:

@@ -55,7 +55,7 @@ def command(options: argparse.Namespace) -> int:
     except AppError as error:
         return fail(error.problem)
     except ValueError as error:
-        return fail(Problem("This cannot be served", str(error), "Change the option."))
+        return fail(Problem("This cannot be served", str(error), "See paceline serve --help."))
     with listener, _errors_on_stderr():
         session = open_session()
         try:

@@ -93,13 +93,13 @@ class FirstModelCard(QFrame):
         beside.addWidget(self.progress)
         self.moving = QWidget()
         row = QHBoxLayout(self.moving)
-        row.setContentsMargins(0, 0, 0, 0)
+        row.setContentsMargins(0, 4, 0, 0)
         row.setSpacing(GAP_PX)
         row.addLayout(beside, 1)
         row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
         words = QVBoxLayout()
         words.setSpacing(6)
-        for part in (self.name, self.good_for, self.weight):
+        for part in (self.name, self.good_for, self.weight, self.origin):
             words.addWidget(part)
         top = QHBoxLayout()
         top.setSpacing(GAP_PX)
@@ -109,8 +109,6 @@ class FirstModelCard(QFrame):
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(6)
         column.addLayout(top)
-        column.addWidget(self.origin)
-        column.addSpacing(4)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
 

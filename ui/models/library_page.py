@@ -431,7 +431,7 @@ class LibraryPage(QWidget):
         return frame
 
     def _ask_file(self) -> None:
-        ask_model_file(self.window(), translate("LibraryPage", "Model"), self._requests.add_requested.emit)
+        ask_model_file(self.window(), "", self._requests.add_requested.emit)
 
 
 def _kept_words(rows: Sequence[LibraryRow]) -> str:

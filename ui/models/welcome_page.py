@@ -387,7 +387,7 @@ class WelcomePage(QWidget):
             self.start()
 
     def _ask_file(self) -> None:
-        ask_model_file(self.window(), translate("WelcomePage", "Target"), self._take)
+        ask_model_file(self.window(), "", self._take)
 
     def _take(self, path: str) -> None:
         self._requests.add_requested.emit(path)

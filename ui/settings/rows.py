@@ -363,10 +363,13 @@ class FolderSettingRow(ModelFileRow):
 
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a GGUF file; ``take`` gets its path."""
+    """Let the user choose a GGUF file; ``take`` gets its path. Without ``what`` it is a model to chat with."""
+    title = (
+        translate("SettingRows", "Open a GGUF file: {what}") if what else translate("SettingRows", "Open a GGUF file")
+    )
     dialog = QFileDialog(
         parent,
-        translate("SettingRows", "Open a GGUF file: {what}").format(what=what),
+        title.format(what=what),
         "",
         translate("SettingRows", "Models (*.gguf);;All files (*)"),
     )

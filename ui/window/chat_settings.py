@@ -158,7 +158,7 @@ class ChatSettings(QObject):
         if self.panel is None:
             self.panel = self._make_panel()
         self.show_servers()
-        width = round(PANEL_PX * self._theme.type.growth)
+        width = max(round(PANEL_PX * self._theme.type.growth), self.panel.least_width)
         self.panel.setFixedWidth(width)
         self.widened.emit(width)
         self.panel.show()

@@ -162,6 +162,14 @@ class AnswerController:
         return self._before(streaming) if streaming is not None else ()
 
     @property
+    def starts_beside(self) -> tuple[str, ...]:
+        """The titles of the chats beside whose answers that of the open chat is about to begin."""
+        streaming = self._in(self._conversations.current_id)
+        if streaming is None or streaming.has_begun or not streaming.is_asked or self._before(streaming):
+            return ()
+        return tuple(each.title for each in self._asked_before(streaming))
+
+    @property
     def num_answering(self) -> int:
         """How many chats have an answer in the making, deleted ones as well."""
         return len({each.conversation_id for each in self._making.values()} | self.tools.turns.keys())
@@ -320,12 +328,16 @@ class AnswerController:
 
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
-        numbers = list(self._making)
-        asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
-        before = [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
+        before = self._asked_before(streaming)
         at_once = 1 if any(each.is_alone for each in (*before, streaming)) else self._models.num_parallel
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
+
+    def _asked_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
+        """The answers in the making that the same engine was asked for earlier."""
+        numbers = list(self._making)
+        asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
+        return [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         """An answer that is about to be asked for in the open chat."""

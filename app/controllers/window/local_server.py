@@ -225,7 +225,8 @@ class LocalServerController(QObject):
     def show_waiting(self) -> None:
         """Say in the chat what its question waits for: other answers, a program's, or its model to come back."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self._is_full, self._coming_back, self._answers.waits_for)
+            chats, beside = self._answers.waits_for, self._answers.starts_beside
+            self._window.transcript.show_waiting(self._is_full, self._coming_back, chats, beside)
         else:
             self._coming_back = None
 

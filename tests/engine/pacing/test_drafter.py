@@ -170,7 +170,7 @@ def report(draft: Draft, total_ms: float) -> PassReport:
     """Of a pass that kept all of a draft and took what it should; drafting and what surrounds it took the rest."""
     count, forward_ms = len(draft.ids), CostCurve(FLAT).cost_ms(len(draft.ids) + 1)
     laps = (total_ms - forward_ms - 0.05, 0.0, forward_ms, 0.05, 0.0, 0.0, 0.0, total_ms)
-    return PassReport(2, draft, count, count + 1, 0, 0, 0, False, *laps)
+    return PassReport(2, draft, count, count + 1, 0, 0, 0, False, False, *laps)
 
 
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:

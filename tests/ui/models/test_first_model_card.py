@@ -119,3 +119,10 @@ def test_the_real_model_is_the_first_choice_once_it_is_offered(welcome: ModelsPa
     page.own_button.setFocus()
     page.set_first_model(COMING)
     assert page.own_button.hasFocus()
+
+
+def test_its_button_stands_in_the_middle_as_those_of_the_other_cards_do(welcome: ModelsPanel, qtbot: QtBot) -> None:
+    welcome.welcome.set_first_model(r.FIRST)
+    card = welcome.welcome.first
+    button = card.action_button
+    qtbot.waitUntil(lambda: abs(button.geometry().center().y() - card.rect().center().y()) <= 2)
