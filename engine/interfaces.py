@@ -104,7 +104,7 @@ class LanguageModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JoinedPass:
-    """A pass that was made for several sequences.
+    """A pass that was made for all sequences that wanted one, or for the only one that did.
 
     Attributes:
         num_tokens: of all of them.
@@ -115,6 +115,11 @@ class JoinedPass:
     num_tokens: int
     num_sequences: int
     milliseconds: float
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others had tokens in it: who only looked for arrivals made it alone."""
+        return self.num_sequences > 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def refusal(error: ValueError | OSError) -> Problem:
     if isinstance(error, OSError):
         reason = error.strerror or error
         return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
-    return Problem(title, str(error), "Change the option.")
+    return Problem(title, str(error), "See paceline run --help.")
 
 
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:

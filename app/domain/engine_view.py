@@ -44,6 +44,7 @@ class EngineView:
     unavailable: dict[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     progress: float | None = None
+    loading: str = ""  # the name that the model goes by that is being loaded, where it is known
     devices: tuple[Device, ...] = ()  # beside the processor
     own_head: ModelInfo | None = None  # of the target's file, where it drafts
     has_heads: bool = False  # whether that file has heads, or had them; they may not be usable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -146,28 +147,29 @@ def examples(url: str, model: str, key: str, n_ctx: int) -> tuple[Example, ...]:
     model = model or "model"
     zed_model = {"name": model, "display_name": model, "max_tokens": n_ctx}
     zed = {"language_models": {"openai_compatible": {"Paceline": {"api_url": url, "available_models": [zed_model]}}}}
-    hello = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
+    name = json.dumps(model, ensure_ascii=False)  # as people write it
+    hello = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]}, ensure_ascii=False)
     return (
         Example(
             "Continue (VS Code, JetBrains)",
             "config.yaml",
             "models:\n"
-            f"  - name: Paceline\n    provider: openai\n    model: {json.dumps(model)}\n"
+            f"  - name: Paceline\n    provider: openai\n    model: {name}\n"
             f"    apiBase: {url}\n    apiKey: {key}\n",
         ),
-        Example("Zed", "settings.json", f"{json.dumps(zed, indent=2)}\n"),
+        Example("Zed", "settings.json", f"{json.dumps(zed, indent=2, ensure_ascii=False)}\n"),
         Example(
             "Python (openai)",
             "",
             "from openai import OpenAI\n\n"
             f'client = OpenAI(base_url="{url}", api_key="{key}")\n'
-            f"answer = client.chat.completions.create(\n    model={json.dumps(model)},\n"
+            f"answer = client.chat.completions.create(\n    model={name},\n"
             '    messages=[{"role": "user", "content": "Hello"}],\n)\n'
             "print(answer.choices[0].message.content)\n",
         ),
         Example(
             "curl",
             "",
-            f"curl {url}/chat/completions \\\n  -H 'Authorization: Bearer {key}' \\\n  -d '{hello}'\n",
+            f"curl {url}/chat/completions \\\n  -H 'Authorization: Bearer {key}' \\\n  -d {shlex.quote(hello)}\n",
         ),
     )

@@ -188,7 +188,7 @@ def parse_request(
 
 
 def check_name(fields: Fields, model: ServedModel) -> None:
-    """Take `model`: another name is told, or refused.
+    """Read `model`: report an unknown name to the client, or refuse it.
 
     Raises:
         ApiError: 404: it is refused.
@@ -277,7 +277,7 @@ def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRe
 
 
 def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
-    """How the model is to think, of ``reasoning_effort``, and what else its template is told."""
+    """Read ``reasoning_effort`` and the other variables of the chat template."""
     found: dict[str, Any] = {}
     effort = fields.text("reasoning_effort")
     if effort is not None:

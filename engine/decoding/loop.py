@@ -160,12 +160,13 @@ class Speculation:
         forward, most = target.forward, min(most, self.room)
         ids, nothing = list[int](), list[int]()
         begun, computed = [perf_counter()], list[float]()
-        latest, num_joined = int(tokens[count - 1]), 0
+        latest, num_joined, num_shared = int(tokens[count - 1]), 0, 0
         while True:
             try:
                 row = forward([latest], 1)[0]
                 computed.append(perf_counter())
-                num_joined += target.joined is not None
+                if target.joined is not None:
+                    num_joined, num_shared = num_joined + 1, num_shared + target.joined.is_shared
                 latest = choose(row, tokens[:count], nothing)
             except DecodeError as error:
                 if not ids:
@@ -181,18 +182,23 @@ class Speculation:
             if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
         first, self._count = self._count, count
-        self._report_plain(first, begun, computed, num_joined)
+        self._report_plain(first, begun, computed, (num_joined, num_shared))
         return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
-    def _report_plain(self, num_history: int, begun: list[float], computed: list[float], num_joined: int) -> None:
-        """Report plain passes that began, and gave their rows, at these times; the last of ``begun`` ends them."""
+    def _report_plain(
+        self, num_history: int, begun: list[float], computed: list[float], joined: tuple[int, int]
+    ) -> None:
+        """Report plain passes that began, and gave their rows, at these times; the last of ``begun`` ends them.
+
+        ``joined`` are those that were made with others', and those of them that others had tokens in.
+        """
         spans = list(zip(pairwise(begun), computed, strict=False))
         report = PlainRunReport(
             num_history,
             [(row_at - start) * 1000.0 for (start, _end), row_at in spans],
             [(end - start) * 1000.0 for (start, end), _row_at in spans],
             (begun[-1] - begun[0]) * 1000.0,
-            num_joined,
+            *joined,
         )
         for observer in self._observers:
             observer.on_plain_run(report)
@@ -251,7 +257,7 @@ class Speculation:
         if self._tie_safe is not None:
             before_s, self._reported_tie_s = self._reported_tie_s, self._stats.tie_s
             redecode_ms = (self._reported_tie_s - before_s) * 1000.0
-        num_decoded, num_pending, num_replayed = counts
+        (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
         report = PassReport(
             num_history=self._count - num_accepted - 1,
             draft=draft,
@@ -260,7 +266,8 @@ class Speculation:
             num_pending=num_pending,
             num_left_pending=self._target.num_pending,
             num_replayed=num_replayed,
-            is_joined=self._target.joined is not None,
+            is_joined=joined is not None,
+            is_shared=joined is not None and joined.is_shared,
             draft_ms=(proposed - begun) * 1000.0,
             checkpoint_ms=(kept_state - proposed) * 1000.0,
             forward_ms=(computed - kept_state) * 1000.0,

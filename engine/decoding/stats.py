@@ -64,7 +64,7 @@ class StatsRecorder:
         self.sample_s += report.verify_ms / 1000.0
         self.rollback_s += (report.checkpoint_ms + report.rollback_ms + report.emit_ms) / 1000.0
         self.replayed += report.num_replayed
-        self.joined_passes += report.is_joined
+        self.joined_passes += report.is_shared
         draft, num_accepted = report.draft, report.num_accepted
         self.count_pass(len(draft.ids), num_accepted, report.total_ms / 1000.0)
         if draft.num_forced:
@@ -76,7 +76,7 @@ class StatsRecorder:
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         """Count plain passes; see `PassObserver`."""
-        self.joined_passes += report.num_joined
+        self.joined_passes += report.num_shared
         for forward_ms, pass_ms in zip(report.forward_ms, report.passes_ms, strict=True):
             self.count_pass(0, 0, pass_ms / 1000.0)
             self.verify_s += forward_ms / 1000.0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.gguf.source import MAX_STRING_BYTES, Cursor, ReadAt, check, open_for_reading
 from engine.gguf.value_types import BLOCK_SIZES, FORMATS, ValueType
-from engine.sentences import said
+from engine.sentences import said, size_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,7 @@ MAX_ALIGNMENT = 65_536  # real files use 32
 SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this are kept: one number a layer, rope sections
 MAX_KEPT_ITEMS = 2**18  # of all those arrays together; real files have some hundreds
 _MAGIC = b"GGUF"
+_COUNTED_BYTES = 1_000_000  # so many are told as megabytes
 
 Value = int | float | bool | str | tuple[int | float, ...]
 
@@ -168,7 +169,7 @@ def read_strings(read_at: ReadAt, array: ArrayRef) -> list[bytes]:
 
 def _read_version(cursor: Cursor) -> int:
     magic = cursor.take(4)
-    check(magic == _MAGIC, "it does not begin with GGUF but with {magic}", magic=magic)
+    check(magic == _MAGIC, "it does not begin with the letters GGUF")
     version: int = cursor.number("I")
     check(version not in (2 << 24, 3 << 24), "it was written for big-endian machines")
     check(version in (2, 3), "it has the GGUF version {version}, and only 2 and 3 are known", version=version)
@@ -255,6 +256,9 @@ def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
         end = tensor.offset + tensor.num_bytes
     missing = end - max(0, num_data_bytes)  # a file without tensors may end before the alignment
     check(missing != 1, "1 byte of its weights is missing (an incomplete download?)")
+    check(
+        missing < _COUNTED_BYTES, "{size} of its weights are missing (an incomplete download?)", size=size_of(missing)
+    )
     check(missing <= 0, "{missing:,} bytes of its weights are missing (an incomplete download?)", missing=missing)
 
 

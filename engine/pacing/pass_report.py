@@ -23,6 +23,7 @@ class PassReport(NamedTuple):
         num_left_pending: tokens that its own rollback has left to the next pass.
         num_replayed: tokens that were decoded once more, here or in passes of their own.
         is_joined: whether it was made together with passes of other answers, whose work is in ``forward_ms``.
+        is_shared: whether others had tokens in it; who only looked for arrivals made it alone.
         draft_ms: proposing.
         checkpoint_ms: keeping a state to go back to.
         forward_ms: the target's pass.
@@ -41,6 +42,7 @@ class PassReport(NamedTuple):
     num_left_pending: int
     num_replayed: int
     is_joined: bool
+    is_shared: bool
     draft_ms: float
     checkpoint_ms: float
     forward_ms: float
@@ -66,6 +68,7 @@ class PlainRunReport:
         passes_ms: of each, with sampling and all around it.
         total_ms: of all together.
         num_joined: how many were made with passes of other answers.
+        num_shared: how many of these others had tokens in.
     """
 
     num_history: int
@@ -73,6 +76,7 @@ class PlainRunReport:
     passes_ms: Sequence[float]
     total_ms: float
     num_joined: int
+    num_shared: int
 
 
 class PassObserver(Protocol):

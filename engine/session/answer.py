@@ -195,6 +195,8 @@ class Answer:
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
         if should_stop():
             return True
+        if cached < len(prompt) - 1:  # beside other answers the first chunk can take seconds
+            yield PrefillProgress(self._request.request_id, cached, len(prompt))
         try:
             for done in self._target.prefill(prompt[cached:-1]):
                 yield PrefillProgress(self._request.request_id, cached + done, len(prompt))

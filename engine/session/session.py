@@ -50,7 +50,7 @@ from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
-from engine.sampling.sharpness import Sharpness
+from engine.sampling.sharpness import DraftTemperature
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
@@ -108,7 +108,7 @@ class Session:
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
-        self._sharpness = Sharpness()
+        self._sharpness = DraftTemperature()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
@@ -211,7 +211,7 @@ class Session:
             self._use_draft(head)
 
     def _use_draft(self, draft: Loaded) -> None:
-        self._draft, self._sharpness = draft, Sharpness()
+        self._draft, self._sharpness = draft, DraftTemperature()
         self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
         self._join_batch(draft)
 

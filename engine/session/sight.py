@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,8 +24,6 @@ from engine.prompt.pictures import cannot_see
 from engine.records import ChatRequest, LoadRequest, ModelInfo
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
-
-log = logging.getLogger(__name__)
 
 
 def trust(_target: Path, _side: Path, _should_stop: Callable[[], bool]) -> None:

@@ -15,8 +15,10 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QScrollArea,
+    QStyle,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -76,6 +78,7 @@ class ChatSettingsPanel(QFrame):
         self.explanation = QLabel()
         self.explanation.setProperty("kind", "caption")
         self.explanation.setWordWrap(True)
+        self._content = QWidget()
         self.recommended = QFrame()
         self.recommended_words = QLabel()
         self.recommend_button = QPushButton(translate("ChatSettings", "Use for this model"))
@@ -146,7 +149,7 @@ class ChatSettingsPanel(QFrame):
         return self.recommended
 
     def _make_rows(self) -> QScrollArea:
-        content = QWidget()
+        content = self._content
         content.setObjectName("page")
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 12, 16, 16)
@@ -197,6 +200,16 @@ class ChatSettingsPanel(QFrame):
         self.recommend_button.clicked.connect(
             lambda: self.changed.emit(Layer.MODEL, dict(self._view.recommended)),
         )
+
+    @property
+    def least_width(self) -> int:
+        """Pixels that it takes so that no word of it, in any language, is cut."""
+        for widget in self.findChildren(QWidget):
+            widget.ensurePolished()  # only then does it know its font
+        for layout in self.findChildren(QLayout):
+            layout.invalidate()  # while they are hidden they hear of nothing
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        return max(self.minimumSizeHint().width(), self._content.minimumSizeHint().width() + bar)
 
     # ---- values -----------------------------------------------------------------------------------------------------
 

@@ -347,7 +347,7 @@ class ModelFileRow(SettingRow):
         self.edit.setText(str(value or ""))
 
 
-class FolderRow(ModelFileRow):
+class FolderSettingRow(ModelFileRow):
     """A folder with Browse."""
 
     none = mark("ModelFileRow", "No folder")
@@ -363,10 +363,13 @@ class FolderRow(ModelFileRow):
 
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a GGUF file; ``take`` gets its path."""
+    """Let the user choose a GGUF file; ``take`` gets its path. Without ``what`` it is a model to chat with."""
+    title = (
+        translate("SettingRows", "Open a GGUF file: {what}") if what else translate("SettingRows", "Open a GGUF file")
+    )
     dialog = QFileDialog(
         parent,
-        translate("SettingRows", "Open a GGUF file: {what}").format(what=what),
+        title.format(what=what),
         "",
         translate("SettingRows", "Models (*.gguf);;All files (*)"),
     )
@@ -495,7 +498,7 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.MODE: ModeRow,
     FieldKind.SWITCH: SwitchRow,
     FieldKind.MODEL_FILE: ModelFileRow,
-    FieldKind.FOLDER: FolderRow,
+    FieldKind.FOLDER: FolderSettingRow,
     FieldKind.LINE: LineRow,
     FieldKind.DEVICES: DevicesRow,
     FieldKind.SEVERAL: SeveralRow,

@@ -11,6 +11,7 @@ from ui.text.language import mark, translate
 SHORT_TOKENS = 8  # of an answer that ends before drafting could begin
 _PAUSED, _TEXT_PAUSED = "draft paused", "text lookup paused"
 _AT_DEPTH = "at the chosen draft length of 0"
+_UNUSED = "the draft is not used"  # while text is
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,14 @@ DEAR_DRAFT = _Cause(
         "NothingDrafted",
         "The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text "
         "that repeats is drafted without one.",
+    ),
+)
+UNUSED_DRAFT = _Cause(
+    mark("NothingDrafted", "the draft was not used"),
+    mark(
+        "NothingDrafted",
+        "The loaded draft model was not used: it costs more time here than it would save. Of the text so far too "
+        "little repeated to draft from it instead. A smaller draft of the same family may pay off.",
     ),
 )
 UNLIKELY_TEXT = _Cause(
@@ -63,6 +72,8 @@ def cause_of(stats: RunStats) -> _Cause:
         return NO_LENGTH
     if any(_PAUSED in each for each in said):
         return DEAR_DRAFT
+    if any(_UNUSED in each for each in said):
+        return UNUSED_DRAFT
     if any(_TEXT_PAUSED in each for each in said):
         return UNLIKELY_TEXT
     return SHORT if stats.tokens < SHORT_TOKENS or stats.mode is Mode.DRAFT else NEW_TEXT

@@ -214,13 +214,16 @@ class Transcript(MessageArea):
         if self._streaming is not None:
             self._streaming.show_servers_starting()
 
-    def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
+    def show_waiting(
+        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
+    ) -> None:
         """Whether the answer that is being made has to wait for one to another program, or for its model to be loaded.
 
-        ``loaded`` is how much of that is there. ``chats`` are those by their titles whose answers come first.
+        ``loaded`` is how much of that is there. ``chats`` are those by their titles whose answers come first, and
+        ``beside`` those beside whose answers it begins.
         """
         if self._streaming is not None:
-            self._streaming.show_waiting(waits, loaded, chats)
+            self._streaming.show_waiting(waits, loaded, chats, beside)
 
     def finish_answer(self, view: MessageView) -> None:
         """The answer that was being made ended."""

@@ -107,7 +107,8 @@ class WindowDialogs(QObject):
         from ui.settings.rows import ask_model_file  # noqa: PLC0415
         from ui.text.setting_words import in_words  # noqa: PLC0415
 
-        what = next((in_words(field).label for field in self.fields if field.key == f"{role}_path"), role)
+        labels = (in_words(field).label for field in self.fields if field.key == f"{role}_path")
+        what = "" if role == "target" else next(labels, role)
         ask_model_file(self._window, what, lambda path: self.file_chosen.emit(path, role))
 
     def ask_link(self, address: str) -> None:

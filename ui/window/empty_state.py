@@ -22,6 +22,7 @@ from app.domain.engine_view import EngineState, EngineView
 from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import hover
 from ui.text.language import translate
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.elided_label import ElidedLabel
@@ -212,7 +213,7 @@ class EmptyState(QScrollArea):
         missing = view.target is None or loading
         self.builtin_button.setVisible(missing and not loading)
         self.open_button.setVisible(missing and not loading)
-        self.browse_button.setVisible(missing or builtin)
+        self.browse_button.setVisible((missing or builtin) and not loading)
         self.prompts.setVisible(not missing)
         untold = view.target is not None and not view.target.has_template
         self.complete_button.setVisible(not missing and (untold or self._completes))
@@ -222,7 +223,9 @@ class EmptyState(QScrollArea):
             card.setEnabled(ready)
         if loading:
             self._say(
-                translate("EmptyState", "Loading the model"),
+                translate("EmptyState", "Loading {name}").format(name=title_of(view.loading))
+                if view.loading
+                else translate("EmptyState", "Loading the model"),
                 translate("EmptyState", "This takes a moment. You can already write your message."),
             )
         elif missing:

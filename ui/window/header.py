@@ -18,6 +18,7 @@ from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.text.language import mark, translate
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton, ShrinkingButton
@@ -356,11 +357,11 @@ class Header(QFrame):
     def _summary(self) -> str:
         view = self._view
         if view.state is EngineState.LOADING:
-            return (
-                translate("Header", "Loading a model")
-                if view.progress is None
-                else translate("Header", "Loading a model, {percent}").format(percent=percent(view.progress))
-            )
+            if view.loading:
+                words = translate("Header", "Loading {name}").format(name=title_of(view.loading))
+            else:
+                words = translate("Header", "Loading a model")
+            return words if view.progress is None else f"{words}, {percent(view.progress)}"
         if view.target is None:
             return translate("Header", "No model")
         if view.target.engine_url:

@@ -69,17 +69,23 @@ class ShortcutsDialog(QDialog):
 
     def _fit(self, most: QSize) -> None:
         """Be as large as all of it, or as the screen lets it; narrow screens have one column."""
-        if self.content.sizeHint().width() + 2 * (MARGINS_PX + BORDER_PX) > most.width():
+        sides, bar = 2 * (MARGINS_PX + BORDER_PX), self._bar_px(most)
+        if self.content.sizeHint().width() + sides + bar > most.width():
             self.columns.setDirection(QBoxLayout.Direction.TopToBottom)
             self.columns.setSpacing(GROUPS_PX)
+            bar = self._bar_px(most)
         wanted, chrome = self.content.sizeHint(), self.sizeHint() - self.area.sizeHint()
-        scrolls = wanted.height() + chrome.height() + 2 * BORDER_PX > most.height()
-        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent) if scrolls else 0
-        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if scrolls else Qt.FocusPolicy.NoFocus)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if bar else Qt.FocusPolicy.NoFocus)
         for layout in (self.columns, *self.columns.findChildren(QLayout)):
             layout.invalidate()  # they were laid out before their words had their fonts
-        sides = 2 * (MARGINS_PX + BORDER_PX)
         self.resize((wanted + QSize(sides + bar, chrome.height() + 2 * BORDER_PX)).boundedTo(most))
+
+    def _bar_px(self, most: QSize) -> int:
+        """The width of the scroll bar that its height then needs; 0 where it needs none."""
+        around = self.sizeHint().height() - self.area.sizeHint().height() + 2 * BORDER_PX
+        if self.content.sizeHint().height() + around <= most.height():
+            return 0
+        return self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
 
     def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
         """The first group at the left, the others at the right: all fits on a small screen."""

@@ -140,8 +140,18 @@ class ModelController:
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
             progress=self._progress,
+            loading=self._loading_name,
             devices=ready.devices if ready else (),
         )
+
+    @property
+    def _loading_name(self) -> str:
+        """The name of the file that is loaded next; empty where it is the built-in one, or an engine's of others."""
+        pending = next(iter(self._pending.values()), None)
+        if pending is None:
+            return ""
+        path = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        return "" if path == str(builtin_target()) or "://" in path else Path(path).stem
 
     # ---- requests ---------------------------------------------------------------------------------------------------
 

@@ -125,7 +125,7 @@ class LocalServerController(QObject):
         return num_running > 0 and not has_room
 
     def close(self, timeout_s: float) -> bool:
-        """End it: the app closes. False where it did not end in so many seconds."""
+        """Stop the server as the app closes; False where it did not end within the time limit."""
         server, self._server = self._server, None
         self._is_closed = True
         self._timer.stop()
@@ -225,7 +225,8 @@ class LocalServerController(QObject):
     def show_waiting(self) -> None:
         """Say in the chat what its question waits for: other answers, a program's, or its model to come back."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self._is_full, self._coming_back, self._answers.waits_for)
+            chats, beside = self._answers.waits_for, self._answers.starts_beside
+            self._window.transcript.show_waiting(self._is_full, self._coming_back, chats, beside)
         else:
             self._coming_back = None
 

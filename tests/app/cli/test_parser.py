@@ -38,6 +38,22 @@ def test_a_command_that_does_not_exist_is_reported_with_those_that_do(
 
 
 @pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--temperature", "argument --temperature: 'hot' is not a number"),
+        ("--seed", "argument --seed: 'hot' is not a whole number"),
+    ],
+)
+def test_what_is_no_number_is_said_to_be_none_without_a_type_of_python(
+    option: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--prompt", "Hi", option, "hot"])
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("words", "command"),
     [(["--frob"], ""), (["run", "--frob", "1"], " run"), (["models", "pull", "a/b", "Q4_0", "--frob"], " models pull")],
 )

@@ -88,7 +88,7 @@ def test_block_sizes_are_ggmls() -> None:
 
 BIG = 2**63
 BAD_FILES = {
-    "magic": (GgufFile(magic=b"GGML"), "does not begin with GGUF"),
+    "magic": (GgufFile(magic=b"GGML"), "does not begin with the letters GGUF"),
     "version 1": (GgufFile(version=1), "version 1"),
     "big endian": (GgufFile(version=3 << 24), "big-endian"),
     "many tensors": (GgufFile(num_tensors=BIG), "tensors"),
@@ -199,7 +199,17 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 def test_the_sentence_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "novel.gguf"
     path.write_bytes(b"Call me Ishmael.")
-    with pytest.raises(ModelHeaderError, match=r"^novel\.gguf is damaged or not a model: it does not begin with GGUF"):
+    with pytest.raises(
+        ModelHeaderError, match=r"^novel\.gguf is damaged or not a model: it does not begin with the letters GGUF"
+    ):
+        read_header(path)
+
+
+def test_what_a_cut_download_lacks_is_told_in_megabytes(tmp_path: Path) -> None:
+    whole = GgufFile(tensors=(Tensor("t", (1024, 1024), F32, bytes(4 << 20)),))
+    path = tmp_path / "cut.gguf"
+    path.write_bytes(whole.to_bytes()[:-2_000_000])
+    with pytest.raises(ModelHeaderError, match=r"2 MB of its weights are missing"):
         read_header(path)
 
 

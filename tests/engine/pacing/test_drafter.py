@@ -30,6 +30,7 @@ from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel, RecurrentModel
+from tests.long_form import rounds
 from tests.scripted_pair import Clock, unseeded
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
@@ -121,7 +122,7 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
     answering = Answering(curve)
     counts = np.zeros((4, N_VOCAB), dtype=np.int64)
     prompt = likely_path(12)
-    for seed in range(7000, 12000):
+    for seed in range(7000, 7000 + rounds(5_000, 50_000)):
         sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
         for position, token_id in enumerate(answering.tokens(name, sampling, 4, prompt)):
             counts[position, token_id] += 1
@@ -169,7 +170,7 @@ def report(draft: Draft, total_ms: float) -> PassReport:
     """Of a pass that kept all of a draft and took what it should; drafting and what surrounds it took the rest."""
     count, forward_ms = len(draft.ids), CostCurve(FLAT).cost_ms(len(draft.ids) + 1)
     laps = (total_ms - forward_ms - 0.05, 0.0, forward_ms, 0.05, 0.0, 0.0, 0.0, total_ms)
-    return PassReport(2, draft, count, count + 1, 0, 0, 0, False, *laps)
+    return PassReport(2, draft, count, count + 1, 0, 0, 0, False, False, *laps)
 
 
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,6 +307,16 @@ def test_orders_are_carried_out_while_answers_are_made(side_by_side: Asker) -> N
     assert all(one.finished.reason is FinishReason.LENGTH for one in heard)
 
 
+def test_a_pass_in_which_nobody_else_had_a_token_is_its_own(side_by_side: Asker) -> None:
+    def arrive(event: Event) -> None:
+        if isinstance(event, TextChunk):
+            side_by_side.worker.submit(ForgetState(7))  # for which it looks between two passes
+
+    (heard,) = side_by_side.ask([question(PROMPTS[0], max_tokens=60)], arrive)
+    assert heard.finished.stats.joined_passes == 0
+    assert "made together" not in " ".join(heard.finished.stats.decisions)
+
+
 def test_closing_ends_all_of_them() -> None:
     asker = Asker(4)
     ends: queue.Queue[Event] = queue.Queue()

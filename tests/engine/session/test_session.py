@@ -234,7 +234,9 @@ def test_a_long_prompt_tells_its_progress(pair: Session) -> None:
     list(pair.generate(request(Mode.OFF, "x")))
     events = list(pair.generate(request(Mode.OFF, "the dog ran to the park and " * 7, max_tokens=2)))
     progress = [event for event in events if isinstance(event, PrefillProgress)]
-    assert progress
+    assert progress[0].done == finished(events).stats.prompt_cached_tokens, (
+        "that it begins is told before its first chunk is read"
+    )
     assert progress[-1].done == progress[-1].total - 1
 
 

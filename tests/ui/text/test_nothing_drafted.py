@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from engine.pacing.draft_length import choose_draft_length
-from engine.pacing.reasons import not_paying, text_not_paying
+from engine.pacing.reasons import not_paying, text_not_paying, text_without_draft
 from engine.records import Mode, RunStats
 from engine.sentences import said
-from ui.text import nothing_drafted
+from ui.text import answer_figures, nothing_drafted
 from ui.text.nothing_drafted import cause_of, figure_words, help_words
 
 PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, 0.44, None, as_asked=False, is_observed=False))
 TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, 0.4, is_observed=True))
+UNUSED = said("token {number}: {why}", number=1, why=text_without_draft(0.32, 0.76, is_observed=True))
 
 
 def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
@@ -26,6 +27,7 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
         (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), nothing_drafted.PLAIN),
         (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), nothing_drafted.NO_LENGTH),
         (run(Mode.AUTO, PAUSED), nothing_drafted.DEAR_DRAFT),
+        (run(Mode.AUTO, UNUSED), nothing_drafted.UNUSED_DRAFT),
         (run(Mode.AUTO, TEXT_PAUSED), nothing_drafted.UNLIKELY_TEXT),
         (run(Mode.AUTO, tokens=3), nothing_drafted.SHORT),
         (run(Mode.NGRAM), nothing_drafted.NEW_TEXT),
@@ -45,3 +47,11 @@ def test_the_line_says_it_in_a_few_words_and_the_hover_what_would_help() -> None
     assert "Find a draft" in help_words(run(Mode.AUTO))
     assert figure_words(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft would not pay off"
     assert "smaller draft" in help_words(run(Mode.AUTO, PAUSED))
+
+
+def test_a_draft_that_is_loaded_but_not_used_is_told_with_the_reason() -> None:
+    stats = run(Mode.AUTO, UNUSED)
+    assert figure_words(stats) == "nothing drafted: the draft was not used"
+    assert "loaded draft model was not used" in answer_figures.nothing_drafted(stats)
+    assert "costs 32% of a pass" in answer_figures.nothing_drafted(stats), "the engine's own reason"
+    assert "from the conversation only" not in answer_figures.nothing_drafted(stats)

@@ -52,3 +52,10 @@ def test_a_name_that_was_proposed_stays_and_a_folder_that_is_gone_is_passed_over
     assert model.directory().path() == str(Path.home())
     for dialog in (export, model):
         dialog.close()
+
+
+@pytest.mark.parametrize(("what", "title"), [("", "Open a GGUF file"), ("Draft", "Open a GGUF file: Draft")])
+def test_a_model_to_chat_with_is_a_file_and_no_role(parent: QWidget, what: str, title: str) -> None:
+    dialog = ask_model_file(parent, what, lambda _path: None)
+    assert dialog.windowTitle() == title
+    dialog.close()

@@ -353,3 +353,17 @@ def test_a_card_tells_a_screen_reader_all_that_it_shows(cards: ModeRow) -> None:
     assert NO_DRAFT.unavailable[Mode.DRAFT] in card.reason.text()
     assert card.reason.isVisibleTo(card)
     assert not cards.cards.cards[Mode.OFF].reason.isVisibleTo(cards.cards.cards[Mode.OFF])
+
+
+def test_words_that_are_longer_than_usual_make_it_wider(window: MainWindow, qtbot: QtBot) -> None:
+    window.chat_settings.set_view(view(), 1)
+    window.chat_settings.open()
+    panel = window.chat_settings.panel
+    assert panel is not None
+    usual = panel.width()
+    panel.hide()
+    for button in panel.layer_buttons.values():
+        button.setText(button.text() * 3)
+    window.chat_settings.open()
+    qtbot.waitUntil(lambda: panel.width() > usual)
+    assert all(button.width() >= button.sizeHint().width() for button in panel.layer_buttons.values())

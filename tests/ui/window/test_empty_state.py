@@ -75,6 +75,9 @@ def test_nothing_is_said_of_the_built_in_model_while_another_is_loaded(page: Emp
     page.set_engine(replace(view(), state=EngineState.LOADING), builtin=True)
     assert page.title.text() == "Loading the model"
     assert not page.prompts.isVisible()
+    assert not page.browse_button.isVisible(), "there is nothing to look for while one is on its way"
+    page.set_engine(replace(view(), state=EngineState.LOADING, loading="big-q4"), builtin=True)
+    assert page.title.text() == "Loading big-q4"
     page.set_engine(view(), builtin=True)
     assert page.title.text() == "Quick demo"
     assert page.prompts.isVisible()

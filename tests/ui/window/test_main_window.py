@@ -96,6 +96,8 @@ def test_the_header_names_the_models(window: MainWindow) -> None:
     assert button.text() == "No model"
     window.set_engine(EngineView(EngineState.LOADING, progress=0.25))
     assert button.text() == "Loading a model, 25%"
+    window.set_engine(EngineView(EngineState.LOADING, progress=0.25, loading="big-q4"))
+    assert button.text() == "Loading big-q4, 25%"
     assert window.header.progress.isVisible()
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import ShortcutsDialog
+from ui.window.shortcuts_dialog import AROUND_PX, ShortcutsDialog
 
 
 def open_overview(window: MainWindow, qtbot: QtBot) -> ShortcutsDialog:
@@ -52,3 +52,18 @@ def test_a_small_screen_holds_it_and_keys_reach_its_end(window: MainWindow, size
     last = dialog.content.findChildren(QLabel)[-1]
     place = QRect(last.mapTo(dialog.area.viewport(), last.rect().topLeft()), last.size())
     assert dialog.area.viewport().rect().contains(place)
+
+
+def test_where_only_the_scroll_bar_has_no_room_beside_two_columns_there_is_one(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.resize(1600, 900)
+    dialog = open_overview(window, qtbot)
+    window.resize(dialog.width() + AROUND_PX + 2, 500)
+    narrow = ShortcutsDialog(window, window.commands.rows())
+    narrow.open()
+    qtbot.waitExposed(narrow)
+    dialog.close()
+    dialog = narrow
+    assert dialog.area.verticalScrollBar().maximum() > 0
+    assert dialog.area.horizontalScrollBar().maximum() == 0

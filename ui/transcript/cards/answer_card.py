@@ -391,10 +391,12 @@ class AnswerCard(MessageCard):
         self._waits_for_servers = True
         self.progress_label.setText(translate("AnswerCard", "Starting the tool servers"))
 
-    def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
+    def show_waiting(
+        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
+    ) -> None:
         """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer.
 
-        ``chats`` have answers that come first, too.
+        ``chats`` have answers that come first, too; beside those of ``beside`` it begins.
         """
         if len(chats) == 1:
             words = translate("AnswerCard", "Waiting for the answer in “{chat}”").format(chat=chats[0])
@@ -406,6 +408,10 @@ class AnswerCard(MessageCard):
             words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:
             return
+        elif len(beside) == 1:
+            words = translate("AnswerCard", "Starting beside the answer in “{chat}”").format(chat=beside[0])
+        elif beside:
+            words = translate("AnswerCard", "Starting beside the answers in %n other chats", None, len(beside))
         else:
             words = translate("AnswerCard", "Reading the prompt")
         self.progress_label.setText(words)

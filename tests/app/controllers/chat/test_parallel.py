@@ -179,7 +179,9 @@ def test_where_one_is_given_at_a_time_the_second_says_what_it_waits_for(harness:
 def test_two_at_once_wait_for_nothing_and_a_third_does(two: AppHarness, qtbot: QtBot) -> None:
     send_anew(two, qtbot, "first")
     send_anew(two, qtbot, "second")
-    assert told(two) == "Reading the prompt"
+    assert told(two) == "Starting beside the answer in “first”", "nothing of its prompt was read yet"
+    two.engine.tell(PrefillProgress(two.engine.requests[1].request_id, 0, 9))
+    qtbot.waitUntil(lambda: told(two) == "Reading the prompt · 0 of 9 tokens", timeout=WAIT_MS)
     send_anew(two, qtbot, "third")
     assert told(two) == "Waiting for the answers in 2 other chats"
 
