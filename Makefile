@@ -33,7 +33,7 @@ test-long: ## the suite in its long form, before a release: thousands of documen
 	@$(SETUP) test
 	@PACELINE_LONG=1 PYTEST_TIMEOUT=7200 $(CHECK) tests
 
-test-training: ## the tests of the trainings: built-in pair, heads (installs PyTorch)
+test-training: ## the tests of the built-in pair's training and of converted heads (installs PyTorch)
 	@$(SETUP) test train
 	@$(CHECK) training
 

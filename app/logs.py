@@ -26,7 +26,6 @@ NUM_OLD_FILES = 5
 LOG_NAME = "paceline.log"
 CRASH_NAME = "crash.log"
 
-ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 # Their messages speak of files, names and types, not of what a person wrote.
 _SPEAKING = (OSError, sqlite3.Error, ImportError, AttributeError, NameError, MemoryError, AppError)

@@ -157,7 +157,7 @@ def make_folders(paths: Paths) -> list[Problem]:
 
 
 def _named(folders: Sequence[Path]) -> str:
-    """Name folders on one line; those of one parent by it, with their own names behind it."""
+    """List folders on one line, grouped by their parent."""
     parents = {folder.parent for folder in folders}
     if len(folders) == 1 or len(parents) > 1:
         return ", ".join(map(str, folders))

@@ -1,27 +1,5 @@
 """Every failure of the engine that a person can meet: what happened, why, and what to do.
 
-    PacelineError                   the base, also of the app's own failures
-    └── EngineError
-        ├── ModelFileError          the file cannot be used as a model
-        │   ├── ModelNotFoundError
-        │   ├── ModelHeaderError
-        │   ├── SideFileError       the file does not let this model see
-        │   └── ModelLoadError
-        │       └── LoadCancelledError   nobody wants it any more
-        ├── DeviceError             a device that was asked for is not there, or cannot do what was asked
-        ├── NotEnoughMemoryError    it will not fit this machine
-        ├── ContextError            a context of the asked size cannot be made
-        ├── PromptError             the messages do not give a prompt
-        │   ├── PromptTooLongError
-        │   ├── PictureError        a picture cannot be read, or nobody here can see it
-        │   └── TemplateError
-        ├── DecodeError             a forward pass failed
-        ├── DraftRefusedError       this draft cannot serve this target
-        ├── ModeUnavailableError    the asked mode cannot run now
-        ├── LibraryError            llama.cpp cannot be loaded
-        ├── SettingError            a value that was asked for is outside its range
-        └── ToolError               an offline tool could not do its work
-
 Each gives a `Problem`; whoever shows it decides where.
 """
 
@@ -62,7 +40,7 @@ class EngineError(PacelineError):
     title = "The engine could not continue"
 
 
-class LibraryError(EngineError):
+class NativeLibraryError(EngineError):
     """llama.cpp cannot be loaded: it is missing, built for another machine, or lacks a library of the system."""
 
     title = "llama.cpp cannot be loaded"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,13 @@ BESIDE = {  # what else must stand there for a rule to be broken
     "ui/small.py": {"ui/user.py": "import ui.small", "tests/engine/test_small.py": ""},
 }
 SECRET = "/wo" + "rk/somewhere"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _syntax_trees_forgotten() -> Iterator[None]:
+    """Two million objects, which each look for garbage would go through, for all tests that follow."""
+    yield
+    rules.syntax.cache_clear()
 
 
 @pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.__name__)

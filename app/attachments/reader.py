@@ -65,7 +65,7 @@ class AttachmentReader:
         self._queue.put(request)
 
     def cancel(self, key: int) -> None:
-        """Do not read it, or stop reading it; it is not told."""
+        """Skip a file, or stop reading it, without a report."""
         self._cancelled.add(key)
 
     def close(self, timeout_s: float) -> bool:

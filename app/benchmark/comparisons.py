@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from app.benchmark.ratios import Choice, Ratio, ratio_of
-from app.benchmark.runs import AUTO, OURS, PLAIN, Run, Variant
+from app.benchmark.runs import AUTO, OURS, PLAIN, BenchmarkRun, Variant
 from app.benchmark.summary import ALL
 from engine.records import Mode
 
@@ -39,7 +39,7 @@ class Comparison:
         return {**asdict(self), **asdict(self.ratio), "ratio": self.ratio.value}
 
 
-def compare(runs: Sequence[Run]) -> list[Comparison]:
+def compare(runs: Sequence[BenchmarkRun]) -> list[Comparison]:
     """Every comparison that these runs allow, by temperature, then by category with ``all`` last."""
     found: list[Comparison] = []
     for temperature in dict.fromkeys(run.temperature for run in runs):
@@ -52,7 +52,9 @@ def compare(runs: Sequence[Run]) -> list[Comparison]:
     return found
 
 
-def best_of_half(runs: Sequence[Run], candidates: Sequence[Variant]) -> tuple[dict[str, Variant], tuple[Variant, ...]]:
+def best_of_half(
+    runs: Sequence[BenchmarkRun], candidates: Sequence[Variant]
+) -> tuple[dict[str, Variant], tuple[Variant, ...]]:
     """For each prompt the fastest candidate on the *other* half of the prompts; and what was picked on each half.
 
     The halves are every second prompt in the order in which they were first answered within their category.
@@ -66,7 +68,7 @@ def best_of_half(runs: Sequence[Run], candidates: Sequence[Variant]) -> tuple[di
     return {prompt_id: picked[1 - number] for prompt_id, number in half.items()}, tuple(dict.fromkeys(picked))
 
 
-def _pairs(runs: Sequence[Run]) -> Iterator[tuple[str, str, Variant, Choice, tuple[str, ...]]]:
+def _pairs(runs: Sequence[BenchmarkRun]) -> Iterator[tuple[str, str, Variant, Choice, tuple[str, ...]]]:
     """Name, engine, ours, the other side, and what the other side is called."""
     variants = list(dict.fromkeys(run.variant for run in runs))
     paced = AUTO in variants
@@ -91,14 +93,14 @@ def _pairs(runs: Sequence[Run]) -> Iterator[tuple[str, str, Variant, Choice, tup
 
 
 def _best(
-    name: str, engine: str, runs: Sequence[Run], candidates: Sequence[Variant]
+    name: str, engine: str, runs: Sequence[BenchmarkRun], candidates: Sequence[Variant]
 ) -> tuple[str, str, Variant, Choice, tuple[str, ...]]:
     chosen, picked = best_of_half(runs, candidates)
     labels = tuple(variant.label if engine == OURS else variant.mode for variant in picked)
     return name, engine, AUTO, chosen.__getitem__, labels
 
 
-def _halves(runs: Sequence[Run]) -> dict[str, int]:
+def _halves(runs: Sequence[BenchmarkRun]) -> dict[str, int]:
     half: dict[str, int] = {}
     counts: dict[str, int] = {}
     for run in runs:
@@ -109,7 +111,7 @@ def _halves(runs: Sequence[Run]) -> dict[str, int]:
     return half
 
 
-def _speed(runs: Sequence[Run], variant: Variant) -> float:
+def _speed(runs: Sequence[BenchmarkRun], variant: Variant) -> float:
     own = [run.stats for run in runs if run.variant == variant]
     seconds = sum(stats.decode_s for stats in own)
     return sum(stats.tokens for stats in own) / seconds if seconds else 0.0

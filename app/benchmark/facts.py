@@ -9,7 +9,7 @@ from pathlib import Path
 
 import engine
 from app.benchmark.report import machine
-from app.benchmark.runner import Plan
+from app.benchmark.runner import BenchmarkPlan
 from engine.gguf.model_parts import all_parts
 from engine.records import LoadRequest
 
@@ -17,7 +17,7 @@ _ENDS_BYTES = 1 << 20  # of a model file: where its description and its last wei
 _VARYING = ("python", "memory_bytes")  # facts of a machine that may change while it stays what it is
 
 
-def facts_in_common(load: LoadRequest, plan: Plan) -> dict[str, object]:
+def facts_in_common(load: LoadRequest, plan: BenchmarkPlan) -> dict[str, object]:
     """Models, settings, machine, llama.cpp's libraries and our own code. Prompts, rounds and variants are not of it."""
     return {
         "target": _model_facts(load.target),

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from app.benchmark.prompts import Prompt
-from app.benchmark.runs import Run, Variant
+from app.benchmark.prompts import BenchmarkPrompt
+from app.benchmark.runs import BenchmarkRun, Variant
 from app.storage.chats.codec import stats_from_text, stats_to_text
 
 _HEAD, _FORMAT = "paceline_benchmark", 1
@@ -37,7 +37,7 @@ class Journal:
         """
         self._name = path.name
         self._facts: dict[str, object] = {}
-        self._runs: dict[Key, Run] = {}
+        self._runs: dict[Key, BenchmarkRun] = {}
         self._file: BinaryIO = path.open("a+b")
         try:
             _hold(self._file, self._name)
@@ -70,11 +70,13 @@ class Journal:
             self._facts |= new
             self._write({_HEAD: _FORMAT, "facts": new})
 
-    def find(self, prompt: Prompt, temperature: float, variant: Variant, round_number: int) -> Run | None:
+    def find(
+        self, prompt: BenchmarkPrompt, temperature: float, variant: Variant, round_number: int
+    ) -> BenchmarkRun | None:
         """The answer to this very question, if it was given."""
         return self._runs.get((prompt.id, digest_of(prompt), temperature, variant, round_number))
 
-    def keep(self, prompt: Prompt, run: Run) -> None:
+    def keep(self, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
         """Write one answer.
 
         Raises:
@@ -121,13 +123,13 @@ class Journal:
             self._runs[run.prompt_id, str(record["words"]), run.temperature, run.variant, run.round] = run
 
 
-def digest_of(prompt: Prompt) -> str:
-    """What tells a prompt from another one of the same id."""
+def digest_of(prompt: BenchmarkPrompt) -> str:
+    """A digest that distinguishes prompts with the same id."""
     words = json.dumps([[message.role, message.content] for message in prompt.messages])
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
-def _record(run: Run, words: str) -> dict[str, object]:
+def _record(run: BenchmarkRun, words: str) -> dict[str, object]:
     return {
         "prompt": run.prompt_id,
         "words": words,
@@ -143,12 +145,12 @@ def _record(run: Run, words: str) -> dict[str, object]:
     }
 
 
-def _run(record: dict[str, Any]) -> Run:
+def _run(record: dict[str, Any]) -> BenchmarkRun:
     stats = stats_from_text(json.dumps(record["stats"]))
     if stats is None:
         raise ValueError("its figures cannot be read")
     depth, wall_s = record["depth"], record["wall_s"]
-    return Run(
+    return BenchmarkRun(
         prompt_id=str(record["prompt"]),
         category=str(record["category"]),
         temperature=float(record["temperature"]),

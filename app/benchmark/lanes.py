@@ -9,10 +9,10 @@ from pathlib import Path
 from app.benchmark.runs import PLAIN, Variant
 from app.domain.speed.races import LEAST_LANES, MODES_WITH_DRAFT, MOST_LANES
 from engine.errors import NotEnoughMemoryError, SettingError
-from engine.fit.fit import CacheShape, FitReport, Verdict, all_parts_bytes, estimate
+from engine.fit.fit import CacheShape, FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import AUTOMATIC_N_CTX, SMALLEST_AUTOMATIC_N_CTX, target_options
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.records import FlashAttention, LoadRequest, Mode
 
 _GIVE_LESS = "Race two lanes, give a smaller context with --ctx or a smaller model, or close other programs."
@@ -44,7 +44,7 @@ def _read_lane(word: str) -> Variant:
     if not depth.isdecimal() or mode in (Mode.OFF, Mode.AUTO):
         raise ValueError(f"The lane {word} has no depth that can be used: off and auto have none, others a number.")
     try:
-        choose_pace(Mode(mode), int(depth), can_pace=True)
+        choose_draft_length(Mode(mode), int(depth), can_pace=True)
     except SettingError as error:
         raise ValueError(error.message) from error
     return Variant(mode, int(depth))
@@ -72,10 +72,10 @@ def settle_memory(variants: Sequence[Variant], load: LoadRequest, available_byte
     if target_options(load).may_leave_main_memory:
         return replace(load, n_ctx=n_ctx)
     report = _needed(variants, load, n_ctx, available_bytes)
-    while report.verdict is Verdict.TOO_LARGE and load.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
+    while report.verdict is FitVerdict.TOO_LARGE and load.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
         n_ctx //= 2
         report = _needed(variants, load, n_ctx, available_bytes)
-    if report.verdict is Verdict.TOO_LARGE:
+    if report.verdict is FitVerdict.TOO_LARGE:
         raise NotEnoughMemoryError(
             f"The {len(variants)} lanes share the weights, and each has a context of its own. {report.sentence}",
             _GIVE_LESS,
@@ -93,7 +93,7 @@ def _needed(variants: Sequence[Variant], load: LoadRequest, n_ctx: int, availabl
 
 
 def whole_report(path: str, contexts: int, shape: CacheShape, available_bytes: int | None) -> FitReport:
-    """What a model takes with so many contexts on its weights."""
+    """Memory of a model with ``count`` contexts on the same weights, in bytes."""
     header = read_header(Path(path))
     one = estimate([header], shape, available_bytes, [all_parts_bytes(Path(path), header)])
     return replace(one, cache_bytes=one.cache_bytes * contexts, compute_bytes=one.compute_bytes * contexts)

@@ -109,7 +109,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _depths(rows: Sequence[Row]) -> Iterator[str]:
-    """Of the passes that proposed so many tokens, the share that kept them all."""
+    """By proposed tokens, the share of passes that accepted all of them."""
     deepest = min(max(sum(map(bool, row.proposed_by_depth)) for row in rows), _MOST_DEPTHS)
     shown = range(deepest)
     yield f"| mode | {' | '.join(str(depth + 1) for depth in shown)} |"

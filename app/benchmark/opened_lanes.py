@@ -13,7 +13,7 @@ from app.benchmark.race import LaneFailedError, base_of, seeded
 from app.benchmark.race_report import Gap
 from app.benchmark.runs import Variant
 from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
-from engine.fit.fit import CacheShape, FitReport, Verdict
+from engine.fit.fit import CacheShape, FitReport, FitVerdict
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
@@ -35,7 +35,7 @@ class OpenLane:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnModels:
+class LaneModels:
     """The files that a lane has in place of those that are loaded; empty where it has not.
 
     A lane with a target of its own drafts with ``draft`` or without a model: the loaded draft is the loaded target's.
@@ -45,7 +45,7 @@ class OwnModels:
     draft: str = ""
 
 
-_NOTHING_OWN = OwnModels()
+_NOTHING_OWN = LaneModels()
 
 
 def logit_gap_of(lanes: Sequence[OpenLane], request: ChatRequest) -> Gap | None:
@@ -71,7 +71,7 @@ def open_beside(
     request: ChatRequest,
     stack: ExitStack,
     should_stop: ShouldStop = lambda: False,
-    own: Mapping[Variant, OwnModels] = MappingProxyType({}),
+    own: Mapping[Variant, LaneModels] = MappingProxyType({}),
 ) -> list[OpenLane]:
     """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
@@ -105,7 +105,7 @@ def open_beside(
     return lanes
 
 
-def _check_headers(own: Mapping[Variant, OwnModels]) -> None:
+def _check_headers(own: Mapping[Variant, LaneModels]) -> None:
     """Refuse what cannot be read, by its lane.
 
     Raises:
@@ -134,7 +134,7 @@ def _open_lane(
     request: ChatRequest,
     stack: ExitStack,
     should_stop: ShouldStop,
-    models: OwnModels,
+    models: LaneModels,
 ) -> OpenLane:
     """A lane beside the session that has its target."""
     n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
@@ -184,7 +184,7 @@ def _check_memory(
     variants: Sequence[Variant],
     session: Session,
     n_ctx: int,
-    own: Mapping[Variant, OwnModels] = MappingProxyType({}),
+    own: Mapping[Variant, LaneModels] = MappingProxyType({}),
     available_bytes: int | None = None,
 ) -> None:
     """Refuse lanes that do not fit the free memory together; what lies on a GPU, llama.cpp judges itself.
@@ -206,7 +206,7 @@ def _check_memory(
             lanes = whole_report(path, sum(one.target == path for one in models), shape, available_bytes)
             reports += [host, replace(lanes, weights_bytes=0)]
         reports += [whole_report(one.draft, 1, shape, available_bytes) for one in models if one.draft]
-    if not reports or (report := sum_of(reports)).verdict is not Verdict.TOO_LARGE:
+    if not reports or (report := sum_of(reports)).verdict is not FitVerdict.TOO_LARGE:
         return
     raise NotEnoughMemoryError(
         said(
@@ -220,7 +220,7 @@ def _check_memory(
 
 
 def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: int | None) -> list[FitReport]:
-    """What so many more contexts on a loaded model take."""
+    """Memory of additional contexts on a loaded model, in bytes."""
     if model is None or model.gpu_layers or not count:
         return []
     shape = CacheShape(n_ctx, model.cache_type, fused=model.flash_attention is not FlashAttention.OFF)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.runs import PLAIN, MeasuredAnswer, Question, Variant
 from engine.records import ChatRequest, Finished, Mode
 from engine.session.session import Session
@@ -24,7 +24,7 @@ class OwnEngine:
         """Plain decoding first."""
         return self._variants
 
-    def prompt_ids(self, prompt: Prompt, *, raw: bool) -> tuple[int, ...]:
+    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
         """The prompt as the target reads it, for everybody else.
 
         Raises:
@@ -74,7 +74,7 @@ def make_variants(modes: Sequence[Mode], depths: Sequence[int | None], unavailab
     return tuple(dict.fromkeys(variants))
 
 
-def _conversation(prompt: Prompt, *, raw: bool) -> ChatRequest:
+def _conversation(prompt: BenchmarkPrompt, *, raw: bool) -> ChatRequest:
     if raw:
         return ChatRequest(raw_prompt=prompt.messages[-1].content)
     return ChatRequest(messages=prompt.messages)

@@ -13,7 +13,7 @@ _ROLES = ("system", "user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class BenchmarkPrompt:
     """One prompt. ``messages`` is its conversation; with ``raw`` decoding the last message's text is the prompt."""
 
     id: str
@@ -21,7 +21,7 @@ class Prompt:
     messages: tuple[Message, ...]
 
 
-def read_prompts(path: Path) -> list[Prompt]:
+def read_prompts(path: Path) -> list[BenchmarkPrompt]:
     """Read one prompt a line: ``{"id", "category", "prompt"}`` or ``{"id", "category", "messages"}``.
 
     Raises:
@@ -58,7 +58,7 @@ def prompt_files(place: Path) -> list[Path]:
     raise ValueError(f"The folder {place} holds no prompts: no file right in it ends in .jsonl.")
 
 
-def distinct(prompts: Iterable[Prompt]) -> list[Prompt]:
+def distinct(prompts: Iterable[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
     """The same prompts, each under an id of its own: answers are compared by it, and files number theirs alike."""
     taken: set[str] = set()
     result = []
@@ -72,15 +72,15 @@ def distinct(prompts: Iterable[Prompt]) -> list[Prompt]:
     return result
 
 
-def _prompt(record: object) -> Prompt:
+def _prompt(record: object) -> BenchmarkPrompt:
     if not isinstance(record, dict):
         raise TypeError("it is no JSON object")
     messages = record.get("messages")
     if messages is None:
-        return Prompt(str(record["id"]), str(record["category"]), (Message("user", _text(record["prompt"])),))
+        return BenchmarkPrompt(str(record["id"]), str(record["category"]), (Message("user", _text(record["prompt"])),))
     if not isinstance(messages, list) or not messages:
         raise ValueError("messages must be a list with at least one message")
-    return Prompt(str(record["id"]), str(record["category"]), tuple(_message(message) for message in messages))
+    return BenchmarkPrompt(str(record["id"]), str(record["category"]), tuple(_message(message) for message in messages))
 
 
 def _message(record: object) -> Message:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from app.benchmark.ratios import ratio_of
 from app.benchmark.runner import turns
-from app.benchmark.runs import PLAIN, Run, Variant
+from app.benchmark.runs import PLAIN, BenchmarkRun, Variant
 from app.domain.speed.races import MODES_WITH_DRAFT
 from engine.errors import EngineError
 from engine.records import (
@@ -75,7 +75,7 @@ class RoundEnded:
     """All lanes answered, or were stopped: then not ``complete``."""
 
     round: int
-    runs: tuple[Run, ...]
+    runs: tuple[BenchmarkRun, ...]
     complete: bool
 
 
@@ -102,7 +102,7 @@ class Race:
     ) -> None:
         """``request`` is the question; mode and depth are the lanes'. Above temperature 0 each round has a new seed."""
         self._lanes, self._request, self._plan, self._clock = tuple(lanes), request, plan, clock
-        self.runs: list[Run] = []
+        self.runs: list[BenchmarkRun] = []
         self.rounds = 0  # complete ones
         self.on_text: OnText = lambda _variant, _round, _chunk: None  # within a lane's time: it has to be quick
 
@@ -182,7 +182,7 @@ class _LaneAnswer:
         self._events = lane.session.generate(in_variant(request, lane.variant), should_stop)
 
     def run_slice(self, slice_s: float) -> Iterator[TextChunk]:
-        """Let the lane compute for so long; gives its text as it comes.
+        """Run the lane for a time slice; yield its text as it comes.
 
         Reading the prompt is not cut, so that its seconds can be taken off.
         """
@@ -213,10 +213,12 @@ class _LaneAnswer:
         if close is not None:
             close()
 
-    def as_run(self, round_number: int, temperature: float) -> Run:
+    def as_run(self, round_number: int, temperature: float) -> BenchmarkRun:
         """The answer as a benchmark keeps it."""
         stats = self.stats
-        return Run(QUESTION, QUESTION, temperature, self.variant, stats, round_number, self.token_ids, stats.decode_s)
+        return BenchmarkRun(
+            QUESTION, QUESTION, temperature, self.variant, stats, round_number, self.token_ids, stats.decode_s
+        )
 
 
 def base_of(variants: Sequence[Variant]) -> Variant:
@@ -229,7 +231,7 @@ def in_variant(request: ChatRequest, variant: Variant) -> ChatRequest:
     return replace(request, mode=Mode(variant.mode), depth=variant.depth)
 
 
-def width_percent(runs: Sequence[Run], variant: Variant, base: Variant) -> float | None:
+def width_percent(runs: Sequence[BenchmarkRun], variant: Variant, base: Variant) -> float | None:
     """Half of the interval over rounds of a lane's ratio, in percent of it; None while there is none."""
     if variant == base:
         return 0.0

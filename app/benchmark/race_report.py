@@ -10,7 +10,7 @@ from app.benchmark.markdown import figure, percent, setting_lines
 from app.benchmark.race import base_of
 from app.benchmark.ratios import Ratio, ratio_of
 from app.benchmark.report import Report, machine, models
-from app.benchmark.runs import Run, Variant
+from app.benchmark.runs import BenchmarkRun, Variant
 from app.benchmark.summary import ALL, Row, summarise
 from app.domain.speed.races import NEAR_TIE
 from engine.records import ChatRequest, EngineReady
@@ -40,7 +40,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RaceVerdict:
     """One lane against what it is compared with. ``ratio`` is None where one of them has no token.
 
     ``alike`` is False where the two have other targets, whose answers are not compared.
@@ -107,12 +107,12 @@ class Verdict:
 
 
 def judge(
-    runs: Sequence[Run],
+    runs: Sequence[BenchmarkRun],
     gap: Gap | None = None,
     *,
     complete: bool = True,
     targets: Mapping[Variant, str] = MappingProxyType({}),
-) -> list[Verdict]:
+) -> list[RaceVerdict]:
     """A verdict for each lane but the one that the others are compared with; ``gap`` where margins are wanted.
 
     ``targets`` names the targets of lanes that have one of their own.
@@ -129,11 +129,13 @@ def judge(
         alike = targets.get(variant) == targets.get(base)
         difference = find_difference(runs, variant, base, gap) if alike else None
         ratio = ratio_of(runs, variant, base)
-        verdicts.append(Verdict(variant, base, ratio, rounds, difference, runs[0].temperature, complete, alike))
+        verdicts.append(RaceVerdict(variant, base, ratio, rounds, difference, runs[0].temperature, complete, alike))
     return verdicts
 
 
-def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: Gap | None = None) -> Difference | None:
+def find_difference(
+    runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, gap: Gap | None = None
+) -> Difference | None:
     """The first difference of two lanes' answers; of answers that were cut, only as far as both came."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
     first: tuple[int, int, Sequence[int], int, int] | None = None
@@ -151,13 +153,13 @@ def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: G
     return Difference(place + 1, num_rounds, None if margin is None else abs(margin))
 
 
-def lane_rows(runs: Sequence[Run]) -> list[tuple[str, ...]]:
+def lane_rows(runs: Sequence[BenchmarkRun]) -> list[tuple[str, ...]]:
     """A row of text for each lane, in the columns of `HEADS`."""
     rows = {Variant(row.mode, row.depth, row.engine): row for row in summarise(runs) if row.category == ALL}
     return [_cells(variant, row, runs) for variant, row in rows.items()]
 
 
-def _cells(variant: Variant, row: Row, runs: Sequence[Run]) -> tuple[str, ...]:
+def _cells(variant: Variant, row: Row, runs: Sequence[BenchmarkRun]) -> tuple[str, ...]:
     rollback_s = sum(run.stats.rollback_s for run in runs if run.variant == variant)
     return (
         variant.label,
@@ -171,7 +173,7 @@ def _cells(variant: Variant, row: Row, runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-def aligned(runs: Sequence[Run]) -> str:
+def aligned(runs: Sequence[BenchmarkRun]) -> str:
     """The table for a terminal: columns of equal width, figures to the right."""
     table = [HEADS, *lane_rows(runs)]
     widths = [max(len(row[i]) for row in table) for i in range(len(HEADS))]
@@ -185,10 +187,10 @@ def aligned(runs: Sequence[Run]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RaceReport:
-    """Everything that is told about one race."""
+    """All results of one race."""
 
     measured: Report
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RaceVerdict, ...]
 
     def as_dict(self) -> dict[str, object]:
         """The report as JSON keeps it: as that of a benchmark, with verdicts in place of comparisons."""
@@ -231,7 +233,7 @@ def decoding_settings(request: ChatRequest) -> dict[str, object]:
 
 
 def make_race_report(
-    ready: EngineReady, settings: dict[str, object], runs: Sequence[Run], verdicts: Sequence[Verdict]
+    ready: EngineReady, settings: dict[str, object], runs: Sequence[BenchmarkRun], verdicts: Sequence[RaceVerdict]
 ) -> RaceReport:
     """Sum up a race."""
     measured = Report(machine(), models(ready), settings, tuple(summarise(runs, seeded=True)), (), tuple(runs))

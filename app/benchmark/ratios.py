@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.benchmark.runs import Run, Variant
+from app.benchmark.runs import BenchmarkRun, Variant
 
 _RESAMPLES = 2000
 _Z = 1.959964  # the 97.5% point of the normal distribution
@@ -41,7 +41,7 @@ class Ratio:
         return (self.measured_high - self.measured_low) / 2.0 / self.value * 100.0
 
 
-def ratio_of(runs: Sequence[Run], own: Choice, other: Choice) -> Ratio | None:
+def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio | None:
     """Tokens per second of ``own`` over those of ``other``, on the prompts and rounds that both answered.
 
     None where there is nothing to compare.
@@ -70,7 +70,7 @@ def student_quantile(df: int) -> float:
     return z + first / df + second / df**2 + third / df**3
 
 
-def _table(runs: Sequence[Run], own: Choice, other: Choice) -> tuple[NDArray[np.int64], Table]:
+def _table(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> tuple[NDArray[np.int64], Table]:
     sums: dict[tuple[str, int], list[float]] = {}
     seen: dict[tuple[str, int], set[int]] = {}
     for run in runs:

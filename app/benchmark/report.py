@@ -10,7 +10,7 @@ import psutil
 
 import app
 from app.benchmark.comparisons import NAMES, Comparison, compare
-from app.benchmark.runs import Run
+from app.benchmark.runs import BenchmarkRun
 from app.benchmark.summary import Row, summarise
 from engine.llama import library
 from engine.records import EngineReady, ModelInfo
@@ -18,14 +18,14 @@ from engine.records import EngineReady, ModelInfo
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that is told about one measurement."""
+    """All results of one measurement."""
 
     machine: dict[str, object]
     models: dict[str, object]
     settings: dict[str, object]
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
-    answers: tuple[Run, ...] = ()  # in the order in which they were measured
+    answers: tuple[BenchmarkRun, ...] = ()  # in the order in which they were measured
 
     def as_dict(self) -> dict[str, object]:
         """The report as JSON keeps it; each kind of comparison under its own name."""
@@ -39,7 +39,7 @@ class Report:
         }
 
 
-def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[Run]) -> Report:
+def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[BenchmarkRun]) -> Report:
     """Sum up what was measured."""
     return Report(
         machine(),

@@ -9,16 +9,16 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from app.benchmark.journal import Journal
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.ratios import ratio_of
-from app.benchmark.runs import AUTO, PLAIN, Contestant, Question, Reader, Run, Variant
+from app.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Contestant, Question, Reader, Variant
 from engine.records import SamplingParams
 
 _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BenchmarkPlan:
     """What to run, and when it is enough.
 
     ``repeat`` rounds at least; with ``until_percent`` as many more as bring the intervals of auto over plain within
@@ -49,8 +49,8 @@ class Runner:
         self,
         own: Reader,
         peers: Sequence[Contestant],
-        prompts: Sequence[Prompt],
-        plan: Plan,
+        prompts: Sequence[BenchmarkPrompt],
+        plan: BenchmarkPlan,
         *,
         journal: Journal | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -62,8 +62,8 @@ class Runner:
         self._journal = journal
         self._clock = clock
         self._deadline: float | None = None
-        self.on_run: Callable[[Run], None] = lambda _run: None  # of those taken up, too
-        self.runs: list[Run] = []
+        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None  # of those taken up, too
+        self.runs: list[BenchmarkRun] = []
         self.rounds = 0
         self.out_of_time = False
 
@@ -141,7 +141,7 @@ class Runner:
     def _round_number(self) -> int:
         return self._plan.first_round + self.rounds
 
-    def _kept(self, prompt: Prompt, temperature: float, variant: Variant) -> Run | None:
+    def _kept(self, prompt: BenchmarkPrompt, temperature: float, variant: Variant) -> BenchmarkRun | None:
         if self._journal is None:
             return None
         return self._journal.find(prompt, temperature, variant, self._round_number)
@@ -151,15 +151,17 @@ class Runner:
         for contestant in _each_once(pairs):
             contestant.begin_round()
 
-    def _prepared(self, prompt: Prompt, temperature: float, pairs: Sequence[tuple[Contestant, Variant]]) -> Question:
+    def _prepared(
+        self, prompt: BenchmarkPrompt, temperature: float, pairs: Sequence[tuple[Contestant, Variant]]
+    ) -> Question:
         question = self._question(prompt, temperature)
         for contestant in _each_once(pairs):
             contestant.prepare(question)
         return question
 
-    def _asked(self, contestant: Contestant, variant: Variant, question: Question) -> Run:
+    def _asked(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
         answered = contestant.answer(variant, question)
-        run = Run(
+        run = BenchmarkRun(
             question.prompt.id,
             question.prompt.category,
             question.sampling.temperature,
@@ -173,7 +175,7 @@ class Runner:
             self._journal.keep(question.prompt, run)
         return run
 
-    def _question(self, prompt: Prompt, temperature: float) -> Question:
+    def _question(self, prompt: BenchmarkPrompt, temperature: float) -> Question:
         plan = self._plan
         seed = None if plan.sampling.seed is None else plan.sampling.seed + self._round_number
         return Question(
@@ -200,9 +202,9 @@ def turns(items: Sequence[_Item], place: int, round_number: int) -> Iterator[_It
     yield from ordered if round_number % 2 == 0 else reversed(ordered)
 
 
-def interleaved(prompts: Sequence[Prompt]) -> list[Prompt]:
+def interleaved(prompts: Sequence[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
     """One prompt of each category in turn: a measurement that is cut short has seen of all of them."""
-    by_category: dict[str, list[Prompt]] = {}
+    by_category: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in prompts:
         by_category.setdefault(prompt.category, []).append(prompt)
     return [prompt for row in zip_longest(*by_category.values()) for prompt in row if prompt is not None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from engine.records import Mode, RunStats, SamplingParams
 
 OURS = "paceline"
@@ -39,7 +39,7 @@ NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OURS} without draft")
 class Question:
     """One prompt with the decoding settings that hold for everybody. ``ids`` is the prompt as the target reads it."""
 
-    prompt: Prompt
+    prompt: BenchmarkPrompt
     ids: tuple[int, ...]
     sampling: SamplingParams
     max_tokens: int
@@ -57,7 +57,7 @@ class MeasuredAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class BenchmarkRun:
     """One measured answer in its place: prompt, temperature, round, variant."""
 
     prompt_id: str
@@ -112,5 +112,5 @@ class Contestant(Protocol):
 class Reader(Contestant, Protocol):
     """The contestant that also turns a prompt into the ids that everybody is asked with."""
 
-    def prompt_ids(self, prompt: Prompt, *, raw: bool) -> tuple[int, ...]:
+    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
         """The prompt as the target reads it."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from app.benchmark.ratios import ratio_of
-from app.benchmark.runs import PLAIN, Run, Variant
+from app.benchmark.runs import PLAIN, BenchmarkRun, Variant
 
 ALL = "all"
 
@@ -55,7 +55,7 @@ class Row:
         return asdict(self)
 
 
-def summarise(runs: Sequence[Run], *, seeded: bool = False) -> list[Row]:
+def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row]:
     """A row for each category and for all, temperature and variant; ``seeded``: the answers were drawn with seeds."""
     categories = [*dict.fromkeys(run.category for run in runs), ALL]
     keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
@@ -69,7 +69,7 @@ def summarise(runs: Sequence[Run], *, seeded: bool = False) -> list[Row]:
     return rows
 
 
-def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Run], *, seeded: bool) -> Row:
+def _row(category: str, temperature: float, variant: Variant, runs: Sequence[BenchmarkRun], *, seeded: bool) -> Row:
     mine = [run for run in runs if run.variant == variant]
     own = [run.stats for run in mine]
     tokens, seconds = sum(stats.tokens for stats in own), sum(stats.decode_s for stats in own)
@@ -109,7 +109,7 @@ def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Run
     )
 
 
-def _split(mine: Sequence[Run], seconds: float) -> tuple[float | None, ...]:
+def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, ...]:
     """Shares of drafting, verifying, sampling and rolling back; None where the engine does not tell them."""
     own = [run.stats for run in mine]
     sums = (
@@ -122,7 +122,7 @@ def _split(mine: Sequence[Run], seconds: float) -> tuple[float | None, ...]:
     return tuple(part / seconds if known else None for part in sums)
 
 
-def _same_answers(variant: Variant, runs: Sequence[Run]) -> float | None:
+def _same_answers(variant: Variant, runs: Sequence[BenchmarkRun]) -> float | None:
     plain = {(run.prompt_id, run.round): run.token_ids for run in runs if run.variant == PLAIN}
     mine = [run for run in runs if run.variant == variant and run.token_ids and plain.get((run.prompt_id, run.round))]
     if not mine:

@@ -21,10 +21,10 @@ from app.benchmark.journal import Journal
 from app.benchmark.markdown import as_markdown, tables
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers.opening import PeerRequest, open_peers, read_peer_requests
-from app.benchmark.prompts import Prompt, distinct, prompt_files, read_prompts
+from app.benchmark.prompts import BenchmarkPrompt, distinct, prompt_files, read_prompts
 from app.benchmark.report import Report, make_report
-from app.benchmark.runner import Plan, Runner
-from app.benchmark.runs import Run, Variant
+from app.benchmark.runner import BenchmarkPlan, Runner
+from app.benchmark.runs import BenchmarkRun, Variant
 from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
@@ -42,7 +42,7 @@ from app.hub.errors import LibraryError
 from app.paths import assets_dir
 from engine.errors import EngineError
 from engine.llama.library import library_notices
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session.session import Session
 
@@ -88,8 +88,8 @@ def command(options: argparse.Namespace) -> int:
 class _Task:
     """What is to be measured, and where answers are kept."""
 
-    prompts: list[Prompt]
-    plan: Plan
+    prompts: list[BenchmarkPrompt]
+    plan: BenchmarkPlan
     requests: tuple[PeerRequest, ...]
     journal: Journal | None
 
@@ -135,7 +135,7 @@ def report_stop(stopped: BaseException) -> int:
     return INTERRUPTED
 
 
-def _journal(options: argparse.Namespace, plan: Plan, requests: Sequence[PeerRequest]) -> Journal | None:
+def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequence[PeerRequest]) -> Journal | None:
     """The file that answers are kept in, where there is to be one.
 
     Raises:
@@ -159,7 +159,7 @@ class Progress:
         self._total = total
         self._done = 0
 
-    def on_run(self, run: Run) -> None:
+    def on_run(self, run: BenchmarkRun) -> None:
         """Count one answer."""
         round_number, place = divmod(self._done, self._total)
         self._done += 1
@@ -194,7 +194,7 @@ def terminated_like_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _prompts(options: argparse.Namespace) -> list[Prompt]:
+def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
     places = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
     files = [file for place in places for file in prompt_files(place)]
     prompts = distinct(prompt for file in files for prompt in read_prompts(file))
@@ -212,9 +212,9 @@ def _prompts(options: argparse.Namespace) -> list[Prompt]:
     return chosen
 
 
-def _plan(options: argparse.Namespace) -> Plan:
+def _plan(options: argparse.Namespace) -> BenchmarkPlan:
     for depth in options.depths:
-        choose_pace(Mode.NGRAM, depth, can_pace=True)
+        choose_draft_length(Mode.NGRAM, depth, can_pace=True)
     counts = {"--max-tokens": options.max_tokens, "--repeat": options.repeat, "--per-category": options.per_category}
     for name, count in counts.items():
         if count is not None and count < 1:
@@ -228,7 +228,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         SamplingParams(temperature, options.top_k, options.top_p, options.min_p, seed=options.seed)
         for temperature in options.temperature
     ]
-    return Plan(
+    return BenchmarkPlan(
         temperatures=tuple(sampling.temperature for sampling in samplings),
         sampling=samplings[0],
         max_tokens=options.max_tokens,
@@ -248,7 +248,7 @@ def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant,
     return make_variants(options.modes, options.depths, set(ready.unavailable))
 
 
-def settings_of(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[str, object]:
+def settings_of(runner: Runner, plan: BenchmarkPlan, prompts: Sequence[BenchmarkPrompt]) -> dict[str, object]:
     """What was asked for, and how far it came, for a report."""
     sampling = plan.sampling
     return {

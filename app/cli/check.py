@@ -11,8 +11,8 @@ from pathlib import Path
 
 from app.cli.models.output import size_words
 from app.cli.output import fail_with
-from app.domain.speed.outlook import Outlook
-from app.hub.pairs.outlooks import Conditions, Outlooks
+from app.domain.speed.speed_forecast import SpeedForecast
+from app.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.hub.remote_header import read_local_header
 from app.paths import find_paths
 from app.storage.pair_speeds import PairSpeeds
@@ -41,7 +41,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         is_head = bool(head_method(read_header(draft)))
         found = head_verdict(target, draft) if is_head else verdict(target, draft)
-        expected = outlook(target, draft if found.matches else None, found.speaks)
+        expected = speed_forecast(target, draft if found.matches else None, found.speaks)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
@@ -91,7 +91,7 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
         probe(target, find_paths().cache)
         header = read_header(target)
         reason = own_head_verdict(target)
-        expected = outlook(target, None)
+        expected = speed_forecast(target, None)
     except EngineError as error:
         return fail_with(error, as_json=as_json)
     if as_json:
@@ -140,7 +140,7 @@ def _tried(target: Path, head: Path | None) -> str:
     return ""
 
 
-def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: Outlook | None) -> dict[str, object]:
+def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: SpeedForecast | None) -> dict[str, object]:
     return {
         "target": str(target),
         "draft": str(draft),
@@ -154,14 +154,14 @@ def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: Outlook | 
     }
 
 
-def _verdict_name(found: PairVerdict, expected: Outlook | None) -> str:
+def _verdict_name(found: PairVerdict, expected: SpeedForecast | None) -> str:
     """What the first line says, in a word or two."""
     if not found.matches:
         return "cannot"
     return "would not pay" if expected is not None and expected.would_lose else "can"
 
 
-def outlook(target: Path, draft: Path | None, speaks: float | None = None) -> Outlook | None:
+def speed_forecast(target: Path, draft: Path | None, speaks: float | None = None) -> SpeedForecast | None:
     """What is to be expected of the two, or of the target alone, with the settings of the app.
 
     ``speaks``: the share of the target's tokens that the draft can propose; None is all.
@@ -172,25 +172,25 @@ def outlook(target: Path, draft: Path | None, speaks: float | None = None) -> Ou
     paths = find_paths()
     known = read_local_header(target), read_local_header(draft, may_be_head=True) if draft is not None else None
     conditions = Conditions() if speaks is None else Conditions(speaks=speaks)
-    return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
+    return SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
 
 
-def _expected(outlook: Outlook | None) -> dict[str, object] | None:
+def _expected(speed_forecast: SpeedForecast | None) -> dict[str, object] | None:
     """The figures as JSON keeps them."""
-    if outlook is None:
+    if speed_forecast is None:
         return None
-    measured = outlook.measured
+    measured = speed_forecast.measured
     race = measured.race if measured else None
     return {
-        "speedup": [round(outlook.gain.low, 3), round(outlook.gain.high, 3)],
-        "plain_tokens_per_second": [round(outlook.plain.low, 2), round(outlook.plain.high, 2)],
-        "draft_share": None if outlook.gain.draft_share is None else round(outlook.gain.draft_share, 3),
-        "draft_pays": outlook.gain.draft_pays,
-        "bound": outlook.bound,
-        "basis": outlook.basis,
+        "speedup": [round(speed_forecast.gain.low, 3), round(speed_forecast.gain.high, 3)],
+        "plain_tokens_per_second": [round(speed_forecast.plain.low, 2), round(speed_forecast.plain.high, 2)],
+        "draft_share": None if speed_forecast.gain.draft_share is None else round(speed_forecast.gain.draft_share, 3),
+        "draft_pays": speed_forecast.gain.draft_pays,
+        "bound": speed_forecast.bound,
+        "basis": speed_forecast.basis,
         "measured_by_race": race.speedup if race else None,
         "measured_over_answers": measured.speedup if measured else None,
-        "sentences": list(outlook.sentences),
+        "sentences": list(speed_forecast.sentences),
     }
 
 

@@ -15,7 +15,7 @@ from app.cli.run import make_request, refusal, show_events
 from app.domain.engines import RemoteModel
 from app.domain.errors import AppError
 from app.remote.answer import RemoteAnswer
-from app.remote.client import EngineClient, check_plain, key_store, normal_url
+from app.remote.client import RemoteClient, check_plain, key_store, normal_url
 from app.remote.errors import EngineRefusedError, ModelGoneError
 from app.remote.fitting import FittingAnswer
 from app.remote.identity import ask
@@ -47,7 +47,7 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     _check(options)
     options.mode = Mode.OFF.value  # how it drafts is the engine's
     request = make_request(options)
-    client = EngineClient(options.engine, _key(options), allows_plain=options.allow_http)
+    client = RemoteClient(options.engine, _key(options), allows_plain=options.allow_http)
 
     def end() -> None:
         interrupted.wait()

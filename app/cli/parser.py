@@ -14,7 +14,7 @@ from app.cli import option_values as values
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.cli.terminal_stream import Style, write_styled
 from engine.embeddings import Pooling
-from engine.errors import LibraryError
+from engine.errors import NativeLibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except LibraryError as error:  # a command's module may load llama.cpp with its imports
+    except NativeLibraryError as error:  # a command's module may load llama.cpp with its imports
         return fail(error.problem)
     except OSError as error:  # what concerns a file is told by the commands themselves
         return _unwritten(error)
@@ -513,9 +513,8 @@ def _add_heads(parser: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--out", required=True, metavar="H.gguf", help="the heads; OUT.training beside it keeps the state"
     )
-    train.add_argument(
-        "--minutes", type=values.minutes, default=20.0, metavar="M", help="of training, all starts together; 20"
-    )
+    most = "at most, of training, all starts together; 20. Texts that were read 6 times are enough"
+    train.add_argument("--minutes", type=values.minutes, default=20.0, metavar="M", help=most)
     train.add_argument("--heads", type=_number_of_heads, default=3, metavar="N", help=f"1 to {_MOST_HEADS}; default 3")
     kept = "the commonest tokens of the texts, which alone are proposed; default 2048"
     train.add_argument("--vocabulary", type=_vocabulary_size, default=2048, metavar="N", help=kept)

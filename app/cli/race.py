@@ -26,8 +26,8 @@ from app.benchmark.race import (
     RoundEnded,
     SliceEnded,
 )
-from app.benchmark.race_report import Verdict, aligned, decoding_settings, judge, make_race_report
-from app.benchmark.runs import Run, Variant
+from app.benchmark.race_report import RaceVerdict, aligned, decoding_settings, judge, make_race_report
+from app.benchmark.runs import BenchmarkRun, Variant
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
@@ -129,7 +129,7 @@ def _opened(
     stack: ExitStack,
     interrupted: threading.Event,
 ) -> list[OpenLane]:
-    """The models, loaded once, and the lanes on them; what is to be told of them is told.
+    """Load the models once and open the lanes on them; print their notices.
 
     Raises:
         LaneFailedError: a lane cannot run as it was asked to.
@@ -163,7 +163,7 @@ class _RaceCommand:
         self._options, self._lanes, self._request, self._plan = options, lanes, request, plan
         self._race = Race([Lane(lane.variant, lane.session) for lane in lanes], request, plan)
         self._out: TextIO = stream_beside(options.json, options.markdown)
-        self._partial: tuple[Run, ...] = ()
+        self._partial: tuple[BenchmarkRun, ...] = ()
 
     def run(self, interrupted: threading.Event) -> int:
         """Race, and tell what came of it; the exit code."""
@@ -191,7 +191,7 @@ class _RaceCommand:
         elif self._plan.rounds > 1 or self._plan.until_percent is not None:
             self._report(f"Round {ended.round + 1}", ended.runs, judge(self._race.runs))
 
-    def _end(self, runs: Sequence[Run]) -> int:
+    def _end(self, runs: Sequence[BenchmarkRun]) -> int:
         complete = bool(self._race.runs)
         verdicts = judge(runs, logit_gap_of(self._lanes, self._request), complete=complete)
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
@@ -215,7 +215,7 @@ class _RaceCommand:
                 f"Other programs wanted the cores, and the lanes ended with unlike threads ({named}). Give --threads."
             )
 
-    def _report(self, title: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
+    def _report(self, title: str, runs: Sequence[BenchmarkRun], verdicts: Sequence[RaceVerdict]) -> None:
         print(f"{title}\n{aligned(runs)}", file=self._out)
         for verdict in verdicts:
             print(verdict.sentence, file=self._out)

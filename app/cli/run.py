@@ -34,7 +34,7 @@ from engine.errors import EngineError, PacelineError, SettingError, SideFileErro
 from engine.grammar.json_schema import grammar_of
 from engine.llama.last_words import say_last_words
 from engine.llama.library import library_notices
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
 from engine.records import (
     CacheType,
@@ -284,7 +284,7 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
     mode = Mode(options.mode)
     if missing := missing_drafter(mode, options.model, options.draft):
         raise ValueError(f"The {mode.value} mode needs {missing}")
-    choose_pace(mode, options.depth, can_pace=True)
+    choose_draft_length(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")
     sampling = SamplingParams(

@@ -23,8 +23,8 @@ from app.paths import find_paths
 from app.server.access import AllowedHosts, is_loopback
 from app.server.api_key import find_key
 from app.server.application import make_application
-from app.server.library import Choice, IdleTimer, ModelSwitch
-from app.server.listening import Server, address_of, bind, ended_by_signals
+from app.server.library import LoadableModel, ModelSwitch, UnloadTimer
+from app.server.listening import HttpServer, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
 from app.server.pictures import PictureSource
 from app.server.protocol import ServedModel
@@ -68,7 +68,7 @@ def command(options: argparse.Namespace) -> int:
                 return 1
             system, name = options.system or "", options.alias or ""
             served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
-            first = Choice(_load_request(options), served)
+            first = LoadableModel(_load_request(options), served)
             if embedder is not None:
                 notify(_embedding_notice(embedder.model()))
             return _serve(session, ModelSwitch(first, ready, library), listener, key, embedder, options)
@@ -151,7 +151,7 @@ class LibraryModels:
         """The models whose files are there."""
         return [model.name for model in open_library(find_paths()).models() if not model.missing]
 
-    def find(self, name: str) -> Choice | None:
+    def find(self, name: str) -> LoadableModel | None:
         """A model by its name, with the draft that it is paired with."""
         library = open_library(find_paths())
         by_name = {model.name: model for model in library.models() if not model.missing}
@@ -168,7 +168,7 @@ class LibraryModels:
         defaults = decoding_defaults(options)
         pictures = _pictures(options.media_path)
         served = partial(_served, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
-        return Choice(_load_request(options), served)
+        return LoadableModel(_load_request(options), served)
 
 
 def _serve(
@@ -196,7 +196,7 @@ def _serve(
             notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
                 notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
-            Server(app, scheduler.close).run([listener])
+            HttpServer(app, scheduler.close).run([listener])
         finally:
             scheduler.close()
             # What the session holds is freed next, which must not happen under a pass. A second Ctrl+C changes nothing.
@@ -219,7 +219,7 @@ def _drafted_by(ready: EngineReady) -> str:
 def _unloading(
     session: Session, free: list[Callable[[], None]], worker: EngineWorker, scheduler: Scheduler, minutes: float | None
 ) -> Iterator[None]:
-    """Have the models freed once nothing was asked for so many minutes; the next request loads them again."""
+    """Unload the models after ``minutes`` without a request; the next request loads them again."""
     if minutes is None:
         yield
         return
@@ -234,7 +234,7 @@ def _unloading(
                     each()
                 notify("the models are unloaded; the next request loads them again")
 
-    timer = IdleTimer(minutes * 60.0, lambda: worker.submit(RunJob(Unload(), background=True)))
+    timer = UnloadTimer(minutes * 60.0, lambda: worker.submit(RunJob(Unload(), background=True)))
     scheduler.on_change = timer.restart
     timer.restart()
     try:

@@ -63,7 +63,7 @@ class TerminalStream:
         return len(text)
 
     def move_up(self, num_lines: int) -> None:
-        """Go back to the start of the line so many lines above, to write over them."""
+        """Move the cursor up ``count`` lines, to the first column, to overwrite them."""
         self._stream.write(f"\r\x1b[{num_lines}A")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the stream has)

@@ -24,13 +24,13 @@ from app.storage.settings_file import read_settings
 from app.tools.answer_parts import Thought
 from app.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
 from app.tools.errors import ToolFileError
-from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
 from app.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
 from app.tools.mcp.provider import McpTools
-from app.tools.policy import BUILT_IN, Decision, ToolPolicy, allowing
-from app.tools.policy import Answer as Said
+from app.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
+from app.tools.policy import Permission as Said
 from app.tools.providers import Providers
-from app.tools.turn import MAX_STEPS, RESULT_CHARS, Ask, Call, Ending, Finished, Generate, Turn, parts_of
+from app.tools.turn import MAX_STEPS, RESULT_CHARS, Ask, Call, Generate, LoopEnding, LoopFinished, ToolLoop, parts_of
 from engine.errors import SettingError
 from engine.records import ChatRequest, FinishReason, ModelInfo, TextChunk
 from engine.records import Finished as AnswerFinished
@@ -171,10 +171,10 @@ class _Run:
     def go(self, policy: ToolPolicy, model: ModelInfo) -> int:
         """Do what is to be done until the turn has ended; the exit code."""
         result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
-        turn = Turn(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
+        turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
         turn.decode = PictureCache().decoded if model.sees else None
         try:
-            while not isinstance(todo := turn.todo, Finished):
+            while not isinstance(todo := turn.todo, LoopFinished):
                 if isinstance(todo, Generate):
                     self._generate(turn, todo)
                 elif isinstance(todo, Ask):
@@ -183,19 +183,19 @@ class _Run:
                     self._call(turn, todo)
         except KeyboardInterrupt:
             turn.stop()
-            todo = Finished(Ending.STOPPED)
+            todo = LoopFinished(LoopEnding.STOPPED)
         if self.as_json and self.last is not None:
             shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.ending.value}
             print(json.dumps(shown, ensure_ascii=False))
-        if todo.ending is Ending.ANSWERED and not self.text.strip():
+        if todo.ending is LoopEnding.ANSWERED and not self.text.strip():
             notify("The model ended without a word. A system prompt helps, such as: answer the user with the results.")
-        if todo.ending is Ending.LIMIT:
+        if todo.ending is LoopEnding.LIMIT:
             notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
-        if todo.ending is Ending.CUT:
+        if todo.ending is LoopEnding.CUT:
             notify("The answer was cut within a call: allow more with --max-tokens or --ctx.")
-        return INTERRUPTED if todo.ending is Ending.STOPPED else 0
+        return INTERRUPTED if todo.ending is LoopEnding.STOPPED else 0
 
-    def _generate(self, turn: Turn, todo: Generate) -> None:
+    def _generate(self, turn: ToolLoop, todo: Generate) -> None:
         """Have one answer made and shown, but for its calls."""
         reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
@@ -232,7 +232,7 @@ class _Run:
                 write_styled(sys.stderr, part.text, Style.FAINT)
                 sys.stderr.flush()
 
-    def _decide(self, turn: Turn, todo: Ask) -> None:
+    def _decide(self, turn: ToolLoop, todo: Ask) -> None:
         """Ask at the terminal; where nobody can be asked, the call is refused."""
         _faint(call_line(todo.call, todo.tool))
         self._asked = todo.call.id
@@ -241,12 +241,12 @@ class _Run:
         else:
             name = todo.call.name
             notify(f"{name} was refused, because nobody can be asked here. Allow it with --allow {name}.")
-            decision = Decision(Said.REFUSED, "nobody could be asked")
+            decision = UserDecision(Said.REFUSED, "nobody could be asked")
         result = turn.decided(decision)
         if result is not None:
             self._keep(todo.call, result)
 
-    def _call(self, turn: Turn, todo: Call) -> None:
+    def _call(self, turn: ToolLoop, todo: Call) -> None:
         """Make a call, and show what it gives."""
         if todo.call.id != self._asked:
             _faint(call_line(todo.call, todo.tool))
@@ -254,14 +254,14 @@ class _Run:
         if result is not None:
             self._keep(todo.call, result)
 
-    def _keep(self, call: ToolCall, result: ToolResult) -> None:
+    def _keep(self, call: ParsedToolCall, result: ToolResult) -> None:
         for line in folded(result):
             _faint(line)
         kept = {"name": call.name, "arguments": dict(call.arguments), "result": result.text}
         self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
 
 
-def make_call(provider: ToolProvider, call: ToolCall) -> ToolResult:
+def make_call(provider: ToolProvider, call: ParsedToolCall) -> ToolResult:
     """Make a call, and wait for its result; Ctrl+C stops it.
 
     Raises:
@@ -284,7 +284,7 @@ def make_call(provider: ToolProvider, call: ToolCall) -> ToolResult:
     return results[0]
 
 
-def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None) -> Decision:
+def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None) -> UserDecision:
     """Ask whether a call may run; no answer is a refusal."""
     write_styled(sys.stderr, f"Run {tool.name} of {tool.server}?", Style.STRONG)
     sys.stderr.write(" [y]es once, [a]lways in this run, [n]o, or the reason why not: ")
@@ -295,11 +295,11 @@ def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None)
         words = ""
     answers = {"y": Said.ONCE, "yes": Said.ONCE, "a": Said.CHAT, "always": Said.CHAT}
     if words.lower() in answers:
-        return Decision(answers[words.lower()])
-    return Decision(Said.REFUSED, "" if words.lower() in ("n", "no") else words)
+        return UserDecision(answers[words.lower()])
+    return UserDecision(Said.REFUSED, "" if words.lower() in ("n", "no") else words)
 
 
-def call_line(call: ToolCall, tool: ToolDefinition) -> str:
+def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:
     """One line for a call: its tool, the server's name, and as many of its arguments as fit."""
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
     cut = arguments if len(arguments) <= ARGUMENT_CHARS else arguments[: ARGUMENT_CHARS - 1] + "…"

@@ -1,14 +1,4 @@
-"""Why a file cannot go along with a message: one class for each reason, with what to do.
-
-AttachmentError
-├── FileUnreadableError   it is gone, locked away, a folder, or no ordinary file
-├── FileTooLargeError     it is longer than any context
-├── NotTextError          it is a picture, a program, an office document, ...
-├── NoTextError           it is empty, or its pages are pictures
-├── PdfLockedError        it asks for a password
-├── PdfDamagedError       it cannot be understood, or takes too long
-└── TooManyFilesError     the message has as many as it may have
-"""
+"""Why a file cannot be attached to a message: one class for each reason, with what to do."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ AT = " @ "  # between a model's name and the host that has it: the name that its
 
 
 class EngineKind(StrEnum):
-    """Which program an engine is, as far as it told."""
+    """The program of an engine, as identified."""
 
     VLLM = "vllm"
     SGLANG = "sglang"

@@ -1,23 +1,4 @@
-"""Every failure of the app's own rooms that a person can meet: what happened, why, and what to do.
-
-    AppError
-    ├── SettingsWriteError      the settings could not be saved
-    ├── PresetError             a preset could not be kept, renamed or found
-    ├── PortTakenError          another program listens where the local server was to
-    ├── PeerError               another engine that we measure ourselves against failed
-    ├── ChatsExportError        conversations could not be written to a file
-    ├── StatisticsExportError   statistics could not be written to a file
-    ├── RaceStoreError          a race could not be kept, read or deleted
-    ├── RaceExportError         a race could not be written to a file
-    ├── ChatsImportError        a file holds no conversations that can be read
-    └── StorageError            the chats could not be read or written
-        ├── StorageFullError    no space is left
-        ├── StorageBusyError    another program holds the file
-        ├── StorageReadOnlyError
-        ├── DamagedFileError    the file is corrupt, or is no chats file
-        ├── NewerFileError      a newer Paceline wrote it
-        ├── BackupError         a copy could not be made or verified
-        └── MigrationError      it could not be brought to this version's layout
+"""Every failure of the app's own parts that a person can meet: what happened, why, and what to do.
 
 Each gives a `Problem`; whoever shows it decides where.
 """

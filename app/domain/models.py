@@ -5,11 +5,13 @@ Sizes are in bytes; None means not known.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import IntEnum, StrEnum
+from pathlib import Path
 
-from app.domain.speed.outlook import Outlook, SpeedRange
+from app.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from engine.records import Problem
 
 NUM_SUGGESTED = 3  # pairs, among the first steps
@@ -25,7 +27,7 @@ class FitLevel(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Suits(IntEnum):
+class Suitability(IntEnum):
     """How well a model would run on this machine, from bad to good, by its size and the speed to be expected."""
 
     NOT = 0  # it does not fit, or only just
@@ -44,7 +46,7 @@ class Drawback(StrEnum):
 
 
 class FileKind(StrEnum):
-    """What a GGUF file is, as far as its name tells."""
+    """The kind of a GGUF file, by its name."""
 
     MODEL = "model"
     DRAFT = "draft"  # a small model made to draft for a big one: it can chat, but is no chat model
@@ -84,28 +86,24 @@ class Presence(StrEnum):
     HERE = "here"
 
 
-class DownloadState(StrEnum):
-    """What a download is doing."""
+class DownloadStatus(StrEnum):
+    """Where a download stands. QUEUED, RUNNING and VERIFYING go on by themselves."""
 
-    WAITING = "waiting"
+    QUEUED = "queued"
     RUNNING = "running"
-    CHECKING = "checking"
+    WAITING = "waiting"  # after a failure of the connection, until the next attempt
+    VERIFYING = "verifying"
     PAUSED = "paused"
     FAILED = "failed"
     DONE = "done"
 
-
-class FirstState(StrEnum):
-    """Where the small real model of the first run stands."""
-
-    ABSENT = "absent"
-    COMING = "coming"
-    CHECKING = "checking"
-    FAILED = "failed"
-    HERE = "here"
+    @property
+    def is_active(self) -> bool:
+        """Whether a thread is at work on it."""
+        return self in (DownloadStatus.RUNNING, DownloadStatus.WAITING, DownloadStatus.VERIFYING)
 
 
-class Match(StrEnum):
+class VocabularyMatch(StrEnum):
     """Whether a draft may serve a target."""
 
     YES = "yes"
@@ -140,6 +138,31 @@ class ModelRef:
 
 
 @dataclass(frozen=True, slots=True)
+class RepoFile:
+    """One file of a repository. ``sha256`` is 64 hex digits, or empty where the hub does not say."""
+
+    path: str
+    size_bytes: int | None = None
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepoModel:
+    """One model of a repository: one GGUF file, or all shards of one, in order."""
+
+    name: str  # the file's name without folder, shard number and ".gguf"
+    kind: FileKind
+    files: tuple[RepoFile, ...]
+    quantization: str = ""
+    missing_shards: int = 0
+
+    @property
+    def size_bytes(self) -> int | None:
+        """All files together; None where one size is not known."""
+        return _sum_known(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
 class RepoRow:
     """One result of a search."""
 
@@ -168,7 +191,7 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RepoDetails:
+class RepoView:
     """All of one repository. ``readme`` is Markdown as it came: untrusted. ``gated_words`` says what access needs."""
 
     row: RepoRow
@@ -205,7 +228,7 @@ class FitPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class FitTable:
+class FitSummary:
     """What a pair takes on this machine, what is free, and what to change where that is not enough.
 
     ``parallel``: answers at once, each with ``n_ctx`` tokens, or with ``shared_context`` all of them together.
@@ -238,12 +261,12 @@ class PairView:
 
     target: PairSide
     draft: PairSide | None = None
-    match: Match = Match.UNCHECKED
+    match: VocabularyMatch = VocabularyMatch.UNCHECKED
     match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
-    fit: FitTable | None = None
+    fit: FitSummary | None = None
     gain_words: str = ""  # what it gave here, or may give
     note: str = ""  # what that rests on
-    outlook: Outlook | None = None  # which both tell
+    speed_forecast: SpeedForecast | None = None  # which both tell
     drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False where the hub no longer has it as listed
 
@@ -257,8 +280,7 @@ class PairView:
     def missing_bytes(self) -> int | None:
         """What would be downloaded; None where a size is not known."""
         sides = [self.target] + ([self.draft] if self.draft else [])
-        sizes = [side.size_bytes for side in sides if side.presence is not Presence.HERE]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
+        return _sum_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,14 +305,20 @@ class CatalogRow:
     thinks: bool = False  # before it answers
 
     @property
-    def suits(self) -> Suits:
+    def suits(self) -> Suitability:
         """How well it would run here."""
         if self.fit is not FitLevel.FITS:
-            return Suits.NOT
+            return Suitability.NOT
         if self.plain is None or not self.leaves_room:
-            return Suits.SOMEHOW
+            return Suitability.SOMEHOW
         plain = self.plain.halved() if self.thinks else self.plain
-        return Suits.FAST if plain.is_fast else Suits.WELL if plain.is_never_waited_for else Suits.SOMEHOW
+        return (
+            Suitability.FAST
+            if plain.is_fast
+            else Suitability.WELL
+            if plain.is_never_waited_for
+            else Suitability.SOMEHOW
+        )
 
     @property
     def drawback(self) -> Drawback:
@@ -302,7 +330,7 @@ class CatalogRow:
         return Drawback.THINKS if self.thinks and self.plain.is_never_waited_for else Drawback.SLOW
 
     @property
-    def preference(self) -> tuple[Suits, bool, int]:
+    def preference(self) -> tuple[Suitability, bool, int]:
         """What to offer first: what runs best here, then what can gain much by drafting, then the largest."""
         target, draft = self.pair.target.size_bytes or 0, self.pair.draft
         if draft is None:
@@ -317,7 +345,7 @@ class DraftRow:
 
     side: PairSide
     place: str
-    match: Match
+    match: VocabularyMatch
     reason: str = ""
 
 
@@ -332,25 +360,69 @@ class DraftList:
 
 
 @dataclass(frozen=True, slots=True)
-class DownloadRow:
-    """One file on its way."""
+class FileProgress:
+    """One file of a download."""
+
+    path: str
+    size_bytes: int | None
+    done_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadRequest:
+    """What to fetch. ``draft_of`` names the target in the library to pair this model with when it is here.
+
+    ``url``: the address of the first file where it is of no hub; ``repo_id`` then only names a folder of the library.
+    """
+
+    repo_id: str
+    model: RepoModel
+    revision: str = "main"
+    draft_of: str = ""
+    licence: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One download as it is now. ``message`` and ``advice`` say why it failed, waits, or started over."""
 
     key: str
-    name: str
-    repo: str
-    state: DownloadState
-    done_bytes: int = 0
-    total_bytes: int | None = None
+    request: DownloadRequest
+    status: DownloadStatus
+    files: tuple[FileProgress, ...]
     bytes_per_s: float | None = None
-    left_s: float | None = None
-    error: str = ""
+    attempt: int = 0
+    message: str = ""
+    advice: str = ""
     path: str = ""  # where the model is, once it is complete
-    has_checksum: bool = True  # that its bytes are held against; behind a link nothing vouches for them
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self.request.model.name
+
+    @property
+    def done_bytes(self) -> int:
+        """Bytes on the disk."""
+        return sum(file.done_bytes for file in self.files)
+
+    @property
+    def size_bytes(self) -> int | None:
+        """All files together; None where one size is not known."""
+        return _sum_known(file.size_bytes for file in self.files)
 
     @property
     def fraction(self) -> float | None:
         """Share that has arrived."""
-        return min(self.done_bytes / self.total_bytes, 1.0) if self.total_bytes else None
+        return min(self.done_bytes / self.size_bytes, 1.0) if self.size_bytes else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the present speed; None where that is not known."""
+        if not self.bytes_per_s or self.size_bytes is None:
+            return None
+        return (self.size_bytes - self.done_bytes) / self.bytes_per_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,14 +454,20 @@ class PickerView:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferRow:
-    """A model found in another app's folder."""
+class Offer:
+    """A model that another program keeps on this disk and that could be added in place."""
 
-    path: str
     name: str
-    size_bytes: int
-    owner: str
-    runs_alone: bool = True
+    files: tuple[Path, ...]
+    kind: FileKind
+    found_in: str  # "Hugging Face cache", "LM Studio", "Jan", "llama.cpp"
+    quantization: str = ""
+    size_bytes: int = 0
+
+    @property
+    def path(self) -> str:
+        """The file to load."""
+        return str(self.files[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,7 +530,7 @@ class FirstModelView:
     package: str  # empty where only the hub can be asked
     size_bytes: int
     download_bytes: int
-    state: FirstState = FirstState.ABSENT
+    status: DownloadStatus | None = None  # None: not here, and not asked for
     from_hub: bool = False  # it is the hub that is being asked
     done_bytes: int = 0
     total_bytes: int = 0
@@ -488,3 +566,13 @@ class SelfDraftView:
     words: tuple[str, ...] = ()
     fraction: float = 0.0
     draft: str = ""
+
+
+def _sum_known(sizes: Iterable[int | None]) -> int | None:
+    """The sum of ``sizes``; None where one is not known."""
+    total = 0
+    for size in sizes:
+        if size is None:
+            return None
+        total += size
+    return total

@@ -10,9 +10,10 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from app.domain.models import RepoFile
 from app.hub.errors import HubAnswerError, UnsafeNameError
 from app.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
-from app.hub.records import Gated, RemoteFile, RepoDetails, RepoSummary
+from app.hub.records import Gated, RepoDetails, RepoSummary
 from engine.sentences import said
 
 MAX_REPOS = 1000
@@ -99,8 +100,8 @@ def readme_text(body: bytes) -> str:
     return _YAML_HEAD.sub("", body.decode("utf-8-sig", "replace"), count=1).replace("\0", "")
 
 
-def _files(siblings: object) -> list[RemoteFile]:
-    found: dict[str, RemoteFile] = {}
+def _files(siblings: object) -> list[RepoFile]:
+    found: dict[str, RepoFile] = {}
     for entry in siblings[:MAX_FILES] if isinstance(siblings, list) else ():
         if not isinstance(entry, dict) or not isinstance(entry.get("rfilename"), str):
             continue
@@ -113,7 +114,7 @@ def _files(siblings: object) -> list[RemoteFile]:
         digest = _text(lfs.get("sha256") or lfs.get("oid")).lower()
         sha256 = digest if len(digest) == 64 and set(digest) <= _HEX else ""
         size = _count(lfs.get("size"))
-        found.setdefault(path, RemoteFile(path, _count(entry.get("size")) if size is None else size, sha256))
+        found.setdefault(path, RepoFile(path, _count(entry.get("size")) if size is None else size, sha256))
     return list(found.values())
 
 

@@ -1,26 +1,4 @@
-"""Every failure of the hub's room that a person can meet: what happened, why, and what to do.
-
-AppError
-├── HubError                  the hub could not answer
-│   ├── HubOfflineError       offline mode is on
-│   ├── HubUnreachableError   no connection, or it broke (worth another attempt)
-│   ├── HubBusyError          too many requests, or the hub is out of order (worth another attempt, later)
-│   ├── HubAccessError        a token, or the publisher's consent, is needed
-│   ├── HubNotFoundError      no such repository or file
-│   ├── HubRangeError         the file has no such bytes
-│   ├── HubAnswerError        the answer makes no sense
-│   │   └── HubBytesError      other bytes than were asked for (worth one attempt from the beginning)
-│   ├── LinkRefusedError      an address that may not be used, or leads to nothing that could be
-│   └── LinkUnreachableError, LinkBusyError, LinkAnswerError, LinkBytesError: as above, of a link's server
-├── DownloadError             a download could not be completed
-│   ├── DiskFullError         no space; what is here is kept
-│   ├── ChecksumError         the bytes are not those that the hub promised
-│   ├── PackageError          a package with a model in it could not be had
-│   └── DownloadBusyError     another Paceline is fetching this file
-├── LibraryError              a model could not be added, found or removed
-│   └── UnsafeNameError       a name that would lead out of the library folder
-└── TokenStoreError           the system keyring could not be used
-"""
+"""Every failure of hub, downloads and library that a person can meet: what happened, why, and what to do."""
 
 from __future__ import annotations
 
@@ -41,14 +19,14 @@ class HubOfflineError(HubError):
 
 
 class HubUnreachableError(HubError):
-    """No connection, or it broke."""
+    """No connection, or it broke: worth another attempt."""
 
     title = "The hub cannot be reached"
     default_advice = "Check the network, the proxy and HF_ENDPOINT; downloads continue where they stopped."
 
 
 class HubBusyError(HubError):
-    """Too many requests, or the hub is out of order; ``retry_after_s`` where the hub said."""
+    """Too many requests, or the hub is out of order: worth another attempt after ``retry_after_s``, where it said."""
 
     title = "The hub is busy"
     default_advice = "Try again in a few minutes."
@@ -87,7 +65,7 @@ class HubAnswerError(HubError):
 
 
 class HubBytesError(HubAnswerError):
-    """Other bytes than were asked for: from elsewhere in the file, another number, or compressed."""
+    """Other bytes than asked for: from elsewhere in the file, another number, or compressed. Worth one new start."""
 
     title = "Other bytes came than were asked for"
     default_advice = "A proxy or a mirror in between may be changing what comes. Try another network, or HF_ENDPOINT."

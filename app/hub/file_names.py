@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from app.domain.models import FileKind
+from app.domain.models import FileKind, RepoFile, RepoModel
 from app.hub.errors import (
     UnsafeNameError,
 )
-from app.hub.records import RemoteFile, RemoteModel
 from engine.sentences import said
 
 MAX_NAME_CHARS = 200  # of one part; a file system's own limit is 255 bytes, and ".part" comes on top
@@ -85,15 +84,15 @@ def quantization_of(path: str) -> str:
 
 
 def kind_of(path: str) -> FileKind:
-    """What a GGUF file is, as far as its name tells; a header may know better."""
+    """The kind of a GGUF file by its name; its header is more reliable."""
     name = model_name(path)
     return next((kind for kind, pattern in _KINDS if pattern.search(name)), FileKind.MODEL)
 
 
-def group_models(files: Iterable[RemoteFile]) -> tuple[RemoteModel, ...]:
+def group_models(files: Iterable[RepoFile]) -> tuple[RepoModel, ...]:
     """Make models of files: shards of one model become one, in order; what is no GGUF is left out."""
-    singles: list[RemoteModel] = []
-    shards: dict[tuple[str, int], dict[int, RemoteFile]] = {}
+    singles: list[RepoModel] = []
+    shards: dict[tuple[str, int], dict[int, RepoFile]] = {}
     for file in files:
         if not is_gguf(file.path):
             continue
@@ -109,8 +108,8 @@ def group_models(files: Iterable[RemoteFile]) -> tuple[RemoteModel, ...]:
     return tuple(sorted(singles, key=lambda model: (model.kind is not FileKind.MODEL, model.files[0].path.lower())))
 
 
-def _model(path: str, files: tuple[RemoteFile, ...], missing_shards: int = 0) -> RemoteModel:
-    return RemoteModel(model_name(path), kind_of(path), files, quantization_of(path), missing_shards)
+def _model(path: str, files: tuple[RepoFile, ...], missing_shards: int = 0) -> RepoModel:
+    return RepoModel(model_name(path), kind_of(path), files, quantization_of(path), missing_shards)
 
 
 def all_shards(path: Path) -> tuple[Path, ...]:

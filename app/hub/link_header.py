@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from app.domain.models import DownloadRequest
 from app.hub.links import LinkSource
-from app.hub.records import DownloadRequest
 from app.hub.remote_header import KnownModel, read_located_header
 
 

@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import app
 from app.domain.engines import is_this_machine
+from app.domain.models import DownloadRequest, RepoFile, RepoModel
 from app.hub.addresses import content_range, is_plain, origin
 from app.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, http_library
 from app.hub.errors import (
@@ -33,7 +34,7 @@ from app.hub.errors import (
     UnsafeNameError,
 )
 from app.hub.file_names import is_gguf, kind_of, model_name, quantization_of, safe_parts, shard_of, short
-from app.hub.records import DownloadRequest, RemoteFile, RemoteLocation, RemoteModel
+from app.hub.records import RemoteLocation
 from app.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
 from engine.sentences import said
 
@@ -85,7 +86,7 @@ def request_of(address: str) -> DownloadRequest:
     """
     address = check_link(address)
     name = file_name(address)
-    files: tuple[RemoteFile, ...] = (RemoteFile(name),)
+    files: tuple[RepoFile, ...] = (RepoFile(name),)
     shard = shard_of(name)
     if shard is not None:
         stem, number, total = shard
@@ -94,8 +95,8 @@ def request_of(address: str) -> DownloadRequest:
                 said("{name} is part {number} of {total}.", name=short(name), number=number, total=total),
                 "Give the link of the first part; the others are fetched with it.",
             )
-        files = tuple(RemoteFile(f"{stem}-{part:05d}-of-{total:05d}.gguf") for part in range(1, total + 1))
-    model = RemoteModel(model_name(name), kind_of(name), files, quantization_of(name))
+        files = tuple(RepoFile(f"{stem}-{part:05d}-of-{total:05d}.gguf") for part in range(1, total + 1))
+    model = RepoModel(model_name(name), kind_of(name), files, quantization_of(name))
     return DownloadRequest(_folder_of(address), model, url=address)
 
 

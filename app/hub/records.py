@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from app.domain.models import FileKind
+from app.domain.models import FileKind, RepoModel
 
 
 class SortBy(StrEnum):
@@ -50,38 +50,12 @@ class RepoSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteFile:
-    """One file of a repository. ``sha256`` is 64 hex digits, or empty where the hub does not say."""
-
-    path: str
-    size_bytes: int | None = None
-    sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteModel:
-    """One model of a repository: one GGUF file, or all shards of one, in order."""
-
-    name: str  # the file's name without folder, shard number and ".gguf"
-    kind: FileKind
-    files: tuple[RemoteFile, ...]
-    quantization: str = ""
-    missing_shards: int = 0
-
-    @property
-    def size_bytes(self) -> int | None:
-        """All files together; None where one size is not known."""
-        sizes = [file.size_bytes for file in self.files]
-        return sum(size for size in sizes if size is not None) if None not in sizes else None
-
-
-@dataclass(frozen=True, slots=True)
 class RepoDetails:
     """One repository with its models."""
 
     summary: RepoSummary
     commit: str  # 40 hex digits, or empty
-    models: tuple[RemoteModel, ...] = ()
+    models: tuple[RepoModel, ...] = ()
     has_readme: bool = False
 
 
@@ -101,82 +75,6 @@ class RemoteLocation:
         """The expected checksum, or an empty text where the hub gives none."""
         digits = self.etag.lower()
         return digits if len(digits) == 64 and set(digits) <= set("0123456789abcdef") else ""
-
-
-# ---- downloads ---------------------------------------------------------------------------------------------------
-
-
-class DownloadStatus(StrEnum):
-    """Where a download stands. QUEUED, RUNNING and VERIFYING go on by themselves."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    WAITING = "waiting"  # after a failure of the connection, until the next attempt
-    VERIFYING = "verifying"
-    PAUSED = "paused"
-    FAILED = "failed"
-    DONE = "done"
-
-    @property
-    def is_active(self) -> bool:
-        """Whether a thread is at work on it."""
-        return self in (DownloadStatus.RUNNING, DownloadStatus.WAITING, DownloadStatus.VERIFYING)
-
-
-@dataclass(frozen=True, slots=True)
-class DownloadRequest:
-    """What to fetch. ``draft_of`` names the target in the library to pair this model with when it is here.
-
-    ``url``: the address of the first file where it is of no hub; ``repo_id`` then only names a folder of the library.
-    """
-
-    repo_id: str
-    model: RemoteModel
-    revision: str = "main"
-    draft_of: str = ""
-    licence: str = ""
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FileProgress:
-    """One file of a download."""
-
-    path: str
-    size_bytes: int | None
-    done_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DownloadState:
-    """One download as it is now. ``message`` and ``advice`` say why it failed, waits, or started over."""
-
-    download_id: str
-    request: DownloadRequest
-    status: DownloadStatus
-    files: tuple[FileProgress, ...]
-    bytes_per_s: float | None = None
-    attempt: int = 0
-    message: str = ""
-    advice: str = ""
-
-    @property
-    def done_bytes(self) -> int:
-        """Bytes on the disk."""
-        return sum(file.done_bytes for file in self.files)
-
-    @property
-    def size_bytes(self) -> int | None:
-        """All files together; None where one size is not known."""
-        sizes = [file.size_bytes for file in self.files]
-        return sum(size for size in sizes if size is not None) if None not in sizes else None
-
-    @property
-    def seconds_left(self) -> float | None:
-        """At the present speed; None where that is not known."""
-        if not self.bytes_per_s or self.size_bytes is None:
-            return None
-        return (self.size_bytes - self.done_bytes) / self.bytes_per_s
 
 
 # ---- library -----------------------------------------------------------------------------------------------------
@@ -211,15 +109,3 @@ class LibraryModel:
     def path(self) -> Path:
         """The file to load."""
         return self.files[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A model that another program keeps on this disk and that could be added in place."""
-
-    name: str
-    files: tuple[Path, ...]
-    kind: FileKind
-    found_in: str  # "Hugging Face cache", "LM Studio", "Jan", "llama.cpp"
-    quantization: str = ""
-    size_bytes: int = 0

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.domain.models import RepoModel
 from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
-from app.hub.records import RemoteLocation, RemoteModel
-from app.hub.sources import Source
+from app.hub.records import RemoteLocation
+from app.hub.sources import DownloadSource
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
@@ -56,9 +57,9 @@ class KnownModel:
 
 
 def read_remote_header(
-    client: Source,
+    client: DownloadSource,
     repo_id: str,
-    model: RemoteModel,
+    model: RepoModel,
     revision: str = "main",
     should_stop: Callable[[], bool] = lambda: False,
     *,
@@ -77,9 +78,9 @@ def read_remote_header(
 
 
 def read_located_header(
-    client: Source,
+    client: DownloadSource,
     location: RemoteLocation,
-    model: RemoteModel,
+    model: RepoModel,
     should_stop: Callable[[], bool] = lambda: False,
     *,
     may_be_head: bool = False,
@@ -147,7 +148,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
 class _Ranges:
     """Ranges of one remote file, all of the same version of it."""
 
-    def __init__(self, client: Source, location: RemoteLocation) -> None:
+    def __init__(self, client: DownloadSource, location: RemoteLocation) -> None:
         self._client = client
         self._location = location
         self._etag = ""

@@ -24,7 +24,7 @@ class Stream(Protocol):
         ...
 
 
-class Source(Protocol):
+class DownloadSource(Protocol):
     """Gives files, or ranges of them."""
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
@@ -38,7 +38,7 @@ class Source(Protocol):
         ...
 
 
-class Hub(Source, Protocol):
+class Hub(DownloadSource, Protocol):
     """Knows repositories, too: see `app.hub.client.HubClient`."""
 
     def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.domain.engines import KIND_NAMES, EngineKind
 from app.remote.bodies import path_and_body
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.counters import Drafted, count, of_event, of_metrics
 from app.remote.errors import EngineRefusedError, RemoteError
 from app.remote.thinking import WayToThink
@@ -40,7 +40,7 @@ class RemoteAnswer:
 
     def __init__(
         self,
-        client: EngineClient,
+        client: RemoteClient,
         request: ChatRequest,
         model: str,
         kind: EngineKind,
@@ -152,7 +152,7 @@ class RemoteAnswer:
         return text + words
 
     def _time_piece(self) -> None:
-        """Count the time of a piece, shared among its tokens where the engine tells how many these are."""
+        """Record the time since the last piece, divided by its tokens where the engine reports their number."""
         now = time.monotonic()
         self._num_pieces += 1
         if self._num_pieces == 1:
@@ -203,7 +203,7 @@ class RemoteAnswer:
         )
 
     def _decode_s(self, tokens: int) -> float:
-        """As the engine tells, else from the first piece to the last; what the first took is the mean of the others."""
+        """Decoding time in seconds, as the engine reports it; else first piece to last, plus one mean gap."""
         reported = self._timings.get("predicted_ms")
         if isinstance(reported, int | float) and reported > 0:
             return float(reported) / 1000.0

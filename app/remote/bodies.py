@@ -57,7 +57,7 @@ def _form(grammar: str) -> dict[str, object]:
 
 
 def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
-    """What the chat template is told; others than those that render it themselves take an effort alone."""
+    """Variables of the chat template; engines that do not accept them get a reasoning effort only."""
     given = dict(request.template_variables)
     if kind not in _OWN_TEMPLATE:
         return {**thinks, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
@@ -66,7 +66,7 @@ def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, objec
 
 
 def _reported(kind: EngineKind) -> dict[str, object]:
-    """What to ask for so that the engine tells what it counts."""
+    """Request fields that make the engine report its counters."""
     if kind is EngineKind.LLAMA_SERVER:
         return {"stream_options": {"include_usage": True}, "timings_per_token": True}
     if kind not in (EngineKind.VLLM, EngineKind.SGLANG):

@@ -93,7 +93,7 @@ def key_store(url: str) -> TokenStore:
     return TokenStore(f"{scheme}://{host}:{port}", SERVICE, "")
 
 
-class EngineClient:
+class RemoteClient:
     """One engine. ``key`` goes to its own address only; `abort` may be called from another thread."""
 
     def __init__(self, url: str, key: str = "", *, allows_plain: bool = False, silence_s: float = SILENCE_S) -> None:

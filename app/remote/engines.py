@@ -10,7 +10,7 @@ from typing import Any
 from app.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
 from app.domain.errors import SettingsWriteError
 from app.hub.errors import TokenStoreError
-from app.remote.client import EngineClient, check_plain, key_store, normal_url
+from app.remote.client import RemoteClient, check_plain, key_store, normal_url
 from app.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
 from app.remote.identity import ask
 from app.storage.toml_file import TomlFile
@@ -65,7 +65,7 @@ class Engines:
         url = normal_url(address)
         check_plain(url, allowed=allows_plain)
         keys = key_store(url)
-        facts = ask(EngineClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
+        facts = ask(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
         if not facts.models:
             raise ModelGoneError("The engine offers no model.", "Load one there, then add it again.")
         if key.strip():
@@ -77,7 +77,7 @@ class Engines:
         self._keep(record)
         return record
 
-    def ask_again(self, url: str, client: EngineClient | None = None) -> EngineRecord:
+    def ask_again(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
         """Ask an engine of the list anew, by ``client`` where somebody may want to end that.
 
         Raises:
@@ -89,9 +89,9 @@ class Engines:
             self._keep(asked)
         return asked
 
-    def client(self, record: EngineRecord) -> EngineClient:
+    def client(self, record: EngineRecord) -> RemoteClient:
         """Make a client with the engine's key."""
-        return EngineClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
+        return RemoteClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
 
     def remove(self, url: str) -> None:
         """Take an engine out of the list, and its key out of the keyring unless another of that host needs it.

@@ -1,19 +1,4 @@
-"""Every failure of an engine of others that a person can meet: what happened, why, and what to do.
-
-RemoteError                   the engine could not answer
-├── EngineAddressError        the address is none, or not one that may be used
-│   └── PlainAddressError     it would send messages over the network unencrypted, which nobody confirmed
-├── EngineUnreachableError    no connection
-├── EngineSlowError           it was silent for too long
-├── KeyRefusedError           it wants a key, or another one
-├── ModelGoneError            it does not have the model (any more)
-├── RemotePromptError         the conversation is too long for it
-├── EngineBusyError           it takes no request now
-├── AnswerCutError            the connection broke in the middle of an answer
-├── EngineRefusedError        it refused the request, with a reason of its own
-├── EngineAnswerError         what it sent makes no sense
-└── EngineStoreError          the list of engines could not be kept
-"""
+"""Every failure of an engine of others that a person can meet: what happened, why, and what to do."""
 
 from __future__ import annotations
 

@@ -6,11 +6,10 @@ Studio's REST API (``/api/v0/models``), Ollama's API (``/api/version``, ``/api/p
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, RemoteModel
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.counters import has_counters
 from app.remote.errors import EngineAnswerError
 from engine.sentences import said
@@ -20,7 +19,7 @@ MAX_NAME_CHARS = 300
 MAX_TOLD_CHARS = 120
 
 
-def ask(client: EngineClient) -> EngineFacts:
+def ask(client: RemoteClient) -> EngineFacts:
     """Ask an engine for its models, and for what it is.
 
     Raises:
@@ -38,9 +37,6 @@ def ask(client: EngineClient) -> EngineFacts:
     return EngineFacts(EngineKind.OTHER, "", models)
 
 
-Question = Callable[[EngineClient, tuple[RemoteModel, ...]], EngineFacts | None]
-
-
 def _model(entry: Any) -> RemoteModel | None:  # noqa: ANN401 (JSON)
     name = entry.get("id") if isinstance(entry, dict) else None
     if not isinstance(name, str) or not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
@@ -50,7 +46,7 @@ def _model(entry: Any) -> RemoteModel | None:  # noqa: ANN401 (JSON)
     return RemoteModel(name, _count(entry.get("max_model_len")) or _count(trained))
 
 
-def _llama_server(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _llama_server(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
     props = client.json("/props")
     if not isinstance(props, dict) or not isinstance(props.get("default_generation_settings"), dict):
         return None
@@ -65,7 +61,7 @@ def _llama_server(client: EngineClient, models: tuple[RemoteModel, ...]) -> Engi
     return EngineFacts(EngineKind.LLAMA_SERVER, _reported(props.get("build_info")), sized, reported)
 
 
-def _sglang(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _sglang(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
     for path in ("/get_server_info", "/server_info"):
         info = client.json(path)
         if isinstance(info, dict) and ("speculative_algorithm" in info or "tp_size" in info):
@@ -74,7 +70,7 @@ def _sglang(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFact
     return None
 
 
-def _lm_studio(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _lm_studio(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
     listed = client.json("/api/v0/models")
     entries = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(entries, list):
@@ -93,7 +89,7 @@ def _lm_studio(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineF
     return EngineFacts(EngineKind.LM_STUDIO, "", sized)
 
 
-def _ollama(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _ollama(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
     version = client.json("/api/version")
     if not isinstance(version, dict) or not isinstance(version.get("version"), str):
         return None
@@ -108,7 +104,7 @@ def _ollama(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFact
     return EngineFacts(EngineKind.OLLAMA, _reported(version["version"]), sized)
 
 
-def _vllm(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
+def _vllm(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
     version = client.json("/version")
     if not isinstance(version, dict) or not isinstance(version.get("version"), str):
         return None

@@ -120,7 +120,7 @@ def _shown(text: str) -> str:
 
 
 def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
-    """What an error tells in a field of its own or in its words; 0 where it tells nothing."""
+    """Read a number from an error's field or message; 0 where there is none."""
     reported = found.get(field)
     if isinstance(reported, int) and not isinstance(reported, bool) and 0 < reported < 10**9:
         return reported

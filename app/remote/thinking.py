@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.engines import EngineKind
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.errors import RemoteError
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.reasoning_tags import opens_reasoning
@@ -42,8 +42,8 @@ class WayToThink:
     fields: Mapping[str, object]
 
 
-def ways_to_think(client: EngineClient, kind: EngineKind, model: str) -> tuple[WayToThink, ...]:
-    """Give the ways of a model, the usual one first; none where it leaves no choice, or the engine tells nothing."""
+def ways_to_think(client: RemoteClient, kind: EngineKind, model: str) -> tuple[WayToThink, ...]:
+    """Return the thinking options of a model, the default first; empty without a choice."""
     ask = {
         EngineKind.LLAMA_SERVER: _of_llama_server,
         EngineKind.VLLM: _of_ids,
@@ -56,7 +56,7 @@ def ways_to_think(client: EngineClient, kind: EngineKind, model: str) -> tuple[W
         return ()  # the model can be used without a choice
 
 
-def _of_llama_server(client: EngineClient, model: str) -> tuple[WayToThink, ...]:
+def _of_llama_server(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
     props = client.json("/props")
     source = props.get("chat_template") if isinstance(props, dict) else None
     if not isinstance(source, str):
@@ -71,7 +71,7 @@ def _of_llama_server(client: EngineClient, model: str) -> tuple[WayToThink, ...]
     return tuple(_way(choice, _opened(choice.prompt)) for choice in find_thinking(source, render))
 
 
-def _of_ids(client: EngineClient, model: str) -> tuple[WayToThink, ...]:
+def _of_ids(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
     """Try the variables one by one: these engines do not show their template, but what it makes of a question."""
     rendered: dict[str, tuple[int, ...]] = {}
 
@@ -92,7 +92,7 @@ def _of_ids(client: EngineClient, model: str) -> tuple[WayToThink, ...]:
     return tuple(_way(choice, _opened(_text(client, model, by_prompt[choice.prompt]))) for choice in choices)
 
 
-def _of_ollama(client: EngineClient, model: str) -> tuple[WayToThink, ...]:
+def _of_ollama(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
     shown = client.post("/api/show", {"model": model})
     capabilities = shown.get("capabilities") if isinstance(shown, dict) else None
     if not isinstance(capabilities, list) or "thinking" not in capabilities:
@@ -128,7 +128,7 @@ def _ids(answer: Any) -> tuple[int, ...]:  # noqa: ANN401 (JSON)
     return tuple(ids) if isinstance(ids, list) and good else ()
 
 
-def _text(client: EngineClient, model: str, ids: tuple[int, ...]) -> str:
+def _text(client: RemoteClient, model: str, ids: tuple[int, ...]) -> str:
     """The end of a prompt as text; SGLang calls it so, vLLM calls it a prompt."""
     body = {"model": model, "tokens": list(ids[-_NUM_LAST_IDS:]), "skip_special_tokens": False}
     answer = client.post("/detokenize", body)

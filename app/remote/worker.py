@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from app.domain.engines import KIND_NAMES, EngineRecord, RemoteModel, split_remote
 from app.remote.answer import RemoteAnswer
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.engines import Engines
 from app.remote.errors import ModelGoneError, RemoteError, RemotePromptError
 from app.remote.fitting import FittingAnswer
@@ -86,7 +86,7 @@ class RemoteWorker:
         self._queue = RequestQueue(lambda _request: self._abort())
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._client: EngineClient | None = None  # of what runs
+        self._client: RemoteClient | None = None  # of what runs
         self._in_use: _InUse | None = None
 
     def start(self) -> None:
@@ -148,7 +148,7 @@ class RemoteWorker:
         else:
             raise TypeError(type(request).__name__)
 
-    def _begin(self, asked: Asked, record: EngineRecord, engines: Engines) -> EngineClient:
+    def _begin(self, asked: Asked, record: EngineRecord, engines: Engines) -> RemoteClient:
         client = self._client = engines.client(record)
         if asked.is_cancelled:
             client.abort()

@@ -88,7 +88,7 @@ def _name_of(header: str) -> str:
 
 
 class AccessControl:
-    """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; hears of every status.
+    """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; records every status.
 
     An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``.
     """

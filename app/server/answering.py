@@ -47,7 +47,7 @@ async def respond(asked: CompletionRequest, builder: Builder, events: Events) ->
 
 
 async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events, num_more: int) -> AsyncIterator[bytes]:
-    """The chunks of an answer that has begun, and of so many more."""
+    """Yield the chunks of an answer that has begun and of the ``more`` that follow it."""
     event = first
     try:
         for is_next in range(num_more + 1):
@@ -98,7 +98,7 @@ class AnswerStream(StreamingResponse):
 def events_across_threads(
     note: Callable[[JobEvent], None] = lambda _event: None,
 ) -> tuple[Events, Callable[[JobEvent], None]]:
-    """A queue of this thread's loop, and what puts something into it from another thread; ``note`` hears of all."""
+    """Return a queue of this thread's event loop and a thread-safe put; ``note`` is called with every item."""
     loop, events = asyncio.get_running_loop(), Events()
 
     def post(event: JobEvent) -> None:

@@ -20,8 +20,8 @@ from app.server.answering import AnswerStream, Builder, events_across_threads, r
 from app.server.anthropic.events import MessageBuilder
 from app.server.anthropic.request import parse_messages_request
 from app.server.embeddings import (
-    Embedder,
     EmbeddingRequest,
+    EmbeddingSource,
     as_native,
     as_ollama,
     as_openai,
@@ -107,7 +107,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     hosts: AllowedHosts,
     *,
     strict: bool = False,
-    embedder: Embedder | None = None,
+    embedder: EmbeddingSource | None = None,
 ) -> ASGIApp:
     """Make the application; every request passes `AccessControl` first.
 
@@ -149,7 +149,7 @@ class Endpoints:
         models: CurrentModel | NamedModels,
         scheduler: Scheduler,
         metrics: Metrics,
-        embedder: Embedder | None,
+        embedder: EmbeddingSource | None,
         *,
         strict: bool,
     ) -> None:

@@ -15,7 +15,7 @@ from app.domain.local_server import Activity, LoggedRequest, ServerSetup
 
 if TYPE_CHECKING:
     from app.server.library import NamedModels
-    from app.server.listening import Server
+    from app.server.listening import HttpServer
     from app.server.request_log import RequestLog
     from app.server.scheduler import Scheduler
     from engine.requests import Engine
@@ -45,7 +45,7 @@ class BackgroundServer:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._is_stopping = False
-        self._server: Server | None = None
+        self._server: HttpServer | None = None
         self._scheduler: Scheduler | None = None
         self._requests: RequestLog | None = None
         self._thread = threading.Thread(target=self._run, name="server", daemon=True)
@@ -80,7 +80,7 @@ class BackgroundServer:
                 self._server.should_exit = True
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for its thread after `stop`; False where it did not end in so many seconds."""
+        """Wait for the thread after `stop`; False where it did not end within the time limit."""
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -101,7 +101,7 @@ class BackgroundServer:
     def _serve(self) -> None:
         from app.server.access import AllowedHosts  # noqa: PLC0415  (see above)
         from app.server.application import make_application  # noqa: PLC0415
-        from app.server.listening import Server, address_of, bind  # noqa: PLC0415
+        from app.server.listening import HttpServer, address_of, bind  # noqa: PLC0415
         from app.server.metrics import Metrics  # noqa: PLC0415
         from app.server.request_log import RequestLog  # noqa: PLC0415
         from app.server.scheduler import Scheduler  # noqa: PLC0415
@@ -115,7 +115,7 @@ class BackgroundServer:
             scheduler.on_change = self._on_change
             hosts = AllowedHosts(setup.host, names=setup.names)
             app = make_application(self._models, scheduler, metrics, self._key, hosts)
-            server = Server(app, scheduler.close, SHUTDOWN_S)
+            server = HttpServer(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:
                     return

@@ -80,7 +80,7 @@ def _response_format(given: Fields | None) -> str:
 
 
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
-    """The grammar of a schema; the client is told what it does not hold, or refused where all must be held."""
+    """The grammar of a schema; report keywords that it does not enforce, or refuse them in strict mode."""
     try:
         return _told(grammar_of(schema, strict=strict or not is_passing_over()))
     except GrammarError as error:

@@ -24,7 +24,7 @@ _TRAINED_FOR_BEGINNINGS = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
 
 
-class Embedder(Protocol):
+class EmbeddingSource(Protocol):
     """What makes vectors; `engine.process.embedder`."""
 
     def model(self) -> EmbeddingModel:
@@ -36,7 +36,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
-    """What is to be embedded, and how the vectors are told."""
+    """The texts to embed, and the encoding of the vectors."""
 
     inputs: tuple[Input, ...]
     form: EmbeddingForm
@@ -90,7 +90,7 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     return EmbeddingRequest(inputs, form, warnings=warnings_so_far())
 
 
-def asking(request: EmbeddingRequest, embedder: Embedder, tell: Callable[[list[Embedded]], object]) -> Ask:
+def asking(request: EmbeddingRequest, embedder: EmbeddingSource, tell: Callable[[list[Embedded]], object]) -> Ask:
     """What is done in the request's turn: no answer is in the making then, which two at once would slow down.
 
     It cannot be pickled: the embedder is of this process, and so must the engine be.

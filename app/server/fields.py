@@ -35,7 +35,7 @@ def passing_over() -> Iterator[None]:
 
 
 def warn(message: str) -> bool:
-    """Have the client told of something that is passed over; False where that must not be."""
+    """Report an ignored field to the client; False in strict mode."""
     warnings = _warnings.get()
     if warnings is not None and message not in warnings and len(warnings) < MAX_WARNINGS:
         warnings.append(message)
@@ -43,7 +43,7 @@ def warn(message: str) -> bool:
 
 
 def is_passing_over() -> bool:
-    """Whether the client is to be told of what cannot be done, in place of being refused."""
+    """Whether unsupported fields are reported and not refused."""
     return _warnings.get() is not None
 
 

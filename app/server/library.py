@@ -13,7 +13,7 @@ from engine.records import EngineReady, LoadRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LoadableModel:
     """A model that can be loaded: what is asked of the engine, and how requests to it are read, once it is ready."""
 
     request: LoadRequest
@@ -26,7 +26,7 @@ class ModelLibrary(Protocol):
     def names(self) -> list[str]:
         """All that may be named."""
 
-    def find(self, name: str) -> Choice | None:
+    def find(self, name: str) -> LoadableModel | None:
         """The model of this name; None where there is none. May read the disk."""
 
 
@@ -66,7 +66,7 @@ class ModelSwitch:
     Methods may be called from any thread.
     """
 
-    def __init__(self, first: Choice, ready: EngineReady, library: ModelLibrary) -> None:
+    def __init__(self, first: LoadableModel, ready: EngineReady, library: ModelLibrary) -> None:
         self._library = library
         self._lock = threading.Lock()
         self._current = first.served(ready)
@@ -121,8 +121,8 @@ def no_such_model(name: str) -> ApiError:
     return ApiError(404, message, param="model", code="model_not_found")
 
 
-class IdleTimer:
-    """Calls ``on_idle`` on a thread of its own, once it was not restarted for so many seconds."""
+class UnloadTimer:
+    """Call ``on_idle`` on a thread of its own, ``seconds`` after the last restart."""
 
     def __init__(self, seconds: float, on_idle: Callable[[], None]) -> None:
         self._seconds = seconds

@@ -106,7 +106,7 @@ class TimedProtocol(H11Protocol):
             self._timer = None
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """A uvicorn server that has its answers ended before it waits for them."""
 
     def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:

@@ -15,7 +15,7 @@ from app.server.fields import Fields, check_text, missing, unsupported, warn, wa
 from app.server.messages import read_messages, text_of
 from app.server.pictures import PictureSource
 from engine.errors import SettingError
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.records import (
     THINKING_OFF,
     THINKING_ON,
@@ -188,7 +188,7 @@ def parse_request(
 
 
 def check_name(fields: Fields, model: ServedModel) -> None:
-    """Take `model`: another name is told, or refused.
+    """Read `model`: report an unknown name to the client, or refuse it.
 
     Raises:
         ApiError: 404: it is refused.
@@ -277,7 +277,7 @@ def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRe
 
 
 def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
-    """How the model is to think, of ``reasoning_effort``, and what else its template is told."""
+    """Read ``reasoning_effort`` and the other variables of the chat template."""
     found: dict[str, Any] = {}
     effort = fields.text("reasoning_effort")
     if effort is not None:
@@ -481,7 +481,7 @@ def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) 
         raise ApiError(400, message, param="speculation.mode", code="unsupported_value")
     depth = request.depth if depth is None else depth
     try:
-        choose_pace(mode, depth, can_pace=True)
+        choose_draft_length(mode, depth, can_pace=True)
     except SettingError as error:
         raise ApiError(400, error.message, param="speculation.depth", code="invalid_value") from error
     return replace(request, mode=mode, depth=depth)

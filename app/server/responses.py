@@ -31,7 +31,7 @@ def sse(value: object) -> bytes:
 
 
 def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
-    """Tokens, as OpenAI counts them; so many of them are of reasoning."""
+    """Token usage in OpenAI's format, with the share of reasoning."""
     return {
         "prompt_tokens": stats.prompt_tokens,
         "completion_tokens": stats.tokens,

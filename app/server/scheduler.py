@@ -36,7 +36,7 @@ REPORT_S = 0.5  # between two reports that there are more tokens
 JobEvent = TextChunk | Finished | EngineReady | Told | ApiError
 
 
-class Job:
+class ServerJob:
     """A request in the queue or at work. Its events come on a thread of the engine's, `Finished` or an error last.
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
@@ -65,7 +65,7 @@ class Job:
         self.is_over = False  # nothing is told any more
 
     def tell(self, turn: _QueuedTurn, event: JobEvent) -> None:
-        """Hand on an event, once all of the turns before are told."""
+        """Forward an event once all earlier turns have ended."""
         if self.is_over:
             return
         if turn is not self.turns[self.num_told]:
@@ -83,7 +83,7 @@ class Job:
                 self.tell(following, one)
 
     def fail(self, error: ApiError) -> None:
-        """Tell an error in place of all that is not told yet."""
+        """Send an error in place of all events not sent yet."""
         if not self.is_over:
             self.is_over = True
             self.on_event(error)
@@ -92,7 +92,7 @@ class Job:
 class _QueuedTurn:
     """One turn of a job: an answer, a question to the session, or a load."""
 
-    def __init__(self, job: Job, request: ChatRequest | None) -> None:
+    def __init__(self, job: ServerJob, request: ChatRequest | None) -> None:
         self.job = job
         self.request = request
         self.loads = False  # what it was checked for was found not to be loaded
@@ -199,7 +199,7 @@ class Scheduler:
         more: Sequence[ChatRequest] = (),
         on_turn: Callable[[], None] = lambda: None,
         program: str = "",
-    ) -> Job:
+    ) -> ServerJob:
         """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
 
         The requests of ``more`` are part of it: each has its events, and `Finished`, behind those of the one before.
@@ -207,7 +207,7 @@ class Scheduler:
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job((request, *more), on_event, target, ask, on_turn, program)
+        job = ServerJob((request, *more), on_event, target, ask, on_turn, program)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -217,7 +217,7 @@ class Scheduler:
         self._begin_next()
         return job
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: ServerJob) -> None:
         """Drop a request that waits, end its answers within a pass; nothing where they ended."""
         job.is_cancelled = True
         self._drop(job.turns)
@@ -233,7 +233,7 @@ class Scheduler:
             self._engine.cancel(number)
 
     def stop_running(self) -> None:
-        """End the answers in the making within a pass; their clients are told that they were stopped."""
+        """Stop the running answers within one pass; their clients receive a stop reason."""
         with self._lock:
             jobs = {turn.job for turn in self._given.values() if turn.began_s is not None}
         for job in jobs:
@@ -381,13 +381,13 @@ class Scheduler:
         return True
 
 
-def _comes_first(job: Job) -> _QueuedTurn:
-    """The turn of a job whose events are told now."""
+def _comes_first(job: ServerJob) -> _QueuedTurn:
+    """The turn of a job whose events are being sent."""
     return job.turns[min(job.num_told, len(job.turns) - 1)]
 
 
 def _last_of(turn: _QueuedTurn, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
-    """Return what a client is told at the end of a turn, beside the answer; None where that ended by itself."""
+    """Return the error to send at the end of a turn; None where it ended normally."""
     if isinstance(event, EngineFailed):
         problem = event.problem
         if not event.engine_ended:

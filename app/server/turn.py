@@ -29,7 +29,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class TurnBegan(JobEvent):
-    """The engine has taken the request up; what is loaded makes so many answers at once."""
+    """The engine has started the request; the loaded model answers up to this number at once."""
 
     parallel: int = 1
 
@@ -58,7 +58,7 @@ class Turn:
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> Told | EngineReady | EngineError | ApiError | NotLoaded | None:
-        """Do it; return what was told, what is loaded, or why there is no answer. None: its events say it all."""
+        """Run the request; return the result, what is loaded, or the error. None: the events contain everything."""
         if should_stop():
             return None
         before = session.ready().target if session.is_loaded else None

@@ -189,7 +189,7 @@ def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
 
 
 def graphics_of_system(root: Path = Path("/")) -> list[str]:
-    """What of graphics this system shows, driver or not; only Linux tells without a tool."""
+    """List the graphics devices of this system, with or without a driver; on Linux only, from /sys."""
     found = []
     if (root / "proc/driver/nvidia/version").exists():
         found.append("an NVIDIA driver")

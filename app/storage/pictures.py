@@ -32,7 +32,7 @@ def is_picture(head: bytes) -> bool:
 
 
 def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachment:
-    """Decode a picture file in a child process, and make an attachment of its pixels, within so many seconds.
+    """Decode a picture file in a child process, and make an attachment of its pixels, within a time limit in seconds.
 
     Raises:
         FileUnreadableError: it cannot be read; the sentence says why.

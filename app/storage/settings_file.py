@@ -24,7 +24,7 @@ _TABLES = {"Appearance": "look"}
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """What reading the file gave: always usable settings, and what a person should be told."""
+    """The result of reading the file: always usable settings, and a problem to show."""
 
     settings: Settings
     notices: tuple[str, ...] = ()

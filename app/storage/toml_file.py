@@ -32,7 +32,7 @@ _LONG_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What reading gave: a document, empty where there is none, and what a person should be told."""
+    """The result of reading: a document, empty where there is none, and a problem to show."""
 
     document: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
@@ -171,7 +171,7 @@ def _first_line(text: str) -> str:
 
 
 class DocumentSaver:
-    """Writes one file again and again; its trouble is told once, not at every change."""
+    """Writes one file repeatedly; reports a failure once, not at every change."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
         self._file = file

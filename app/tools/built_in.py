@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from app.domain.attachments import Attachment
 from app.tools.calculator import CalculatorError, calculate
-from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.tools.policy import BUILT_IN
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class ChatHit:
 
 
 @dataclass(frozen=True)
-class Sources:
+class BuiltInSources:
     """Where built-in tools look. Both are called on a thread of their own."""
 
     files: Callable[[], Sequence[Attachment]] = tuple
@@ -96,18 +96,18 @@ class BuiltInTools:
     def __init__(
         self,
         enabled: Iterable[str] = ON_BY_DEFAULT,
-        sources: Sources | None = None,
+        sources: BuiltInSources | None = None,
         now: Callable[[tzinfo | None], datetime] = lambda zone: datetime.now(UTC).astimezone(zone),
     ) -> None:
         self.enabled = frozenset(enabled)
-        self._sources, self._now = sources or Sources(), now
+        self._sources, self._now = sources or BuiltInSources(), now
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="built-in-tools")
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Those that are enabled, in an order of their own."""
         return tuple(one for one in DEFINITIONS if one.name in self.enabled)
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call on the tools' thread."""
 
         def run() -> None:
@@ -125,7 +125,7 @@ class BuiltInTools:
         """Let what runs come to its end, which is soon."""
         self._thread.shutdown(wait=False)
 
-    def _result(self, call: ToolCall) -> ToolResult:
+    def _result(self, call: ParsedToolCall) -> ToolResult:
         tools: Mapping[str, Callable[[Arguments], str]] = {
             "current_time": self._current_time,
             "calculate": lambda arguments: calculate(_text(arguments, "expression")),

@@ -25,7 +25,7 @@ class ToolDefinition:
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class ParsedToolCall:
     """A call that a model made; ``id`` is unique in its conversation."""
 
     id: str
@@ -54,7 +54,7 @@ class ToolProvider(Protocol):
         """The tools, in an order that stays; does not block."""
         ...
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call; ``done`` is called once, from any thread. What is returned cancels it."""
         ...
 

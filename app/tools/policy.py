@@ -19,15 +19,15 @@ HARMLESS = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_I
 _MAX_REASON = 500  # characters
 
 
-class Verdict(Enum):
-    """What the policy says of a call."""
+class CallVerdict(Enum):
+    """Whether a call runs at once or needs permission."""
 
     RUN = "run"
     ASK = "ask"
 
 
-class Answer(Enum):
-    """What a person said when asked."""
+class Permission(Enum):
+    """A person's answer to a request for permission."""
 
     ONCE = "once"
     CHAT = "chat"
@@ -36,16 +36,16 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True)
-class Decision:
-    """A person's answer; the ``reason`` of a refusal is told to the model."""
+class UserDecision:
+    """A person's answer, with the ``reason`` of a refusal for the model."""
 
-    answer: Answer
+    answer: Permission
     reason: str = ""
 
     @property
     def may_run(self) -> bool:
         """Whether this call runs."""
-        return self.answer is not Answer.REFUSED
+        return self.answer is not Permission.REFUSED
 
     @property
     def for_model(self) -> str:
@@ -63,17 +63,17 @@ class ToolPolicy:
     chat: frozenset[AllowedTool] = frozenset()
     allows_all: bool = False  # for this run, as the command line can be told
 
-    def verdict(self, tool: ToolDefinition) -> Verdict:
+    def verdict(self, tool: ToolDefinition) -> CallVerdict:
         """Whether a call of this tool runs, or a person is asked."""
         known, plain = key_of(tool), AllowedTool(tool.server, tool.name)
         is_allowed = self.allows_all or any(one in kept for kept in self._kept for one in (known, plain))
-        return Verdict.RUN if is_allowed else Verdict.ASK
+        return CallVerdict.RUN if is_allowed else CallVerdict.ASK
 
-    def after(self, tool: ToolDefinition, decision: Decision) -> ToolPolicy:
+    def after(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
         """The policy once a person has decided about a call of this tool."""
-        if decision.answer is Answer.CHAT:
+        if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
-        if decision.answer is Answer.ALWAYS:
+        if decision.answer is Permission.ALWAYS:
             return replace(self, always=self._without(tool) | {key_of(tool)})
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
 
 
 class Providers:
@@ -21,7 +21,7 @@ class Providers:
                 found.setdefault(one.name, one)
         return tuple(found.values())
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call with the one that has the tool."""
         for provider in self._providers:
             if any(one.name == call.name for one in provider.definitions()):

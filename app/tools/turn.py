@@ -1,6 +1,6 @@
 """A turn with tools as a pure loop: the model is asked, its calls are decided about and made, and it is asked again.
 
-The window and the command line share it. It says what is to be done next (`Turn.todo`) and is told what came of it;
+The window and the command line share it. It says what is to be done next (`ToolLoop.todo`) and is told what came of it;
 it knows no engine, no provider, no thread and no Qt.
 """
 
@@ -16,9 +16,9 @@ from enum import Enum
 from app.domain.requests import Decode, result_message
 from app.domain.tools.calls import CallStatus, StoredCall
 from app.tools.answer_parts import AnswerParts, Thought
-from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.tools.output import Called
-from app.tools.policy import Decision, ToolPolicy, Verdict
+from app.tools.policy import CallVerdict, ToolPolicy, UserDecision
 from engine.records import Message, TextChunk
 from engine.records import ToolCall as WrittenCall
 from engine.tools.formats import SYNTAXES, ToolFormat
@@ -34,7 +34,7 @@ _SHOWN_NAMES = 40
 _ID_CHARS = 9  # what templates of Mistral demand
 
 
-class Ending(Enum):
+class LoopEnding(Enum):
     """Why a turn has ended."""
 
     ANSWERED = "answered"  # the last answer calls nothing
@@ -45,7 +45,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Generate:
-    """Ask the model; then call `Turn.answered`. ``tools`` are as `ChatRequest` has them, and stay the same."""
+    """Ask the model; then call `ToolLoop.answered`. ``tools`` are as `ChatRequest` has them, and stay the same."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, object], ...]
@@ -53,32 +53,32 @@ class Generate:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the person whether ``call`` may be made; then call `Turn.decided`."""
+    """Ask the person whether ``call`` may be made; then call `ToolLoop.decided`."""
 
-    call: ToolCall
+    call: ParsedToolCall
     tool: ToolDefinition
 
 
 @dataclass(frozen=True)
 class Call:
-    """Make ``call``; then call `Turn.returned`."""
+    """Make ``call``; then call `ToolLoop.returned`."""
 
-    call: ToolCall
+    call: ParsedToolCall
     tool: ToolDefinition
 
 
 @dataclass(frozen=True)
-class Finished:
+class LoopFinished:
     """Nothing is left to be done."""
 
-    ending: Ending
+    ending: LoopEnding
 
 
-Todo = Generate | Ask | Call | Finished
+Todo = Generate | Ask | Call | LoopFinished
 
 
 @dataclass(frozen=True)
-class Answer:
+class ParsedAnswer:
     """An answer as it was read: ``thought`` before it, what is ``said`` beside its calls, and what is none after all.
 
     ``unreadable`` is what begins as a call and cannot be read, or names a tool that is not there; ``problem`` says
@@ -87,7 +87,7 @@ class Answer:
 
     thought: str
     said: str
-    calls: tuple[ToolCall, ...]
+    calls: tuple[ParsedToolCall, ...]
     unreadable: str = ""
     problem: str = ""
     name: str = ""  # of the unreadable call
@@ -112,7 +112,7 @@ def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
 
 def read_answer(
     text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, opened_tag: str = ""
-) -> Answer:
+) -> ParsedAnswer:
     """Read a whole answer; ``opened_tag`` is that of the reasoning inside which it began."""
     tools = tuple(definitions)
     reader = parts_of(tools)
@@ -121,18 +121,20 @@ def read_answer(
     thought = "".join(part.text for part in parts if isinstance(part, Thought))
     calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
     if calls:
-        return Answer(thought, said, calls)
+        return ParsedAnswer(thought, said, calls)
     place = _place_of_call(said, tool_format)
     if place is None:
-        return Answer(thought, said, ())
+        return ParsedAnswer(thought, said, ())
     unreadable = said[place:]
     name, problem = _problem_of(unreadable, tools, tool_format)
-    return Answer(thought, said[:place].rstrip(), (), unreadable, problem, name)
+    return ParsedAnswer(thought, said[:place].rstrip(), (), unreadable, problem, name)
 
 
-def _call_of(called: Called) -> ToolCall:
+def _call_of(called: Called) -> ParsedToolCall:
     arguments = json.loads(called.arguments)
-    return ToolCall(called.call_id, called.name, arguments if isinstance(arguments, dict) else {"value": arguments})
+    return ParsedToolCall(
+        called.call_id, called.name, arguments if isinstance(arguments, dict) else {"value": arguments}
+    )
 
 
 def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
@@ -177,7 +179,7 @@ def _list_of(names: frozenset[str]) -> str:
     return f"The tools are: {', '.join(some[:_SHOWN_NAMES])}{more}."
 
 
-class Turn:
+class ToolLoop:
     """From a question to the last answer, with calls of tools between.
 
     `messages` grow by what the model said and what the tools gave. Whoever drives it does what `todo` says and calls
@@ -204,9 +206,9 @@ class Turn:
         self.decode: Decode | None = None  # for a model that sees
         self._max_steps, self._result_chars = max_steps, result_chars
         self._num_steps = self._num_unreadable = 0
-        self._waiting = deque[ToolCall]()
+        self._waiting = deque[ParsedToolCall]()
         self._may_run = False  # the first of them was allowed
-        self._ended: Finished | None = None
+        self._ended: LoopFinished | None = None
 
     @property
     def todo(self) -> Todo:
@@ -217,28 +219,28 @@ class Turn:
             return Generate(self.messages, self._functions)
         call = self._waiting[0]
         tool = self._by_name[call.name]
-        is_allowed = self._may_run or self.policy.verdict(tool) is Verdict.RUN
+        is_allowed = self._may_run or self.policy.verdict(tool) is CallVerdict.RUN
         return Call(call, tool) if is_allowed else Ask(call, tool)
 
-    def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> Answer | None:
+    def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
         """The model has answered; ``is_cut``: it was not at its end. None where no answer was waited for."""
         if not isinstance(self.todo, Generate):
             return None
         answer = read_answer(text, self._definitions, self._format, opened_tag)
         self._num_unreadable = self._num_unreadable + 1 if answer.unreadable else 0
         if self._num_unreadable > MAX_UNREADABLE:  # it means to write so
-            answer = Answer(answer.thought, (answer.said + "\n" + answer.unreadable).strip(), ())
+            answer = ParsedAnswer(answer.thought, (answer.said + "\n" + answer.unreadable).strip(), ())
         if answer.unreadable and is_cut:
-            self._ended = Finished(Ending.CUT)
+            self._ended = LoopFinished(LoopEnding.CUT)
         if not answer.calls and not answer.unreadable:
             self.messages += (Message("assistant", answer.said),)
-            self._ended = Finished(Ending.ANSWERED)
+            self._ended = LoopFinished(LoopEnding.ANSWERED)
             return answer
         self._num_steps += 1
         self._take(answer)
         return answer
 
-    def decided(self, decision: Decision) -> ToolResult | None:
+    def decided(self, decision: UserDecision) -> ToolResult | None:
         """The person has decided about the call of `Ask`; the result that stands for it where it was refused."""
         todo = self.todo
         if not isinstance(todo, Ask):
@@ -259,11 +261,11 @@ class Turn:
     def stop(self) -> None:
         """End here; calls without a result get one, so that the messages can go on later."""
         if self._ended is None:
-            self._ended = Finished(Ending.STOPPED)
+            self._ended = LoopFinished(LoopEnding.STOPPED)
             while self._waiting:
                 self._add(ToolResult(self._waiting[0].id, "The user stopped this call.", is_error=True))
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: ParsedAnswer) -> None:
         """Put the calls of an answer into the messages, and into the queue."""
         if answer.unreadable:
             broken = WrittenCall(_new_id(), answer.name or UNREADABLE, answer.unreadable)
@@ -293,16 +295,16 @@ class Turn:
 
     def _end_step(self) -> None:
         if self._ended is None and self._num_steps >= self._max_steps:
-            self._ended = Finished(Ending.LIMIT)
+            self._ended = LoopFinished(LoopEnding.LIMIT)
 
 
 def bounded(result: ToolResult, max_chars: int) -> ToolResult:
-    """The result with at most so many characters; those that are left out are counted."""
+    """Cut a result to a number of characters; the result counts those left out."""
     num_over = len(result.text) - max_chars
     return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)
 
 
-def _written(call: ToolCall) -> WrittenCall:
+def _written(call: ParsedToolCall) -> WrittenCall:
     return WrittenCall(call.id, call.name, json.dumps(call.arguments, ensure_ascii=False))
 
 

@@ -49,7 +49,7 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
 def _weigh(
     ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], probs: list[TokenProbs]
 ) -> tuple[list[Distribution], list[float]]:
-    """The target's rows and w_i for i from 0 to k, or up to the last one above 0: what follows it cannot be kept.
+    """Give the target's rows and w_i for i from 0 to k, or up to the last one above 0: what follows it cannot be kept.
 
     ``probs`` gets p and q of the tokens that were looked at.
     """
@@ -66,7 +66,7 @@ def _weigh(
 
 
 def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], weights: list[float]) -> float:
-    """The probability that exactly i tokens are kept where no longer prefix was."""
+    """Give the probability that exactly i tokens are kept where no longer prefix was."""
     weight = weights[i]
     if i == len(q):
         return weight

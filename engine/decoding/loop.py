@@ -1,4 +1,4 @@
-"""The decoding loop: propose, verify in one pass, accept, roll back, emit.
+"""The decoding loop: propose, forward, verify, roll back, emit, report.
 
 Plain decoding is the loop with an empty draft. Between two passes the cache holds every token but the last.
 """
@@ -17,18 +17,16 @@ from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieSafeVerifier
 from engine.decoding.verifier import Verdict, verify_greedy, verify_seeded
 from engine.drafters.base import Draft, Drafter
-from engine.drafters.forced import GrammarDrafter
 from engine.errors import DecodeError
-from engine.interfaces import JoinedPass, Rows
-from engine.pacing.drafter import PacedDrafter
+from engine.interfaces import NOBODY, Rows
 from engine.pacing.pacer import Pacer
-from engine.pacing.pass_trace import OnTrace, TracedPass
-from engine.pacing.recovery import Recovery
+from engine.pacing.pass_report import PassObserver, PassReport, PlainRunReport
+from engine.pacing.pass_trace import OnTrace, PassTracer
+from engine.pacing.prices import Prices
 from engine.records import GREEDY, PassProbabilities, Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.logprobs import RowLogprob, row_logprob
 from engine.sampling.sampler import History, Sampler
-from engine.sampling.top_k import Row
 from engine.sequence import CachedSequence
 
 
@@ -56,21 +54,21 @@ class LoopConfig:
 
     Attributes:
         pacer: decides what is proposed, so it learns from every pass.
-        costs: is told what passes take, also where no pacer decides; passes are padded where it finds that cheaper.
-            None: the pacer.
+        prices: follow what passes take, also where no pacer decides; passes are padded where that is cheaper by them.
+            None: the pacer's.
         tie_safe: verifies in place of the usual verifier; at temperature 0 or with a seed.
-        on_pass: is given the tokens of each of the passes since the last call, and the milliseconds of each.
         on_first_look: is given p and q of the first of the tokens that were drawn for a pass.
         on_trace: is given every pass.
+        observers: are told of every pass, after the statistics and the pacer.
         num_logprobs: how many of the likeliest tokens to tell with each; None where nothing is wanted. By `step` only.
     """
 
     pacer: Pacer | None = None
-    costs: Pacer | None = None
+    prices: Prices | None = None
     tie_safe: TieSafeVerifier | None = None
-    on_pass: Callable[[int, Sequence[float]], None] | None = None
     on_first_look: Callable[[Distribution, Distribution], None] | None = None
     on_trace: OnTrace | None = None
+    observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
 
 
@@ -89,18 +87,21 @@ class Speculation:
         self._config = config = config or LoopConfig()
         self._target = target
         self._pacer = pacer = config.pacer
-        self._costs = config.costs if config.costs is not None else pacer
+        self._prices = config.prices if config.prices is not None or pacer is None else pacer.prices
         self._tie_safe = config.tie_safe
-        self._recovery = pacer.recovery if pacer is not None else None
         self._drafter = drafter
         self._sampler = sampler
         self._stats = stats
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
-        self._reported_tie_s = self._redecode_s = 0.0
+        self._reported_tie_s = 0.0
         self._failure: DecodeError | None = None  # of a plain pass, raised after the tokens that came before it
-        self._num_prompt = len(prompt)
+        self._observers: list[PassObserver] = [stats]
+        if config.on_trace is not None:
+            self._observers.append(PassTracer(config.on_trace, len(prompt), pacer))
+        learner = pacer or self._prices
+        self._observers += config.observers if learner is None else (learner, *config.observers)
         drafter.begin(self.history, sampler)
 
     @property
@@ -114,61 +115,36 @@ class Speculation:
         return self._target.n_ctx - self._count + 1
 
     def step(self, depth: int, wanted: int) -> StepOutput:
-        """One pass, with at most ``depth`` proposed tokens; ``wanted`` (>= 1) tokens are still welcome.
+        """Make one pass, with at most ``depth`` proposed tokens; ``wanted`` (>= 1) tokens are still welcome.
 
         Raises:
             DecodeError: the pass failed, or the model computes no numbers.
         """
         if self._failure is not None:
             raise self._failure
-        target, count = self._target, self._count
         times = [perf_counter()]
-        history = self._tokens[:count]
-        if self._pacer is not None and target.batch is not None:
-            self._pacer.join(target.batch.beside(is_drafting=self._pacer.is_drafting))
-        num_pending, num_replayed = target.num_pending, target.num_replayed
-        if self._recovery is not None:
-            self._recovery.num_pending = num_pending
+        target, history = self._target, self._tokens[: self._count]
+        num_pending, num_replayed = self._begin_pass(), target.num_replayed
         draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.room - 1)))
         times.append(perf_counter())
-        num_proposed = len(draft.ids)
-        num_padding = self._padding(num_proposed)
-        if num_proposed:
-            target.checkpoint(num_proposed + num_padding)
+        num_padding = self._checkpoint(len(draft.ids))
         times.append(perf_counter())
-        ids = [int(history[-1]), *draft.ids, *([int(history[-1])] * num_padding)]
-        if self._tie_safe is not None:
-            self._tie_safe.begin_pass(len(ids))
-        rows = target.forward(ids, num_proposed + 1, num_padding)
+        rows = self._forward(draft, num_padding)
         times.append(perf_counter())
         untouched = rows.copy() if self._config.num_logprobs is not None else None  # the chain writes into them
         verdict = self._verify(draft, rows, history)
         times.append(perf_counter())
-        kept = verdict.num_accepted
-        if kept < num_proposed + num_padding and not target.rollback(count + kept):
-            raise DecodeError(
-                "The model's memory could not forget the rejected tokens.",
-                "Set the mode to Off for this model.",
-            )
+        self._roll_back(len(draft.ids) + num_padding, verdict.num_accepted)
         times.append(perf_counter())
-        token_ms = self._pacer.token_ms if self._pacer is not None and self._config.on_trace is not None else None
         output = self._emit(draft, verdict, untouched)
-        self._drafter.observe(kept)
         times.append(perf_counter())
-        if self._tie_safe is not None:
-            self._count_redecoding(kept + 1 if num_proposed else 0)
-        self._stats.replayed += target.num_replayed - num_replayed
-        self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
-        self._stats.count_forced_and_predicted(draft, kept)
-        if self._config.on_trace is not None:
-            self._trace(count, draft, kept, (times[-1] - times[0]) * 1000.0, token_ms)
-        self._count_times(times, num_pending, len(ids), (num_proposed, kept))
-        if self._config.on_pass is not None and target.joined is None:
-            self._config.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
+        num_decoded = num_pending + 1 + len(draft.ids) + num_padding
+        num_replayed = target.num_replayed - num_replayed
+        self._report(draft, verdict.num_accepted, (num_decoded, num_pending, num_replayed), times)
         return output
 
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
-        """Passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
+        """Make passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
 
         ``ends_run`` hears of the history after every token, and ends it there.
 
@@ -180,18 +156,18 @@ class Speculation:
         """
         if self._failure is not None:
             raise self._failure
-        forward, choose, tokens, count = self._target.forward, self._plain_sampler(), self._tokens, self._count
-        most = min(most, self.room)
-        ids: list[int] = []
-        begun, passed = [perf_counter()], list[float]()
-        latest, target, joined = int(tokens[count - 1]), self._target, list[JoinedPass]()
+        target, choose, tokens, count = self._target, self._sampler.choose, self._tokens, self._count
+        forward, most = target.forward, min(most, self.room)
+        ids, nothing = list[int](), list[int]()
+        begun, computed = [perf_counter()], list[float]()
+        latest, num_joined, num_shared = int(tokens[count - 1]), 0, 0
         while True:
             try:
                 row = forward([latest], 1)[0]
-                passed.append(perf_counter())
+                computed.append(perf_counter())
                 if target.joined is not None:
-                    joined.append(target.joined)
-                latest = choose(row, tokens[:count])
+                    num_joined, num_shared = num_joined + 1, num_shared + target.joined.is_shared
+                latest = choose(row, tokens[:count], nothing)
             except DecodeError as error:
                 if not ids:
                     raise
@@ -205,121 +181,104 @@ class Speculation:
             # Asked first: it has to hear of every token, also where a pass takes longer than the budget.
             if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
-        self._count = count
-        self._count_plain(begun, passed, joined)
+        first, self._count = self._count, count
+        self._report_plain(first, begun, computed, (num_joined, num_shared))
         return StepOutput(ids, [Source.TARGET] * len(ids), [], len(ids))
 
-    def _plain_sampler(self) -> Callable[[Row, History], int]:
-        """The token after a history, from its row."""
-        sampler, nothing = self._sampler, list[int]()
-        return lambda row, history: sampler.choose(row, history, nothing)
+    def _report_plain(
+        self, num_history: int, begun: list[float], computed: list[float], joined: tuple[int, int]
+    ) -> None:
+        """Report plain passes that began, and gave their rows, at these times; the last of ``begun`` ends them.
 
-    def _count_plain(self, begun: list[float], passed: list[float], joined: Sequence[JoinedPass]) -> None:
-        """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done.
-
-        Where some were made with others', nothing is learnt of what they cost: the others are in it.
+        ``joined`` are those that were made with others', and those of them that others had tokens in.
         """
-        stats, passes_ms = self._stats, list[float]()
-        stats.joined_passes += sum(each.is_shared for each in joined)
-        for (start, end), row_at in zip(pairwise(begun), passed, strict=False):
-            stats.count_pass(0, 0, end - start)
-            stats.verify_s += row_at - start
-            stats.sample_s += end - row_at
-            passes_ms.append((row_at - start) * 1000.0)
-            if self._config.on_trace is not None:
-                count = self._count - len(passed) + len(passes_ms) - 1
-                self._trace(count, None, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
-        if joined:
-            return
-        if self._costs is not None:
-            pass_ms = sum(passes_ms) / len(passes_ms)
-            other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
-            self._costs.observe_run(passes_ms, other_ms, decided=self._pacer is not None)
-        if self._config.on_pass is not None:
-            self._config.on_pass(1, passes_ms)
-
-    def _trace(
-        self, num_history: int, draft: Draft | None, num_kept: int, milliseconds: float, token_ms: float | None
-    ) -> None:
-        pacer = self._pacer
-        if self._config.on_trace is None:
-            return
-        decision, plain_ms = (pacer.decision, pacer.plain_ms) if pacer is not None else (None, None)
-        token = num_history - self._num_prompt
-        sources = () if draft is None else tuple(draft.provenance)
-        self._config.on_trace(
-            TracedPass(token, decision, len(sources), num_kept, milliseconds, plain_ms, token_ms, sources)
+        spans = list(zip(pairwise(begun), computed, strict=False))
+        report = PlainRunReport(
+            num_history,
+            [(row_at - start) * 1000.0 for (start, _end), row_at in spans],
+            [(end - start) * 1000.0 for (start, end), _row_at in spans],
+            (begun[-1] - begun[0]) * 1000.0,
+            *joined,
         )
+        for observer in self._observers:
+            observer.on_plain_run(report)
 
-    def _count_redecoding(self, num_tokens: int) -> None:
-        """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""
-        self._redecode_s = self._stats.tie_s - self._reported_tie_s
-        self._reported_tie_s = self._stats.tie_s
-        if self._pacer is not None:
-            self._pacer.observe_rework(self._redecode_s * 1000.0, num_tokens)
+    # ---- a step -----------------------------------------------------------------------------------------------------
 
-    def _count_times(
-        self, times: list[float], num_pending: int, num_tokens: int, proposed_and_kept: tuple[int, int]
-    ) -> None:
-        """Where the time went: drafting, checkpoint, pass, sampling, rollback, and what is left."""
-        num_proposed, num_kept = proposed_and_kept
-        stats, pacer = self._stats, self._pacer
-        drafting, saving, passing, sampling, undoing, rest = (after - before for before, after in pairwise(times))
-        sampling -= self._redecode_s
-        stats.draft_s += drafting
-        stats.verify_s += passing
-        stats.sample_s += sampling
-        stats.rollback_s += saving + undoing + rest
-        if (joined := self._target.joined) is not None:
-            stats.joined_passes += joined.is_shared
-            if pacer is not None and (paced := self._paced_drafter()) is not None:
-                paced.observe_joined_pass(num_kept)
-            return
-        if self._costs is not None:
-            self._costs.observe_pass(num_pending + num_tokens, passing * 1000.0)
-        if pacer is None:
-            return
-        elapsed_ms, other_s = (times[-1] - times[0] - self._redecode_s) * 1000.0, sampling + rest
-        if self._recovery is None:
-            other_s += undoing
-        pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)
-        if (paced := self._paced_drafter()) is not None:
-            paced.observe_pass(elapsed_ms, num_kept)
-        if self._recovery is not None:
-            self._count_recovery(self._recovery, saving, undoing, num_pending, num_proposed)
+    def _begin_pass(self) -> int:
+        """Tell the pacer what the next pass has to carry; give how many tokens of that are pending."""
+        target, num_pending = self._target, self._target.num_pending
+        if (pacer := self._pacer) is not None:
+            beside = target.batch.beside(is_drafting=pacer.is_drafting) if target.batch is not None else NOBODY
+            pacer.prices.begin_pass(num_pending, beside)
+        return num_pending
 
-    def _paced_drafter(self) -> PacedDrafter | None:
-        """What proposed for the last pass, where that is paced."""
-        drafter = self._drafter
-        if isinstance(drafter, GrammarDrafter) and drafter.asked_inner:
-            drafter = drafter.inner
-        return drafter if isinstance(drafter, PacedDrafter) else None
+    def _checkpoint(self, num_proposed: int) -> int:
+        """Make sure that the proposed tokens can be forgotten; give how many tokens make the pass a cheaper size.
 
-    def _count_recovery(
-        self, recovery: Recovery, saving: float, undoing: float, num_pending: int, num_proposed: int
-    ) -> None:
-        """What a checkpoint and the way back to it took, in seconds."""
-        if num_proposed > recovery.num_snapshots:
-            if not num_pending:
-                recovery.observe_save(saving * 1000.0)
-            if self._target.num_pending:  # it was taken back, and has not yet caught up
-                recovery.observe_restore(undoing * 1000.0)
-
-    def _logprobs(self, rows: Rows | None, ids: list[int]) -> list[RowLogprob]:
-        if rows is None:
-            return []
-        num_top = self._config.num_logprobs or 0
-        return [row_logprob(row, token_id, num_top) for row, token_id in zip(rows, ids, strict=False)]
-
-    def _padding(self, num_proposed: int) -> int:
-        """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""
-        if self._costs is None:
+        None where nothing is proposed, and where forgetting them would cost more.
+        """
+        if not num_proposed:
             return 0
-        num_tokens, snapshots = num_proposed + 1, self._target.num_snapshots
-        room = self._target.n_ctx - self._count + 1
-        if snapshots is not None:
-            room = min(room, snapshots + 1)
-        return max(0, min(self._costs.curve.padded(num_tokens), room) - num_tokens)
+        target, num_padding, num_tokens = self._target, 0, num_proposed + 1
+        if self._prices is not None:
+            room = self.room if target.num_snapshots is None else min(self.room, target.num_snapshots + 1)
+            num_padding = max(0, min(self._prices.curve.padded(num_tokens), room) - num_tokens)
+        target.checkpoint(num_proposed + num_padding)
+        return num_padding
+
+    def _forward(self, draft: Draft, num_padding: int) -> Rows:
+        """Run the last token and the proposed ones; give their rows [num_proposed + 1, n_vocab]."""
+        last = int(self._tokens[self._count - 1])
+        ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
+        if self._tie_safe is not None:
+            self._tie_safe.begin_pass(len(ids))
+        return self._target.forward(ids, len(draft.ids) + 1, num_padding)
+
+    def _roll_back(self, num_uncertain: int, num_kept: int) -> None:
+        """Forget what of so many tokens was not kept."""
+        if num_kept < num_uncertain and not self._target.rollback(self._count + num_kept):
+            raise DecodeError(
+                "The model's memory could not forget the rejected tokens.",
+                "Set the mode to Off for this model.",
+            )
+
+    def _report(self, draft: Draft, num_accepted: int, counts: tuple[int, int, int], times: list[float]) -> None:
+        """Report the pass to all observers.
+
+        Args:
+            draft: what was proposed.
+            num_accepted: how many of its first tokens were kept.
+            counts: tokens that were decoded, those of them that were pending, and those decoded once more.
+            times: when the step began, and when each of its six laps ended, in seconds.
+        """
+        begun, proposed, kept_state, computed, verified, rolled_back, ended = times
+        redecode_ms = 0.0
+        if self._tie_safe is not None:
+            before_s, self._reported_tie_s = self._reported_tie_s, self._stats.tie_s
+            redecode_ms = (self._reported_tie_s - before_s) * 1000.0
+        (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
+        report = PassReport(
+            num_history=self._count - num_accepted - 1,
+            draft=draft,
+            num_accepted=num_accepted,
+            num_decoded=num_decoded,
+            num_pending=num_pending,
+            num_left_pending=self._target.num_pending,
+            num_replayed=num_replayed,
+            is_joined=joined is not None,
+            is_shared=joined is not None and joined.is_shared,
+            draft_ms=(proposed - begun) * 1000.0,
+            checkpoint_ms=(kept_state - proposed) * 1000.0,
+            forward_ms=(computed - kept_state) * 1000.0,
+            verify_ms=(verified - computed) * 1000.0 - redecode_ms,
+            redecode_ms=redecode_ms,
+            rollback_ms=(rolled_back - verified) * 1000.0,
+            emit_ms=(ended - rolled_back) * 1000.0,
+            total_ms=(ended - begun) * 1000.0,
+        )
+        for observer in self._observers:
+            observer.on_pass(report)
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids
@@ -339,15 +298,23 @@ class Speculation:
         return verify_block(draft, p_at, sampler.uniform)
 
     def _emit(self, draft: Draft, verdict: Verdict, rows: Rows | None) -> StepOutput:
-        """``rows`` as the target gave them, where probabilities are wanted."""
+        """Take what was kept into the history; ``rows`` as the target gave them, where probabilities are wanted."""
         kept, count = verdict.num_accepted, self._count
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        sources, probabilities = [*draft.provenance[:kept], verdict.next_source], self._probabilities(draft, verdict)
+        sources = [*draft.provenance[:kept], verdict.next_source] if kept else [verdict.next_source]
+        probabilities = self._probabilities(draft, verdict)
         num_forced, logprobs = min(draft.num_forced, kept), self._logprobs(rows, ids)
+        self._drafter.observe(kept)
         return StepOutput(ids, sources, rejected, 1, probabilities, logprobs, num_forced)
+
+    def _logprobs(self, rows: Rows | None, ids: list[int]) -> list[RowLogprob]:
+        if rows is None:
+            return []
+        num_top = self._config.num_logprobs or 0
+        return [row_logprob(row, token_id, num_top) for row, token_id in zip(rows, ids, strict=False)]
 
     def _probabilities(self, draft: Draft, verdict: Verdict) -> PassProbabilities | None:
         if not draft.ids:

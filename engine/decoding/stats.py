@@ -12,9 +12,9 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.drafters.base import Draft
 from engine.intervals import GROWTH, LAST_BUCKET
 from engine.pacing.pacer import Pacer
+from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.records import Mode, RunStats, Source
 from engine.sentences import said
 
@@ -23,7 +23,7 @@ MAX_DEPTH = 32  # proposed tokens per pass that are counted one by one; the sett
 
 
 class StatsRecorder:
-    """The counters of one answer. Times are seconds of `time.perf_counter`."""
+    """The counters of one answer; implements `PassObserver`. Times are seconds of `time.perf_counter`."""
 
     def __init__(self, mode: Mode, context_size: int) -> None:
         self.mode = mode
@@ -54,13 +54,42 @@ class StatsRecorder:
         self._pass_tokens: list[int] = []
 
     def prefill_ended(self) -> None:
-        """From here on seconds count as decoding."""
+        """Count seconds as decoding from here on."""
         self.prefilled = time.perf_counter()
 
+    def on_pass(self, report: PassReport) -> None:
+        """Count a pass, and where its time went; see `PassObserver`."""
+        self.draft_s += report.draft_ms / 1000.0
+        self.verify_s += report.forward_ms / 1000.0
+        self.sample_s += report.verify_ms / 1000.0
+        self.rollback_s += (report.checkpoint_ms + report.rollback_ms + report.emit_ms) / 1000.0
+        self.replayed += report.num_replayed
+        self.joined_passes += report.is_shared
+        draft, num_accepted = report.draft, report.num_accepted
+        self.count_pass(len(draft.ids), num_accepted, report.total_ms / 1000.0)
+        if draft.num_forced:
+            self.forced_proposed += draft.num_forced
+            self.forced_accepted += min(draft.num_forced, num_accepted)
+        if draft.predicted:
+            self.predicted_proposed += len(draft.predicted)
+            self.predicted_accepted += sum(place < num_accepted for place in draft.predicted)
+
+    def on_plain_run(self, report: PlainRunReport) -> None:
+        """Count plain passes; see `PassObserver`."""
+        self.joined_passes += report.num_shared
+        for forward_ms, pass_ms in zip(report.forward_ms, report.passes_ms, strict=True):
+            self.count_pass(0, 0, pass_ms / 1000.0)
+            self.verify_s += forward_ms / 1000.0
+            self.sample_s += (pass_ms - forward_ms) / 1000.0
+
     def count_pass(self, num_proposed: int, num_accepted: int, seconds: float) -> None:
-        """One pass: so many proposed, the first so many kept, in so many seconds (drafting and sampling included)."""
+        """Count a pass of which so much was proposed, and the first so many kept, in seconds with all around it."""
         self.passes += 1
         self._last_proposed = num_proposed
+        self._pass_s.append(seconds)
+        self._pass_tokens.append(0)
+        if not num_proposed:
+            return
         self.proposed += num_proposed
         self.accepted += num_accepted
         self.rolled_back += num_proposed - num_accepted
@@ -68,22 +97,13 @@ class StatsRecorder:
             self._proposed_by_depth[i] += 1
         for i in range(min(num_accepted, MAX_DEPTH)):
             self._accepted_by_depth[i] += 1
-        self._pass_s.append(seconds)
-        self._pass_tokens.append(0)
 
     def count_draft_prompt(self, seconds: float) -> None:
         """Count what the draft model took to read text of the prompt; it is a part of the pass that waited for it."""
         self.draft_prompt_s += seconds
 
-    def count_forced_and_predicted(self, draft: Draft, num_accepted: int) -> None:
-        """Of a proposal whose first so many tokens were kept: what a grammar forced, and what the request predicted."""
-        self.forced_proposed += draft.num_forced
-        self.forced_accepted += min(draft.num_forced, num_accepted)
-        self.predicted_proposed += len(draft.predicted)
-        self.predicted_accepted += sum(place < num_accepted for place in draft.predicted)
-
     def count_tokens(self, sources: list[Source], num_passes: int = 1) -> None:
-        """The tokens that the last pass gave to the answer; of several plain passes, one each."""
+        """Count the tokens that the last pass gave to the answer; of several plain passes, one each."""
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
@@ -109,7 +129,7 @@ class StatsRecorder:
             self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))
 
     def snapshot(self) -> RunStats:
-        """The counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""
+        """Give the counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""
         deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
         pass_s, per_token_s = self._times()
         token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
@@ -168,7 +188,7 @@ class StatsRecorder:
 
 
 def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
-    """How many of these times fall into which bucket, as `engine.intervals.bucket_of` says."""
+    """Give how many of these times fall into which bucket, as `engine.intervals.bucket_of` says."""
     if not len(seconds):
         return {}
     microseconds = np.maximum(seconds * 1e6, 1.0)

@@ -35,7 +35,7 @@ _FILLS = tuple(256 * 2**i for i in range(12))
 
 
 def decides_ties(request: ChatRequest) -> bool:
-    """Whether near ties are to be decided, and can be: the token of a place has to follow from its row."""
+    """Say whether near ties are to be decided, and can be: the token of a place has to follow from its row."""
     return request.tie_safe and (request.sampling.greedy or request.sampling.seed is not None)
 
 
@@ -83,7 +83,7 @@ class TieSafeVerifier:
         self.plain_past = target.num_past
 
     def begin_pass(self, num_tokens: int) -> None:
-        """A pass of so many tokens follows what the cache holds.
+        """Prepare for a pass of so many tokens behind what the cache holds.
 
         Raises:
             DecodeError: a pass of a look at the shapes failed.
@@ -93,7 +93,7 @@ class TieSafeVerifier:
             self.plain_past += 1  # this is what plain decoding does
 
     def verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
-        """Like `verify_greedy` and `verify_seeded`, up to the first near tie: the target's own token there is the last.
+        """Verify up to the first near tie, the target's own token there being the last; see `verify_greedy`.
 
         Args:
             draft: what was proposed after ``history``.
@@ -134,7 +134,7 @@ class TieSafeVerifier:
         return best
 
     def _compare(self, row: Row, tokens: History) -> int:
-        """The best token of a row in the plain shape; its difference to the row before corrects the bound."""
+        """Give the best token of a row in the plain shape; its difference to the row before corrects the bound."""
         best = self._sampler.choose(row, tokens, [])
         contest = self._contests.get(len(tokens))
         if contest is not None and contest.second != contest.best:
@@ -145,7 +145,7 @@ class TieSafeVerifier:
 
 
 def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, float, float]:
-    """How far logits differ between the shapes, within about ``budget_s``; the cache ends as it was.
+    """Give how far logits differ between the shapes, within about ``budget_s``; the cache ends as it was.
 
     The model's own greedy tokens, decoded one by one and then in passes of several. A cache of f16 hides most of the
     last bits: of a small model nearly all rows are equal, until a value is rounded to its neighbour, which makes a
@@ -193,7 +193,7 @@ def _plain_rows(sequence: CachedSequence, ids: list[int], most: int, until: floa
 
 
 def _shaped_rows(sequence: CachedSequence, ids: list[int], known: int) -> Rows:
-    """The rows [num_ids - known, n_vocab] behind the first ``known`` of ``ids``, decoded in passes of several."""
+    """Give the rows [num_ids - known, n_vocab] behind the first ``known`` of ``ids``, decoded in passes of several."""
     rows, done = list[Rows](), 0
     for shape in itertools.cycle(_SHAPES):
         chunk = ids[done : done + shape]

@@ -90,7 +90,7 @@ def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[
 
 
 def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
-    """The next token comes from ``rest``, a residual of ``p``."""
+    """Draw the next token from ``rest``, a residual of ``p``."""
     place = rest.place(uniform)
     return Verdict(kept, rest.id_at(place), Source.RECOVERED, probs, p.prob_at(place))
 

@@ -50,7 +50,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class DeviceSplit:
     """How several devices share the layers that are not in main memory, and which tensors lie elsewhere all the same.
 
     Args:
@@ -99,7 +99,7 @@ class Spread:
         return [*([None] * first_there), *(min(device, len(ends) - 1) for device in there)]
 
 
-ONE_DEVICE = Spread()
+ONE_DEVICE = DeviceSplit()
 ENCODER_BYTES = 256 << 20  # what an encoder computes a small picture with, beside its weights
 
 
@@ -155,7 +155,7 @@ def estimate_memory(
     setup: CacheSetup,
     gpu_layers: int = 0,
     weights_bytes: int | None = None,
-    spread: Spread = ONE_DEVICE,
+    spread: DeviceSplit = ONE_DEVICE,
 ) -> ModelMemory:
     """Estimate one model with its context.
 
@@ -186,7 +186,7 @@ def _share(sizes: Sizes) -> Share:
     return Share(sizes[None], sizes.total() - sizes[None])
 
 
-def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | None, spread: Spread) -> Sizes:
+def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | None, spread: DeviceSplit) -> Sizes:
     """Bytes by device; what belongs to no layer lies with the output, but for the embedding."""
     num_layers, output = len(places) - 1, places[-1]
     sizes: Sizes = Counter()
@@ -207,7 +207,7 @@ def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | 
     return sizes + in_layers
 
 
-def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: int, spread: Spread) -> Sizes:
+def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
     """Bytes of all layers by device, where the header has only some: each layer is taken to be like these."""
     kinds: Counter[str] = Counter()
     for tensor in header.tensors:
@@ -233,7 +233,7 @@ def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
     return embedding.num_bytes if on_gpu or repacked else 0
 
 
-def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], spread: Spread) -> Sizes:
+def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], spread: DeviceSplit) -> Sizes:
     """What is alive at once on each device, and in main memory, with the output rows, which are copied to there.
 
     Where several devices share whole layers and all of them, llama.cpp keeps inputs of four batches, so that the
@@ -267,7 +267,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], sp
     return sizes
 
 
-def _with_experts(header: GgufHeader, places: list[int | None], spread: Spread) -> set[int | None]:
+def _with_experts(header: GgufHeader, places: list[int | None], spread: DeviceSplit) -> set[int | None]:
     """The devices that compute the feed-forward part of some layer: all that have layers, of a dense model."""
     found = {
         spread.place_of(tensor.name, places[int(match[1])])
@@ -277,7 +277,7 @@ def _with_experts(header: GgufHeader, places: list[int | None], spread: Spread) 
     return found or set(places)
 
 
-def _largest_in_main(header: GgufHeader, places: list[int | None], spread: Spread) -> int:
+def _largest_in_main(header: GgufHeader, places: list[int | None], spread: DeviceSplit) -> int:
     """Bytes of the largest tensor of a layer that main memory holds; 0 where it holds none."""
     sizes = [0]
     for tensor in header.tensors:

@@ -24,7 +24,7 @@ from engine.sentences import said, size_of
 TIGHT_SHARE = 0.85  # above this share of the free memory, other programs will feel it
 
 
-class Verdict(StrEnum):
+class FitVerdict(StrEnum):
     """What the estimate says."""
 
     FITS = "fits"
@@ -57,11 +57,11 @@ class FitReport:
         return self.weights_bytes + self.cache_bytes + self.compute_bytes
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FitVerdict:
         """Whether it fits."""
         if self.needed_bytes > self.available_bytes:
-            return Verdict.TOO_LARGE
-        return Verdict.TIGHT if self.needed_bytes > TIGHT_SHARE * self.available_bytes else Verdict.FITS
+            return FitVerdict.TOO_LARGE
+        return FitVerdict.TIGHT if self.needed_bytes > TIGHT_SHARE * self.available_bytes else FitVerdict.FITS
 
     @property
     def sentence(self) -> str:
@@ -112,7 +112,7 @@ def check_fit(
         NotEnoughMemoryError: it needs more than is free.
     """
     report = estimate(headers, shape, available_bytes, weights_bytes)
-    if report.verdict is Verdict.TOO_LARGE:
+    if report.verdict is FitVerdict.TOO_LARGE:
         raise NotEnoughMemoryError(report.sentence)
     return report
 
@@ -127,7 +127,7 @@ def check_head_fit(target: GgufHeader, head: GgufHeader, shape: CacheShape, avai
     setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
     memory = head_memory(target, setup, head)
     report = FitReport(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, free)
-    if report.verdict is Verdict.TOO_LARGE:
+    if report.verdict is FitVerdict.TOO_LARGE:
         raise NotEnoughMemoryError(report.sentence)
 
 

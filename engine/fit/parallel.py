@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.fit.cache_size import is_recurrent
-from engine.fit.fit import Verdict
-from engine.fit.table import FitTable, PairPlan, Room, table_of
+from engine.fit.fit import FitVerdict
+from engine.fit.table import FitTable, FreeMemory, PairPlan, table_of
 from engine.gguf.header import GgufHeader
 from engine.sentences import said, size_of
 
@@ -28,7 +28,7 @@ class Parallel:
 
 
 def choose_parallel(
-    pair: PairPlan, room: Room, asked: int = 0, *, shared: bool = False, obstacle: str = ""
+    pair: PairPlan, room: FreeMemory, asked: int = 0, *, shared: bool = False, obstacle: str = ""
 ) -> Parallel:
     """Choose how many answers at once a pair has room for beside everything else; it stays where it lies.
 
@@ -47,10 +47,10 @@ def choose_parallel(
     for number in range(min(asked, MOST_PARALLEL) or MOST_AUTOMATIC, 1, -1):
         table = table_of(pair.answering(number, shared=shared), room)
         if asked:
-            fits = table.verdict is not Verdict.TOO_LARGE
+            fits = table.verdict is not FitVerdict.TOO_LARGE
         else:
             extra = table.cache_bytes - alone.cache_bytes
-            fits = table.verdict is Verdict.FITS and extra <= _EXTRA_SHARE * (room.machine_bytes or room.main_bytes)
+            fits = table.verdict is FitVerdict.FITS and extra <= _EXTRA_SHARE * (room.machine_bytes or room.main_bytes)
         if fits:
             return Parallel(number, _fewer(number) if number < asked else "")
     two = table_of(pair.answering(2, shared=shared), room)

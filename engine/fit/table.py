@@ -12,8 +12,8 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
-from engine.fit.estimate import ONE_DEVICE, ModelMemory, Share, Spread, estimate_memory, experts_of, with_encoder
-from engine.fit.fit import TIGHT_SHARE, Verdict
+from engine.fit.estimate import ONE_DEVICE, DeviceSplit, ModelMemory, Share, estimate_memory, experts_of, with_encoder
+from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
@@ -25,7 +25,7 @@ _USABLE = 0.95  # of what is free on a device
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class FreeMemory:
     """Free bytes; no GPU where ``gpu_bytes`` is 0, and None where the disk does not matter.
 
     ``devices`` are names and free bytes of each, where there are several; ``gpu_bytes`` is theirs together.
@@ -51,7 +51,7 @@ class ModelPlan:
     gpu_layers: int = 0
     weights_bytes: int | None = None
     download_bytes: int = 0
-    spread: Spread = ONE_DEVICE
+    spread: DeviceSplit = ONE_DEVICE
     side: GgufHeader | None = None
 
     @property
@@ -120,7 +120,7 @@ class FitTable:
     """The table. ``changes`` is empty unless it does not fit or is tight; ``devices_bytes`` is what each is given."""
 
     rows: tuple[FitRow, ...]
-    room: Room
+    room: FreeMemory
     changes: tuple[Change, ...] = ()
     devices_bytes: tuple[int, ...] = ()
 
@@ -140,25 +140,25 @@ class FitTable:
         )
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FitVerdict:
         """The worst of main memory, GPU memory and disk."""
         needed = self.needed
         verdicts = [_judge(needed.main_bytes, self.room.main_bytes), self.gpu_verdict]
         if self.room.disk_bytes is not None and needed.disk_bytes > self.room.disk_bytes:
-            verdicts.append(Verdict.TOO_LARGE)
-        return max(verdicts, key=list(Verdict).index)
+            verdicts.append(FitVerdict.TOO_LARGE)
+        return max(verdicts, key=list(FitVerdict).index)
 
     @property
-    def gpu_verdict(self) -> Verdict:
+    def gpu_verdict(self) -> FitVerdict:
         """That of GPU memory, the worst of several devices."""
         verdicts = [_judge(self.needed.gpu_bytes, self.room.gpu_bytes)]
         if len(self.room.devices) > 1:
             pairs = zip(self.devices_bytes, self.room.devices, strict=False)
             verdicts.extend(_judge(needed, free) for needed, (_, free) in pairs)
-        return max(verdicts, key=list(Verdict).index)
+        return max(verdicts, key=list(FitVerdict).index)
 
 
-def table_of(pair: PairPlan, room: Room) -> FitTable:
+def table_of(pair: PairPlan, room: FreeMemory) -> FitTable:
     """Compare what ``pair`` takes with ``room``, without a thought of what to change."""
     plans = {"Target": pair.target, **({"Draft": pair.draft} if pair.draft else {})}
     rows: list[FitRow] = []
@@ -173,13 +173,13 @@ def table_of(pair: PairPlan, room: Room) -> FitTable:
     return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
 
 
-def fit_table(pair: PairPlan, room: Room) -> FitTable:
+def fit_table(pair: PairPlan, room: FreeMemory) -> FitTable:
     """Compare what ``pair`` takes with ``room``; where that is short, find what to change."""
     table = table_of(pair, room)
-    return table if table.verdict is Verdict.FITS else replace(table, changes=tuple(_changes(pair, room)))
+    return table if table.verdict is FitVerdict.FITS else replace(table, changes=tuple(_changes(pair, room)))
 
 
-def experts_to_leave(pair: PairPlan, room: Room) -> int:
+def experts_to_leave(pair: PairPlan, room: FreeMemory) -> int:
     """The fewest layers whose experts have to stay in main memory for the rest to fit the devices; 0 where all fits.
 
     All layers, where not even that is enough. A little is left for what drivers take.
@@ -191,7 +191,7 @@ def experts_to_leave(pair: PairPlan, room: Room) -> int:
 
     def fits(num_layers: int) -> bool:
         changed = replace(pair, target=pair.target.leaving_experts(num_layers))
-        return table_of(changed, room).gpu_verdict is not Verdict.TOO_LARGE
+        return table_of(changed, room).gpu_verdict is not FitVerdict.TOO_LARGE
 
     everything = num_cached_layers(pair.target.header)
     if fits(0):
@@ -222,13 +222,13 @@ def _rows(who: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None)
         yield row("encoder for pictures", encoder)
 
 
-def _judge(needed: int, free: int) -> Verdict:
+def _judge(needed: int, free: int) -> FitVerdict:
     if needed > free:
-        return Verdict.TOO_LARGE
-    return Verdict.TIGHT if needed > TIGHT_SHARE * free else Verdict.FITS
+        return FitVerdict.TOO_LARGE
+    return FitVerdict.TIGHT if needed > TIGHT_SHARE * free else FitVerdict.FITS
 
 
-def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
+def _changes(pair: PairPlan, room: FreeMemory) -> Iterator[Change]:
     """What helps by itself, gentlest first; where the disk is short, or nothing helps, that."""
     table = table_of(pair, room)
     if room.disk_bytes is not None and table.needed.disk_bytes > room.disk_bytes:
@@ -240,7 +240,7 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
         )
         room = replace(room, disk_bytes=None)
         table = table_of(pair, room)
-    if table.verdict is Verdict.FITS:
+    if table.verdict is FitVerdict.FITS:
         return
     wanted = table.verdict
     found = False
@@ -249,12 +249,12 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
         if change is not None:
             found = True
             yield change
-    if not found and wanted is Verdict.TOO_LARGE:
+    if not found and wanted is FitVerdict.TOO_LARGE:
         yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
 
 
-def _helps(pair: PairPlan, room: Room, before: Verdict) -> bool:
-    order = list(Verdict)
+def _helps(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> bool:
+    order = list(FitVerdict)
     return order.index(table_of(pair, room).verdict) < order.index(before)
 
 
@@ -270,7 +270,7 @@ def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> Pa
     return PairPlan(changed(pair.target), changed(pair.draft) if pair.draft else None)
 
 
-def _quantized(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+def _quantized(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
     for cache_type in ("q8_0", "q4_0"):
         changed = _with_cache(pair, pair.target.setup.n_ctx, cache_type)
         if pair.target.setup.cache_type_k != cache_type and _helps(changed, room, before):
@@ -282,7 +282,7 @@ def _quantized(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     return None
 
 
-def _smaller_context(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+def _smaller_context(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
     n_ctx = pair.target.setup.n_ctx // 2
     while n_ctx >= SMALLEST_N_CTX:
         if _helps(_with_cache(pair, n_ctx), room, before):
@@ -291,7 +291,7 @@ def _smaller_context(pair: PairPlan, room: Room, before: Verdict) -> Change | No
     return None
 
 
-def _draft_on_cpu(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+def _draft_on_cpu(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
     if pair.draft is None or not pair.draft.gpu_layers:
         return None
     if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), room, before):
@@ -299,7 +299,7 @@ def _draft_on_cpu(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     return Change(ChangeKind.DRAFT_ON_CPU, "0", said("Run the draft on the CPU: then the GPU has room for the target."))
 
 
-def _fewer_experts(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+def _fewer_experts(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
     number, most = experts_to_leave(pair, room), num_cached_layers(pair.target.header)
     if not number or not _helps(replace(pair, target=pair.target.leaving_experts(number)), room, before):
         return None
@@ -307,7 +307,7 @@ def _fewer_experts(pair: PairPlan, room: Room, before: Verdict) -> Change | None
     return Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
 
 
-def _fewer_layers(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+def _fewer_layers(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
     most = min(pair.target.gpu_layers, num_cached_layers(pair.target.header) + 1)
     for layers in range(most - 1, -1, -1):
         if _helps(replace(pair, target=replace(pair.target, gpu_layers=layers)), room, before):
@@ -319,7 +319,7 @@ def _fewer_layers(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     return None
 
 
-def _without_draft(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+def _without_draft(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
     if pair.draft is None or not _helps(replace(pair, draft=None), room, before):
         return None
     return Change(ChangeKind.NO_DRAFT, "", said("Do without the draft: the n-gram mode takes no memory."))

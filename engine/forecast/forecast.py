@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.forecast.gain import GainForecast, PairKind, forecast_gain
-from engine.forecast.passes import Machine, PassForecast, PlacedModel, forecast_pass, forecast_step
+from engine.forecast.passes import MachineSpeed, PassForecast, PlacedModel, forecast_pass, forecast_step
 from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 
@@ -32,7 +32,7 @@ class Forecast:
 
 
 def forecast(
-    machine: Machine,
+    machine: MachineSpeed,
     target: PlacedModel,
     draft: PlacedModel | None,
     kind: PairKind,

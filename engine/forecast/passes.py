@@ -37,7 +37,7 @@ class Basis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineSpeed:
     """What was measured here. ``read_bytes_per_s`` is that of the memory, None where it was not."""
 
     samples: Sequence[PassSample] = ()
@@ -75,7 +75,7 @@ class PassForecast:
         return 1000.0 / (token_ms * self.band), 1000.0 * self.band / token_ms
 
 
-def forecast_pass(machine: Machine, asked: PlacedModel) -> PassForecast | None:
+def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | None:
     """What passes will take; None where nothing was measured that could tell."""
     own = [each for each in machine.samples if _is_same(each, asked) and 1 in each.points_ms]
     if own:
@@ -93,7 +93,7 @@ def forecast_pass(machine: Machine, asked: PlacedModel) -> PassForecast | None:
     return PassForecast(plain_ms, _BAND, _scaled(USUAL_SHAPE, plain_ms), Basis.MEMORY)
 
 
-def forecast_step(machine: Machine, asked: PlacedModel) -> float | None:
+def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
     """Milliseconds of a token that this model drafts; None where nothing was measured that could tell."""
     own = [each for each in machine.samples if _is_same(each, asked) and each.step_ms is not None]
     if own:

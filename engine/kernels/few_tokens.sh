@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before the C++ compiler while llama.cpp is built, on every processor with AVX2 (build_options.py says where another does):
+# Stands before the C++ compiler while llama.cpp is built, on processors with AVX2 or ARM's dot products (build_options.py says where another does):
 # compiles llama.cpp's products of a few tokens with ours in their place, and every other file as it is. narrow.sh and ordered.sh
 # source it.
 #
@@ -14,9 +14,13 @@ case " $* " in
     # shellcheck disable=SC2086
     "$@" ${others-} 2>/dev/null && exit 0
     ;;
+*/arch/arm/repack.cpp\ *)
+    "$@" -include "$here/few_tokens_arm_q4_k.h" 2>/dev/null && exit 0
+    echo "few_tokens_arm_q4_k.h does not compile here: llama.cpp keeps its own product of Q4_K weights." >&2
+    ;;
 */llamafile/sgemm.cpp\ *)
     "$@" -include "$here/few_tokens_sgemm.h" 2>/dev/null && exit 0
-    echo "few_tokens_sgemm.h does not compile here: llama.cpp keeps its own products of IQ4_XS, Q4_1, Q5_K, Q6_K and Q8_0 weights." >&2
+    echo "few_tokens_sgemm.h does not compile here: llama.cpp keeps its own products of weights that are not repacked." >&2
     ;;
 */tiled/tiled.cpp\ *)
     "$@" -include "$here/few_tokens_tiled.h" 2>/dev/null && exit 0

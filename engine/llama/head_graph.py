@@ -71,7 +71,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ResidualBlock:
     """One residual block; ``skip`` and ``skip_bias`` are S and s, where the block is wider in than out."""
 
     weight: Matrix
@@ -84,7 +84,7 @@ class Block:
 class HeadWeights:
     """One head: it sees ``num_seen`` tokens behind the row. ``output`` may be one matrix for several heads."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ResidualBlock, ...]
     output: Matrix
     output_bias: Row | None = None
     num_seen: int = 0

@@ -15,9 +15,9 @@ import psutil
 
 from engine.errors import DeviceError
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
-from engine.fit.estimate import Spread
+from engine.fit.estimate import DeviceSplit
 from engine.fit.fit import all_parts_bytes
-from engine.fit.table import ModelPlan, PairPlan, Room, experts_to_leave
+from engine.fit.table import FreeMemory, ModelPlan, PairPlan, experts_to_leave
 from engine.gguf.header import read_header
 from engine.llama import rpc
 from engine.llama.devices import find_devices
@@ -30,14 +30,14 @@ ALL_LAYERS = 999
 _LAYERS_TRIED = (ALL_LAYERS, 32, 16, 8, 0)
 
 
-def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> Spread:
+def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
     """How a model is spread over ``devices``, of which ``used`` are those that the placement names, in order."""
     if placement.split_mode is SplitMode.NONE:
         used = used[placement.main_device :][:1]
     given = placement.tensor_split or [one.free_bytes or 1 for one in used]
     shares = {one.name: share for one, share in zip(used, given, strict=False)}
     numbers = {one.name: number for number, one in enumerate(devices)}
-    return Spread(
+    return DeviceSplit(
         shares=tuple(float(shares.get(one.name, 0.0)) for one in devices) or (1.0,),
         moved=tuple((pattern, numbers.get(where)) for pattern, where in moved_tensors(placement)),
         lends_weights=all(one.kind is not DeviceKind.REMOTE for one in used),
@@ -45,11 +45,11 @@ def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[De
     )
 
 
-def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> Room:
+def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> FreeMemory:
     """What is free, with the devices one by one."""
     free = tuple((one.name, one.free_bytes or 0) for one in devices)
     machine_bytes = psutil.virtual_memory().total
-    return Room(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
+    return FreeMemory(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
 
 
 @dataclass(frozen=True, slots=True)

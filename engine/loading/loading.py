@@ -15,7 +15,7 @@ import psutil
 from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
-from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
+from engine.fit.fit import CacheShape, FitVerdict, all_parts_bytes, check_fit, estimate
 from engine.fit.parallel import choose_parallel, obstacle_of
 from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
@@ -219,7 +219,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
         report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
-        if report.verdict is not Verdict.TOO_LARGE:
+        if report.verdict is not FitVerdict.TOO_LARGE:
             break
         n_ctx //= 2
     check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
@@ -255,7 +255,7 @@ def has_room(path: str, options: LoadOptions) -> bool:
     header = read_header(Path(path))
     shape = _fit_options(options, options.n_ctx or AUTOMATIC_N_CTX)
     report = estimate([header], shape, weights_bytes=[all_parts_bytes(Path(path), header)])
-    return report.verdict is Verdict.FITS
+    return report.verdict is FitVerdict.FITS
 
 
 def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:

@@ -40,7 +40,7 @@ class AcceptanceEstimate:
         self.begin()
 
     def begin(self) -> None:
-        """An answer begins, whose text may be unlike the others'."""
+        """Begin an answer, whose text may be unlike the others'."""
         self._answer_kept = self._answer_expected = ANSWER_WEIGHT
         self._answer_factor = 1.0
 
@@ -50,7 +50,7 @@ class AcceptanceEstimate:
         return any(self._observed)
 
     def chance(self, kind: int) -> float:
-        """Chance of a token of this class."""
+        """Give the chance of a token of this class."""
         return self._mean[kind] * self._answer_factor
 
     @property
@@ -59,7 +59,7 @@ class AcceptanceEstimate:
         return [usual * self._answer_factor for usual in self._mean]
 
     def observe(self, kinds: Sequence[int], num_kept: int) -> None:
-        """Of tokens of these classes the first so many were kept; the one after them, if any, was not."""
+        """Record that of tokens of these classes the first so many were kept; the one after them, if any, was not."""
         for depth, kind in enumerate(kinds[: num_kept + 1]):
             is_kept = depth < num_kept
             if self._adapts:
@@ -95,22 +95,22 @@ class AcceptanceEstimate:
 
 
 def text_estimate() -> AcceptanceEstimate:
-    """Of tokens of text, whose classes `text_kinds` gives."""
+    """Make the estimate of tokens of text, whose classes `text_kinds` gives."""
     return AcceptanceEstimate(TEXT_PRIORS, adapts_to_answer=True)
 
 
 def draft_estimate(*, greedy: bool) -> AcceptanceEstimate:
-    """Of tokens of a draft model, whose classes `draft_kind` gives."""
+    """Make the estimate of tokens of a draft model, whose classes `draft_kind` gives."""
     return AcceptanceEstimate(GREEDY_CHANCES if greedy else DRAWN_CHANCES)
 
 
 def draft_kind(confidence: float) -> int:
-    """The class of a token of which the draft is so sure."""
+    """Give the class of a token of which the draft is so sure."""
     return bisect_right(CONFIDENCES, confidence)
 
 
 def text_kinds(draft: Draft) -> list[int]:
-    """The class of each token of a text match: whether only one thing ever followed, the match's length, its place."""
+    """Give each token's class in a text match: whether only one thing ever followed, the match's length, its place."""
     ambiguous = int(draft.match_length > 1)
     whole = len(AMBIGUOUS_CHANCES) + _PLACES * bisect_left(MATCH_LENGTHS, draft.match_length)
     scores = draft.scores if draft.scores is not None else [_ONCE_OF_ONCE] * len(draft.ids)

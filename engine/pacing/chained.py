@@ -40,7 +40,7 @@ class ChainedDraft:
         self._match_length = self._match_length or draft.match_length
 
     def draft(self) -> Draft:
-        """The whole proposal."""
+        """Give the whole proposal."""
         if not self.ids:
             return _EMPTY
         q = [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
@@ -78,7 +78,7 @@ class ChainedDrafter:
         self._model.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """As many tokens as ``limit`` allows, unless one of them ends the answer."""
+        """Give as many tokens as ``limit`` allows, unless one of them ends the answer."""
         self._chain, self._kinds = chain, kinds = ChainedDraft(), []
         self._model_ran = False
         text = self._text.propose(history, limit)
@@ -109,7 +109,7 @@ class ChainedDrafter:
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:
-        """Classes of the first tokens of ``text``, as many as are likelier to be accepted than the draft model's."""
+        """Give the classes of the first tokens of ``text`` that are likelier to be accepted than the draft model's."""
         kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
         for i, kind in enumerate(kinds):
             if self._text_chances.chance(kind) < model_chance:
@@ -132,7 +132,7 @@ class _UntilTextMatches:
         return True
 
     def worth_running(self, drawn_id: int) -> bool:
-        """Whether no text promises more."""
+        """Say whether no text promises more."""
         text = self._text.propose_after((drawn_id,), self._room)
         if not self._drafter.likely_classes(text):
             return True

@@ -6,6 +6,7 @@ at first; a constant draft length is wrong on one or the other.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -128,11 +129,11 @@ class CostCurve:
         return dict(sorted(self._known.items()))
 
     def padded(self, num_tokens: int) -> int:
-        """How many tokens a pass should carry where ``num_tokens`` are wanted: more where more are cheaper."""
+        """Give how many tokens a pass should carry where ``num_tokens`` are wanted: more where more are cheaper."""
         return self._cheapest[num_tokens] if num_tokens <= MAX_PASS else num_tokens
 
     def cost_ms(self, num_tokens: int) -> float:
-        """Cost of a pass for ``num_tokens``, padded where that is cheaper."""
+        """Give the cost of a pass for ``num_tokens``, padded where that is cheaper."""
         return self._costs_ms[min(num_tokens, MAX_PASS) - 1]
 
     def plain_share(self, num_tokens: int) -> float | None:
@@ -141,7 +142,7 @@ class CostCurve:
         return self._measured[1] / measured_ms if measured_ms else None
 
     def observe(self, num_tokens: int, milliseconds: float) -> None:
-        """A pass of this many tokens took so long: correct its own cost, and the level of all a little."""
+        """Record the milliseconds of a pass: correct the cost of its size, and the level of all a little."""
         if num_tokens > MAX_PASS or milliseconds <= 0.0:
             return
         self._since_refresh += 1
@@ -209,15 +210,21 @@ class CostCurve:
         self._refresh()
 
     def _believed(self) -> dict[int, float]:
-        """What is known, and what a few tries make of the rest: where dearer than hoped, believed with every one more.
+        """Give milliseconds of known sizes, and of tried ones: where dearer than hoped, believed with every try more.
 
-        Of an unknown size the first try counts at once where it is cheaper than the shape says.
+        Of an unknown size the first try counts at once where it is cheaper than the shape says, which goes on from the
+        size below that is known or tried.
         """
-        believed = dict(self._known)
+        believed, plain_ms = dict(self._known), self._known[1]
+        known, left = sorted(self._known.items()), 1
         for n, tried in sorted(self._observed_passes.items()):
-            hoped_ms = _follow_shape(believed, self._shape)[n]
+            place = bisect_left(known, (n, 0.0))
+            left = max(left, known[place - 1][0])
+            right = known[place] if place < len(known) else None
+            hoped_ms = _shaped_ms(n, (left, believed[left]), right, plain_ms, self._shape)
             share = tried.count / ENOUGH_TRIES if tried.least_ms > hoped_ms else 1.0
             believed[n] = hoped_ms * pow(tried.least_ms / hoped_ms, share)
+            left = n
         return believed
 
     def _refresh(self) -> None:
@@ -237,7 +244,7 @@ class CostCurve:
 
 
 def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, most: int = 512) -> int:
-    """How many more tokens than ``num_tokens`` a pass may have to take no longer than ``most_ms``; at most ``most``.
+    """Give how many more tokens than ``num_tokens`` a pass may have within ``most_ms``; at most ``most``.
 
     ``costs_ms`` are of passes of 1, 2, ... tokens; beyond the last it goes on as at its end.
     """
@@ -251,28 +258,41 @@ def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, mo
 
 
 def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[float]:
-    """Cost of each size in milliseconds, from known ones (that of one token among them) and a shape in plain passes.
-
-    Between known sizes: a straight line, with the steps that the shape has there. Beyond the last: as the shape goes
-    on, from there or from a plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no
-    more than two: of so few nothing follows.)
-    """
-    plain_ms, last = known_ms[1], max(known_ms)
-    line, shape_line = _straight_lines(known_ms), _straight_lines({n: shape[n] for n in known_ms})
-    costs = [max(ms + plain_ms * (shape[n] - shape_line[n]), _LEAST * ms) for n, ms in enumerate(line[: last + 1])]
-    last_ms, grown = known_ms[last], max(shape[last] - 1.0, 0.0)
-    slope_ms = max(last_ms - plain_ms, 0.0) / grown if grown else plain_ms
-    for n in range(last + 1, MAX_PASS + 1):
-        more = max(shape[n] - shape[last], 0.0)
-        cost_ms = min(last_ms + more * slope_ms, last_ms + more * last_ms / shape[last])
-        if last < _MIN_INFORMATIVE <= n:
-            cost_ms = min(cost_ms, max(last_ms, plain_ms * shape[n]))
-        costs.append(cost_ms)
+    """Cost in milliseconds of sizes 0 to `MAX_PASS`, of known ones (that of one token among them) and a shape."""
+    plain_ms, points = known_ms[1], sorted(known_ms.items())
+    costs = [plain_ms]
+    for left, right in pairwise([*points, None]):
+        assert left is not None  # noqa: S101  (only the last point has nothing behind it)
+        costs.append(left[1])
+        end = MAX_PASS + 1 if right is None else right[0]
+        costs += [_shaped_ms(n, left, right, plain_ms, shape) for n in range(left[0] + 1, end)]
     return costs
 
 
+def _shaped_ms(
+    n: int, left: tuple[int, float], right: tuple[int, float] | None, plain_ms: float, shape: list[float]
+) -> float:
+    """Give milliseconds of a size between two points (tokens, ms), or behind the last, by a shape in plain passes.
+
+    Between: a straight line, with the steps that the shape has there. Behind: as the shape goes on, from there or from
+    a plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no more than two: of so few
+    nothing follows.)
+    """
+    (last, last_ms) = left
+    if right is not None:
+        line_ms = last_ms + (right[1] - last_ms) * (n - last) / (right[0] - last)
+        step = shape[n] - (shape[last] + (shape[right[0]] - shape[last]) * (n - last) / (right[0] - last))
+        return max(line_ms + plain_ms * step, _LEAST * line_ms)
+    grown, more = max(shape[last] - 1.0, 0.0), max(shape[n] - shape[last], 0.0)
+    slope_ms = max(last_ms - plain_ms, 0.0) / grown if grown else plain_ms
+    cost_ms = min(last_ms + more * slope_ms, last_ms + more * last_ms / shape[last])
+    if last < _MIN_INFORMATIVE <= n:
+        cost_ms = min(cost_ms, max(last_ms, plain_ms * shape[n]))
+    return cost_ms
+
+
 def _straight_lines(points: Mapping[int, float]) -> list[float]:
-    """Values at 0 to `MAX_PASS` on straight lines between the points; flat before the first and after the last."""
+    """Give values at 0 to `MAX_PASS` on straight lines between the points; flat before the first and after the last."""
     ordered = sorted((n, value) for n, value in points.items() if 1 <= n <= MAX_PASS)
     values = [ordered[0][1]] * (MAX_PASS + 1)
     for (left, left_value), (right, right_value) in pairwise([*ordered, (MAX_PASS + 1, ordered[-1][1])]):

@@ -21,7 +21,7 @@ class DraftCosts:
     """One for a loaded draft."""
 
     def __init__(self, draft: Loaded, asked_threads: int | None, store: CostStore, key: str) -> None:
-        """What is found out is kept in ``store`` under ``key``."""
+        """Keep what is found out in ``store`` under ``key``."""
         self._draft, self._asked, self._store, self._key = draft, asked_threads, store, key
         self._control = self._new_control(draft.context.threads)
         self._capped = False  # by the target, which gave cores up that the draft wants as well
@@ -32,7 +32,7 @@ class DraftCosts:
     # ---- measuring --------------------------------------------------------------------------------------------------
 
     def load_saved(self) -> float | None:
-        """What an earlier start kept: milliseconds of a step, and the threads; None where nothing was."""
+        """Give what an earlier start kept: milliseconds of a step, and the threads; None where nothing was."""
         kept = self._store.get(self._key)
         if kept is None:
             return None
@@ -70,7 +70,7 @@ class DraftCosts:
         self._control = self._new_control(chosen)
 
     def measure_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:
-        """What one more token takes now, drafted for a target of ``n_vocab`` tokens.
+        """Give what one more token takes now, drafted for a target of ``n_vocab`` tokens.
 
         Raises:
             DecodeError: a pass failed.
@@ -99,7 +99,7 @@ class DraftCosts:
         self._draft.context.set_threads(min(count, target.threads) if capped and target is not None else count)
 
     def observe_draft_step(self, step_ms: float) -> None:
-        """A token took the draft so long: another program may want its cores, or have left them."""
+        """Record the milliseconds of a drafted token: another program may want its cores, or have left them."""
         if self._capped or self._draft.model.gpu_layers:
             return
         before = self._control.reason
@@ -109,6 +109,6 @@ class DraftCosts:
             self._notice = said("draft model: {why}", why=self._control.reason)
 
     def pop_notice(self) -> str:
-        """A sentence where its threads changed for good since the last time, else nothing."""
+        """Give a sentence where its threads changed for good since the last time, else nothing."""
         news, self._notice = self._notice, ""
         return news

@@ -42,7 +42,6 @@ class PacedDrafter:
         self._was_plain = False  # the last pass that was asked for
         self._search_ms, self._num_unsearched = _FIRST_SEARCH_MS, 0
         self._has_drafted = False  # the draft model, for the last pass that was asked for
-        self._reading_ms = 0.0  # what reading the conversation took it there
         self.source = Source.TARGET
 
     def begin(self, history: History, sampler: Sampler) -> None:
@@ -56,11 +55,11 @@ class PacedDrafter:
                 drafter.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """What the pacer finds worth most; possibly nothing."""
+        """Propose what the pacer finds worth most; possibly nothing."""
         self._learn(history)
         if self._model is not None and self._model.failure:
             self._model = None
-        limit = min(limit, self._pacer.max_proposed)
+        limit = min(limit, self._pacer.prices.max_proposed)
         text = self._match_text(history, limit)
         kinds = text_kinds(text)
         model = self._model
@@ -82,30 +81,32 @@ class PacedDrafter:
         return self._draft
 
     def _match_text(self, history: History, limit: int) -> Draft:
-        """Text that could follow."""
+        """Look for text that could follow."""
         if self._text is None or limit <= 0:
             return _EMPTY
         return self._text.propose(history, limit)
 
     def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
-        started = perf_counter()
-        draft = model.propose(history, limit, _Gate(self._pacer, limit))
+        """Have the draft model draft at most so many tokens, and note what that took."""
+        pacer, started = self._pacer, perf_counter()
+        draft = model.propose(history, limit, _Gate(pacer, limit))
         draft_ms = (perf_counter() - started) * 1000.0
-        num_read, read_ms = model.num_read, model.read_s * 1000.0
-        self._reading_ms, self._has_drafted = 0.0, not model.was_stopped
-        if model.was_stopped or self._pacer.has_company:
+        self._has_drafted, reading_ms = not model.was_stopped, 0.0
+        if model.was_stopped:
             return draft
-        if num_read > _FEW_READ:
-            reading_ms = max(read_ms - self._pacer.draft_step_ms, 0.0)
-            self._pacer.observe_reading(num_read, reading_ms)
-            if num_read > FEW_UNREAD:
-                self._reading_ms = reading_ms
-        elif len(draft.ids) > 1:
-            self._pacer.observe_drafting((draft_ms - read_ms) / (len(draft.ids) - 1))
+        if not pacer.has_company:
+            read_ms = model.read_s * 1000.0
+            if model.num_read > _FEW_READ:
+                beside_step_ms = max(read_ms - pacer.prices.draft_step_ms, 0.0)
+                pacer.prices.observe_reading(model.num_read, beside_step_ms)
+                reading_ms = beside_step_ms if model.num_read > FEW_UNREAD else 0.0
+            elif len(draft.ids) > 1:
+                pacer.prices.observe_drafting((draft_ms - read_ms) / (len(draft.ids) - 1))
+        pacer.note_draft(draft.scores or [], reading_ms)
         return draft
 
     def pause_length(self, history: History) -> int:
-        """How many plain passes may follow without `propose`, unless `ends_pause` says so; 0 where it is to be asked.
+        """Give how many plain passes may follow without `propose`, unless `ends_pause` says so; 0: it is to be asked.
 
         What surrounds a plain pass alone takes longer than what surrounds one of many.
         """
@@ -118,7 +119,7 @@ class PacedDrafter:
         return self._pacer.pause_length(has_model=model is not None, num_unread=num_unread)
 
     def ends_pause(self, history: History) -> bool:
-        """Whether text that is worth proposing follows; asked after each plain pass of a rest.
+        """Find out whether text that is worth proposing follows; asked after each plain pass of a pause.
 
         Looking takes some microseconds: much where a pass takes a third of a millisecond, nothing where it takes seven.
         """
@@ -128,7 +129,7 @@ class PacedDrafter:
         started = perf_counter()
         self._num_unsearched = 0
         self._learn(history)
-        text = self._match_text(history, self._pacer.max_proposed)
+        text = self._match_text(history, self._pacer.prices.max_proposed)
         gain, _depth = self._pacer.text_gain(text_kinds(text))
         self._unproposed = text
         elapsed_ms = (perf_counter() - started) * 1000.0
@@ -139,7 +140,7 @@ class PacedDrafter:
 
     @property
     def _search_every(self) -> int:
-        return min(ceil(self._search_ms / (SEARCH_SHARE * self._pacer.plain_ms)), MAX_UNSEARCHED)
+        return min(ceil(self._search_ms / (SEARCH_SHARE * self._pacer.prices.plain_ms)), MAX_UNSEARCHED)
 
     def _learn(self, history: History) -> None:
         """See what became of text that was not proposed: that it comes is as likely as that it would be kept."""
@@ -162,25 +163,13 @@ class PacedDrafter:
         elif self._model is not None and self._has_drafted:
             self._model.observe(num_accepted)
 
-    def observe_pass(self, milliseconds: float, num_accepted: int) -> None:
-        """The pass of the last proposal took so long, with drafting and all around it."""
-        if self._has_drafted:
-            scores = self._draft.scores or []
-            spent_ms = milliseconds - self._reading_ms
-            self._pacer.observe_draft(scores, num_accepted, spent_ms, self._reading_ms)
-
-    def observe_joined_pass(self, num_accepted: int) -> None:
-        """The pass of the last proposal was made with those of other answers: its time says nothing of drafting."""
-        if self._has_drafted:
-            self._pacer.observe_acceptance(self._draft.scores or [], num_accepted)
-
 
 class _Gate:
     """Implements `draft_model.Gate`: drafts on while that pays."""
 
     def __init__(self, pacer: Pacer, limit: int) -> None:
         self._pacer = pacer
-        self._chance = pacer.experience.draft.chance
+        self._chance = pacer.acceptance.draft.chance
         self._room, self._drawn, self._alive = limit, 0, 1.0
 
     def worth_drawing(self, confidence: float) -> bool:

@@ -19,8 +19,8 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, POINTS, QUIET_CORES, STEADY
-from engine.pacing.recapture import WATCHED
-from engine.pacing.recovery import Recovery
+from engine.pacing.graph_replay import WATCHED
+from engine.pacing.rollback_cost import RollbackCost
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sandbox.process import WINDOW_PID
@@ -98,7 +98,7 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -
 def measure_passes(
     sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop
 ) -> dict[int, float]:
-    """Milliseconds of passes of `POINTS` tokens, the least of a few tries, within about ``budget_s`` seconds.
+    """Give milliseconds of passes of `POINTS` tokens, the least of a few tries, within about ``budget_s`` seconds.
 
     What is likely to take longer than is left is left out. Ends early where ``should_stop`` says so once each size was
     tried.
@@ -117,7 +117,7 @@ def measure(
     should_stop: ShouldStop = never_stop,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[int, float]:
-    """The same; ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes buffers up: it does not count.
+    """Do the same; ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes buffers up, uncounted.
 
     A curve from less than one try of each size would be a guess where a pass is dear; ``run_pass`` says what happens
     where it is to stop before that.
@@ -140,7 +140,7 @@ def measure(
 
 
 def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
-    """What a pass takes at most, by those that are known: a token no more than in a smaller one."""
+    """Give what a pass takes at most, by those that are known: a token no more than in a smaller one."""
     return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
 
 
@@ -151,7 +151,7 @@ def few_passes_ms(
     budget_s: float = _BUDGET_S,
     num_before: int = 1,
 ) -> dict[int, float]:
-    """Milliseconds of passes of these sizes, the least of a few; of one where a few take longer than ``budget_s``.
+    """Give milliseconds of passes of these sizes, the least of a few; of one where a few take longer than ``budget_s``.
 
     ``num_before`` plain passes come first, and do not count.
 
@@ -174,8 +174,8 @@ def few_passes_ms(
     return best
 
 
-def measure_recapture(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> list[float]:
-    """Milliseconds of plain passes right behind a larger one, which itself came behind plain ones; see `Recapture`.
+def measure_graph_replay(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> list[float]:
+    """Give milliseconds of plain passes right behind a larger one, itself behind plain ones; see `GraphReplayCost`.
 
     The least of a few tries, for each of them.
 
@@ -208,7 +208,7 @@ class DraftingTimes:
 def measure_drafting(
     sequence: CachedSequence, n_vocab: int, should_stop: ShouldStop = never_stop, budget_s: float = _BUDGET_S
 ) -> DraftingTimes:
-    """What a draft model takes to draw a few tokens for a target of ``n_vocab``, as an answer draws them.
+    """Give what a draft model takes to draw a few tokens for a target of ``n_vocab``, as an answer draws them.
 
     The first try, which fetches the weights from wherever they are, does not count.
 
@@ -251,8 +251,8 @@ def measure_drafting(
     return DraftingTimes(ordered[0] * 1000.0, read_s * 1000.0, is_steady)
 
 
-def measure_recovery(sequence: CachedSequence) -> Recovery | None:
-    """What rejected tokens cost beside the passes: the least of a few; None where the memory simply forgets them.
+def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
+    """Give what rejected tokens cost beside the passes: the least of a few; None where the memory simply forgets them.
 
     Raises:
         DecodeError: a pass failed.
@@ -271,7 +271,7 @@ def measure_recovery(sequence: CachedSequence) -> Recovery | None:
         save_s, restore_s = min(save_s, saved - started), min(restore_s, perf_counter() - saved)
     if empty:
         sequence.clear()
-    return Recovery(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
+    return RollbackCost(sequence.num_snapshots, save_s * 1000.0, restore_s * 1000.0)
 
 
 def room_for(sequence: CachedSequence, num_tokens: int) -> int:

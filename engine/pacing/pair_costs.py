@@ -16,6 +16,7 @@ from engine.errors import DecodeError
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading.loading import Loaded, LoadedModel
+from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import (
     BUDGET_S,
     CHECK_SIZES,
@@ -27,19 +28,18 @@ from engine.pacing.constants import (
 )
 from engine.pacing.cost_curve import CostCurve, tokens_within
 from engine.pacing.draft_costs import DraftCosts
-from engine.pacing.experience_store import ExperienceStore
+from engine.pacing.graph_replay import UNSETTLED, WATCHED, GraphReplayCost
 from engine.pacing.measuring import (
     Interrupted,
     OtherLoad,
     ShouldStop,
     few_passes_ms,
+    measure_graph_replay,
     measure_passes,
-    measure_recapture,
-    measure_recovery,
+    measure_rollback,
     never_stop,
 )
 from engine.pacing.pacer import Pacer
-from engine.pacing.recapture import UNSETTLED, WATCHED, Recapture
 from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
@@ -58,7 +58,7 @@ _MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without one so large is not kep
 
 
 def band_of(num_past: int) -> int:
-    """The band that a cache of so many tokens is in."""
+    """Give the band that a cache of so many tokens is in."""
     return bisect_left(BAND_ENDS, num_past)
 
 
@@ -71,10 +71,10 @@ class PairCosts:
         draft: Loaded | None,
         request: LoadRequest,
         store: CostStore,
-        experience: ExperienceStore | None = None,
+        acceptance: AcceptanceStore | None = None,
         samples: SampleStore | None = None,
     ) -> None:
-        """What is measured is kept in the stores; ``samples`` is what other models' passes are told from."""
+        """Keep what is measured in the stores; ``samples`` is what other models' passes are told from."""
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
@@ -83,10 +83,10 @@ class PairCosts:
         self._shape_key = key_of("shape", bool(target.info.gpu_layers), *machine)
         draft_key = key_of("drafted token", *_facts(draft), request.draft_threads, *machine) if draft else ""
         self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
-        self._experience = experience or ExperienceStore(None)
+        self._acceptance = acceptance or AcceptanceStore(None)
         self._samples = samples or SampleStore()
         self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
-        self._recapture = Recapture() if target.info.gpu_layers else None
+        self._graph_replay = GraphReplayCost() if target.info.gpu_layers else None
         self._control: ThreadControl | None = None
         self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band
         self._measured: set[tuple[int, int]] = set()  # well enough to be kept
@@ -110,7 +110,7 @@ class PairCosts:
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
             self.pacer.restore(main.pacer.numbers)
-            self.pacer.expect_drafting(main.pacer.draft_step_ms, main.pacer.draft_read_ms)
+            self.pacer.expect_drafting(main.pacer.prices.draft_step_ms, main.pacer.prices.draft_read_ms)
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
@@ -148,8 +148,8 @@ class PairCosts:
                 self._use_points(points, doubted=not others.is_low)
             if paced and self._draft is not None and not self._draft.is_measured:
                 self._measure_draft(HURRIED_BUDGET_S, should_stop)
-            if paced and self._recapture is not None and not self._recapture.is_measured:
-                self._measure_recapture(should_stop)
+            if paced and self._graph_replay is not None and not self._graph_replay.is_measured:
+                self._measure_graph_replay(should_stop)
         except Interrupted:
             pass
         except DecodeError:
@@ -195,7 +195,7 @@ class PairCosts:
                 self._measured.clear()
             self._measure_here(budget_s, should_stop)
         self._measure_draft(budget_s, should_stop)
-        self._measure_recapture(should_stop)
+        self._measure_graph_replay(should_stop)
         self._is_checked = fits or not should_stop()
 
     def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
@@ -213,18 +213,18 @@ class PairCosts:
         if others.is_low:
             self._measured.add(self._curve_key)
 
-    def _measure_recapture(self, should_stop: ShouldStop) -> None:
+    def _measure_graph_replay(self, should_stop: ShouldStop) -> None:
         """Measure what passes cost those behind them, where that is over soon; else answers tell it."""
-        if self._recapture is None or self.pacer is None:
+        if self._graph_replay is None or self.pacer is None:
             return
         if 4 * WATCHED * self.pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
-            self._recapture.use_measured(measure_recapture(self._target.sequence, should_stop))
+            self._graph_replay.use_measured(measure_graph_replay(self._target.sequence, should_stop))
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
-        """Whether a few quick passes take what the curve in use says."""
+        """Say whether a few quick passes take what the curve in use says."""
         known = self._curves[self._curve_key].known_ms
         sizes = [size for size in CHECK_SIZES if size in known]
-        num_before = 1 if self._recapture is None else UNSETTLED
+        num_before = 1 if self._graph_replay is None else UNSETTLED
         found = few_passes_ms(self._target.sequence, sizes, should_stop, num_before=num_before)
         return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
 
@@ -239,7 +239,7 @@ class PairCosts:
         self._select_curve()
 
     def _shape(self) -> dict[int, float] | None:
-        """How passes grow on this machine, by what was measured of another model."""
+        """Give how passes grow on this machine, by what was measured of another model."""
         kept = self._store.get(self._shape_key)
         return kept.bands[min(kept.bands)] if kept is not None else None
 
@@ -270,14 +270,14 @@ class PairCosts:
     # ---- kept -------------------------------------------------------------------------------------------------------
 
     def request_check(self) -> None:
-        """Passes were far quicker than the curve in force says: idle time has to look at it again."""
+        """Ask for another look at the curve in idle time: passes were far quicker than it says."""
         (self._main or self)._is_checked = False  # noqa: SLF001  (of the same class)
 
     def save(self) -> None:
         """Keep what is known well for the next start."""
         if self._control is None or self.pacer is None:
             return
-        self._experience.put(self._pair_key, self.pacer.numbers)
+        self._acceptance.put(self._pair_key, self.pacer.numbers)
         best = self._control.best
         bands = {band: self._curves[threads, band].known_ms for threads, band in self._measured if threads == best}
         bands = {band: points for band, points in bands.items() if max(points) >= _MIN_SAVED_SIZE}
@@ -286,8 +286,8 @@ class PairCosts:
             points = bands[min(bands)]
             self._store.put(self._shape_key, SavedCosts(best, {0: {n: ms / points[1] for n, ms in points.items()}}))
             keep_sample(self._samples, self._target, best, points_ms=points)
-        if self._draft is not None and self._draft.save(self.pacer.draft_step_ms):
-            step_ms, of_target = self.pacer.draft_step_ms, Path(self._target.info.path)
+        if self._draft is not None and self._draft.save(self.pacer.prices.draft_step_ms):
+            step_ms, of_target = self.pacer.prices.draft_step_ms, Path(self._target.info.path)
             keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=step_ms, target=of_target)
 
     def _load_saved(self) -> None:
@@ -320,7 +320,7 @@ class PairCosts:
     # ---- while answering --------------------------------------------------------------------------------------------
 
     def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
-        """Passes of the target took so long. A sentence where the number of threads changed for good, else nothing."""
+        """Record milliseconds of passes; give a sentence where the number of threads changed for good, else nothing."""
         control = self._control
         if control is None:
             return ""
@@ -356,7 +356,7 @@ class PairCosts:
         return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1) / max(self._read_excess, 1.0))
 
     def observe_draft_step(self, step_ms: float) -> None:
-        """A token took the draft model so long."""
+        """Record the milliseconds of a drafted token."""
         if self._draft is not None:
             self._draft.observe_draft_step(step_ms)
 
@@ -377,13 +377,13 @@ class PairCosts:
             self._curves[place] = CostCurve(self._nearest(place).known_ms, self._shape(), guessed=True)
         curve = self._curves[place]
         if self.pacer is None:
-            self.pacer = Pacer(curve, recovery=measure_recovery(self._target.sequence), recapture=self._recapture)
-            self.pacer.restore(self._experience.get(self._pair_key))
+            self.pacer = Pacer(curve, rollback=measure_rollback(self._target.sequence), graph_replay=self._graph_replay)
+            self.pacer.restore(self._acceptance.get(self._pair_key))
         elif self.pacer.curve is not curve:
             self.pacer.use(curve)
 
     def _nearest(self, place: tuple[int, int]) -> CostCurve:
-        """Of the same threads before another number's, of a lower band before a higher."""
+        """Choose one of the same threads before another number's, of a lower band before a higher."""
         threads, band = place
         key = min(self._curves, key=lambda one: (one[0] != threads, abs(one[0] - threads), abs(one[1] - band), one[1]))
         return self._curves[key]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.pacing.pacer import Decision
+from engine.pacing.pacer import Decision, Pacer
+from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.records import Source
 
 
@@ -35,7 +36,7 @@ class TracedPass:
     sources: tuple[Source, ...] = ()
 
     def as_json(self) -> str:
-        """As one line; times are milliseconds."""
+        """Give it as one line; times are milliseconds."""
         decision = self.decision
         line: dict[str, object] = {"token": self.token}
         if decision is not None:
@@ -54,6 +55,30 @@ class TracedPass:
 
 
 OnTrace = Callable[[TracedPass], None]
+
+
+class PassTracer:
+    """Implements `PassObserver` before the pacer learns from a pass: it tells what was believed until then."""
+
+    def __init__(self, on_trace: OnTrace, num_prompt: int, pacer: Pacer | None) -> None:
+        """Tell every pass behind a prompt of so many tokens; ``pacer`` is there where it decides."""
+        self._on_trace, self._num_prompt, self._pacer = on_trace, num_prompt, pacer
+
+    def on_pass(self, report: PassReport) -> None:
+        """See `PassObserver`."""
+        self._tell(report.num_history, report.num_accepted, report.total_ms, tuple(report.draft.provenance))
+
+    def on_plain_run(self, report: PlainRunReport) -> None:
+        """See `PassObserver`."""
+        for number, milliseconds in enumerate(report.passes_ms):
+            self._tell(report.num_history + number, 0, milliseconds, ())
+
+    def _tell(self, num_history: int, num_kept: int, milliseconds: float, sources: tuple[Source, ...]) -> None:
+        decision = plain_ms = token_ms = None
+        if (pacer := self._pacer) is not None:
+            decision, plain_ms, token_ms = pacer.decision, pacer.prices.plain_ms, pacer.token_ms
+        token = num_history - self._num_prompt
+        self._on_trace(TracedPass(token, decision, len(sources), num_kept, milliseconds, plain_ms, token_ms, sources))
 
 
 def _rounded(value: float | None) -> float | None:

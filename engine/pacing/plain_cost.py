@@ -25,11 +25,11 @@ class PlainCost:
 
     def __init__(self, pacer: Pacer) -> None:
         self._pacer = pacer
-        self._first_ms = pacer.plain_ms
+        self._first_ms = pacer.prices.plain_ms
         self._implied_ms: deque[float] = deque(maxlen=_LATELY)
 
     def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
-        """Passes of so many tokens took so many milliseconds each."""
+        """Record the milliseconds of passes of so many tokens each."""
         share = self._pacer.curve.plain_share(num_tokens)
         if share is not None:
             self._implied_ms.extend(milliseconds * share for milliseconds in passes_ms)
@@ -37,7 +37,7 @@ class PlainCost:
     @property
     def reported_ms(self) -> float | None:
         """Milliseconds of a plain pass with all around it; None where they are not to be compared with."""
-        last_ms = comparable_ms(self._first_ms, self._pacer.plain_ms)
+        last_ms = comparable_ms(self._first_ms, self._pacer.prices.plain_ms)
         return last_ms if 1.0 / MOST_OFF <= self._ratio_to_curve() <= MOST_OFF else None
 
     @property
@@ -46,14 +46,14 @@ class PlainCost:
         return 0.0 < self._ratio_to_curve() < 1.0 / MOST_OFF
 
     def _ratio_to_curve(self) -> float:
-        """What the answer's passes say of a plain one, in times of what the curve says; 0 where they say nothing."""
+        """Give a plain pass by the answer's passes, in times of what the curve says; 0 where they say nothing."""
         if not self._implied_ms:
             return 0.0
         return median(self._implied_ms) / self._pacer.curve.cost_ms(1)
 
 
 def comparable_ms(first_ms: float, last_ms: float) -> float | None:
-    """What a plain pass cost during an answer, by its cost at the beginning and now; None where they differ much.
+    """Give what a plain pass cost during an answer, by its cost at the beginning and now; None where they differ much.
 
     A cost measured at rest says nothing of an answer beside another program, and the passes of that answer correct it
     too slowly: by 2 % each. On two cores that became busy a gain of 1.21 was told as a loss, of 0.94.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from engine.sentences import Sentence, said
+
+if TYPE_CHECKING:
+    from engine.pacing.pacer import Pacer
 
 TEXT = said("n-gram on: the text repeats")
 TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
@@ -22,12 +26,28 @@ class Explanation:
         self._num_idle = 0
 
     def begin(self) -> None:
-        """Another answer begins: that drafting was asked for in the last one explains nothing of it."""
+        """Begin another answer: that drafting was asked for in the last one explains nothing of it."""
         if self.state == AS_ASKED:
             self.state = self.reason = ""
 
-    def next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
-        """What to say something about: the state that begins with this choice; None where nothing changes.
+    def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
+        """Follow the pacer's last decision, taken of text of these classes and with a draft model or without.
+
+        Where the state has not changed no sentence is made: it would take longer than all the rest.
+        """
+        drafted, average = pacer.acceptance.drafted, pacer.drafting_average() if has_model else None
+        pays = average is not None and average.tokens > average.cost
+        decision = pacer.decision
+        state = self._next_state(
+            decision.choice.value, is_probe=decision.is_probe, pays=pays, has_model=has_model, has_text=bool(text)
+        )
+        if state is None and self.is_guess and drafted.is_observed:
+            state = self.state
+        if state is not None:
+            self._update(state, pacer, text, pays=pays, has_model=has_model)
+
+    def _next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
+        """Give what to say something about: the state that begins with this choice; None where nothing changes.
 
         Probes and single text matches change nothing.
 
@@ -52,13 +72,34 @@ class Explanation:
             state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
-    def update(self, state: str, reason: str, *, is_guess: bool = False) -> None:
-        """Set the state and the sentence that explains it."""
-        self.state, self.reason, self.is_guess = state, reason, is_guess
+    def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
+        """Begin a state with the sentence that explains it."""
+        prices, drafted = pacer.prices, pacer.acceptance.drafted
+        accepted, is_observed = drafted.chance(0), drafted.is_observed
+        self.state, self.is_guess = state, False
+        if state == TEXT_RESTS:
+            of_text = pacer.acceptance.text
+            self.reason = text_not_paying(
+                of_text.chance(text[0]), pacer.text_break_even(len(text)), is_observed=of_text.is_observed
+            )
+        elif state == "text":
+            step = prices.draft_step_ms / prices.plain_ms
+            self.reason = TEXT if pays or not has_model else text_without_draft(step, accepted, is_observed=is_observed)
+        else:
+            self.is_guess = not is_observed
+            if state == "draft" and pays:
+                self.reason = drafting(accepted, is_observed=is_observed)
+            else:
+                rollback = prices.rollback
+                rejection_ms = rollback.rejection_ms(prices.curve) if rollback and not rollback.num_snapshots else None
+                as_asked = state == AS_ASKED
+                self.reason = not_paying(
+                    accepted, pacer.break_even(), rejection_ms, as_asked=as_asked, is_observed=is_observed
+                )
 
 
 def break_even(pays: Callable[[float], bool]) -> float | None:
-    """The least acceptance per token that ``pays``; None where not even 1 does."""
+    """Give the least acceptance per token that ``pays``; None where not even 1 does."""
     if not pays(1.0):
         return None
     low, high = 0.0, 1.0
@@ -69,14 +110,14 @@ def break_even(pays: Callable[[float], bool]) -> float | None:
 
 
 def drafting(accepted: float, *, is_observed: bool) -> Sentence:
-    """Drafting pays; of tokens at depth 1 such a share is ``accepted``, or expected to be where none was seen yet."""
+    """Say that drafting pays; of tokens at depth 1 a share is ``accepted``, or expected to be where none was seen."""
     return said("draft on: {share}", share=_at_first(accepted, is_observed=is_observed))
 
 
 def not_paying(
     accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_observed: bool
 ) -> Sentence:
-    """Drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
+    """Say that drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
     share, needs = _at_first(accepted, is_observed=is_observed), _needs(needed)
     if rejection_ms is None:
         why = said("{share}, {needs}", share=share, needs=needs)
@@ -90,7 +131,7 @@ def not_paying(
 
 
 def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool) -> Sentence:
-    """Text that came before does not pay below the acceptance ``needed``."""
+    """Say that text that came before does not pay below the acceptance ``needed``."""
     percent = accepted * 100
     share = said("{percent:.0f}% accepted", percent=percent)
     if not is_observed:
@@ -99,7 +140,7 @@ def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool)
 
 
 def text_without_draft(cost: float, accepted: float, *, is_observed: bool) -> Sentence:
-    """Text pays, a draft model does not: a drafted token takes ``cost`` of a pass."""
+    """Say that text pays, a draft model does not: a drafted token takes ``cost`` of a pass."""
     share = _at_first(accepted, is_observed=is_observed)
     return said(
         "n-gram on: the text repeats; the draft is not used: a drafted token costs {percent:.0f}% of a pass, {share}",
@@ -108,7 +149,7 @@ def text_without_draft(cost: float, accepted: float, *, is_observed: bool) -> Se
 
 
 def _at_first(share: float, *, is_observed: bool) -> Sentence:
-    """What nobody has seen yet is not told as seen."""
+    """Say what is expected apart from what was seen."""
     if is_observed:
         return said("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
     return said("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)

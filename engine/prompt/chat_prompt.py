@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
-from engine.prompt.message_forms import PROBE, ArgumentForm, Conversation, MessageForms, arguments_of
+from engine.prompt.message_forms import PROBE, ArgumentForm, MessageForms, TemplateInput, arguments_of
 from engine.prompt.pictures import IdsOfPicture, PictureMarks, beside_results
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
@@ -107,7 +107,7 @@ class PromptBuilder:
             return ToolFormat.NONE, said("its chat template takes none")
         try:
             self._find_form()
-            asked = self._render(Conversation((_QUESTION,), (_TOOL,)), {})
+            asked = self._render(TemplateInput((_QUESTION,), (_TOOL,)), {})
             if _TOOL["function"]["description"] not in asked:
                 return ToolFormat.NONE, said("its chat template takes none")
             found = next(filter(None, map(self._format_with, ArgumentForm)), ToolFormat.NONE)
@@ -128,7 +128,7 @@ class PromptBuilder:
             Message("tool", f"{PROBE}result", tool_call_id=_CALL.call_id, name=_CALL.name),
         )
         try:
-            text = self._render(Conversation(messages, (_TOOL,), arguments=form), {})
+            text = self._render(TemplateInput(messages, (_TOOL,), arguments=form), {})
         except TemplateRefusedError:
             return ToolFormat.NONE
         begin = text.rfind(_QUESTION.content) + len(_QUESTION.content)
@@ -225,10 +225,10 @@ class PromptBuilder:
         mark = self._typed.mark_for([self._source, begun, *words, *_texts_of(messages, tools), pictures.mark])
         variables = {name: self._protected(value, mark) for name, value in variables.items()}
 
-        def render(form: Conversation) -> str:
+        def render(form: TemplateInput) -> str:
             return self._render(form, variables, mark)
 
-        conversation = Conversation(tuple(messages), tuple(tools))
+        conversation = TemplateInput(tuple(messages), tuple(tools))
         text = self._forms.rendered(conversation, render, tuple(sorted(variables.items())))
         text = _with_reasoning_ended(text, begun, ends_reasoning=ends_reasoning)
         return text + self._typed.protect(begun, mark), mark, pictures
@@ -378,7 +378,7 @@ class PromptBuilder:
 
     def _render_plain(self, messages: Sequence[Message], variables: Variables = MappingProxyType({})) -> str:
         """Render messages without tools, as they are."""
-        form = Conversation(tuple(messages))
+        form = TemplateInput(tuple(messages))
         try:
             return self._render(form, variables)
         except TemplateRefusedError as refusal:
@@ -418,7 +418,7 @@ class PromptBuilder:
             return {self._typed.protect(str(key), mark): self._protected(inner, mark) for key, inner in value.items()}
         return [self._protected(inner, mark) for inner in value] if isinstance(value, list | tuple) else value
 
-    def _render(self, form: Conversation, variables: Variables, mark: str = "") -> str:
+    def _render(self, form: TemplateInput, variables: Variables, mark: str = "") -> str:
         if form.tools:
             given_tools = self._protected(form.tools, mark)
             functions = json.dumps([tool.get("function") for tool in given_tools], ensure_ascii=False, indent=4)

@@ -50,7 +50,7 @@ class ArgumentForm(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class TemplateInput:
     """What a template is given. Without tools it gets None for them, or an empty list (``has_list``)."""
 
     messages: tuple[Message, ...]
@@ -59,8 +59,8 @@ class Conversation:
     arguments: ArgumentForm = ArgumentForm.OBJECT
 
 
-Rewrite = Callable[[Conversation], Conversation]
-Render = Callable[[Conversation], str]
+Rewrite = Callable[[TemplateInput], TemplateInput]
+Render = Callable[[TemplateInput], str]
 
 
 def arguments_of(call: ToolCall, form: ArgumentForm) -> Any:  # noqa: ANN401  (JSON)
@@ -79,7 +79,7 @@ class MessageForms:
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, tuple[Rewrite, ...]] = OrderedDict()
 
-    def rendered(self, conversation: Conversation, render: Render, settings: Hashable = ()) -> str:
+    def rendered(self, conversation: TemplateInput, render: Render, settings: Hashable = ()) -> str:
         """Render ``conversation`` in the form that carries all of its messages.
 
         ``settings`` are what the template is told beside the messages: another value may need another form.
@@ -110,12 +110,12 @@ class MessageForms:
                         return text
             raise TemplateError(refusal.message, "Change what was said last, or choose another model.") from refusal
 
-    def _find(self, probe: Conversation, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
+    def _find(self, probe: TemplateInput, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
         found, lost, refusal = _first_that_carries(probe, render)
         if found is not None:
             return found
         if lost is None:
-            if _first_that_carries(Conversation((Message("user", PROBE),)), render)[0] is None and refusal is not None:
+            if _first_that_carries(TemplateInput((Message("user", PROBE),)), render)[0] is None and refusal is not None:
                 raise refusal  # it takes nothing at all
             lost = _first_refused(probe, render)
         reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
@@ -136,7 +136,7 @@ class MessageForms:
 
 
 def _first_that_carries(
-    probe: Conversation, render: Render
+    probe: TemplateInput, render: Render
 ) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
     """The rewrites that carry all words; else the place of the first lost one in the plainest form, and a refusal."""
     lost: int | None = None
@@ -163,12 +163,12 @@ def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...
         yield way
 
 
-def _lost_words(probe: Conversation, text: str) -> list[int]:
+def _lost_words(probe: TemplateInput, text: str) -> list[int]:
     """The places of words that a rendered text has not."""
     return [place for place, word in _words(probe) if word not in text]
 
 
-def _first_refused(probe: Conversation, render: Render) -> int:
+def _first_refused(probe: TemplateInput, render: Render) -> int:
     """The message with which the refusals begin."""
     end = time.monotonic() + TRIED_S
     for length in range(1, len(probe.messages)):
@@ -199,7 +199,7 @@ def _shape(message: Message) -> Hashable:
     return message.role, bool(message.content.strip()), calls
 
 
-def _kind(probe: Conversation) -> Hashable:
+def _kind(probe: TemplateInput) -> Hashable:
     """What conversations of one kind share: all but words and ids."""
     ids = {id_: place for place, id_ in enumerate(dict.fromkeys(_ids(probe.messages)))}
     shapes = tuple((_shape(m), tuple(ids[one] for one in _ids([m]))) for m in probe.messages)
@@ -213,7 +213,7 @@ def _ids(messages: Sequence[Message]) -> Iterator[str]:
             yield message.tool_call_id
 
 
-def _probe(conversation: Conversation, kept: Sequence[int]) -> Conversation:
+def _probe(conversation: TemplateInput, kept: Sequence[int]) -> TemplateInput:
     """The same kind of conversation with a word of its own in each place."""
     messages = []
     for place, message in enumerate(conversation.messages[one] for one in kept):
@@ -236,7 +236,7 @@ def _probe_arguments(call: ToolCall, word: str) -> str:
     return json.dumps({"key": word}) if _object_of(call.arguments) is not None else word
 
 
-def _words(probe: Conversation) -> Iterator[tuple[int, str]]:
+def _words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
     for place, message in enumerate(probe.messages):
         if message.content:
             yield place, message.content
@@ -261,13 +261,13 @@ def _object_of(arguments: str) -> dict[str, Any] | None:
 # What follows are the rewrites. Each gives the conversation itself where there is nothing to do.
 
 
-def _drop_silent(given: Conversation) -> Conversation:
+def _drop_silent(given: TemplateInput) -> TemplateInput:
     """Messages that say nothing are none."""
     said_something = tuple(m for m in given.messages if m.content.strip() or m.tool_calls or m.role == "tool")
     return replace(given, messages=said_something) if said_something else given
 
 
-def _merge_systems(given: Conversation) -> Conversation:
+def _merge_systems(given: TemplateInput) -> TemplateInput:
     """One system message, in front."""
     systems = [message.content for message in given.messages if message.role == "system"]
     others = tuple(message for message in given.messages if message.role != "system")
@@ -276,7 +276,7 @@ def _merge_systems(given: Conversation) -> Conversation:
     return replace(given, messages=(Message("system", JOINT.join(systems)), *others))
 
 
-def _one_call_each(given: Conversation) -> Conversation:
+def _one_call_each(given: TemplateInput) -> TemplateInput:
     """One call in a message, with its result behind it."""
     messages, answers = list[Message](), _answers(given.messages)
     for place, message in enumerate(given.messages):
@@ -313,7 +313,7 @@ def _answers_to(messages: Sequence[Message], place: int, call: ToolCall) -> list
     return found
 
 
-def _words_apart(given: Conversation) -> Conversation:
+def _words_apart(given: TemplateInput) -> TemplateInput:
     """Words beside a call are a message of their own."""
     messages = list[Message]()
     for message in given.messages:
@@ -324,7 +324,7 @@ def _words_apart(given: Conversation) -> Conversation:
     return replace(given, messages=tuple(messages))
 
 
-def _calls_as_text(given: Conversation) -> Conversation:
+def _calls_as_text(given: TemplateInput) -> TemplateInput:
     """Calls are words of the assistant, results words of the user."""
     messages = list[Message]()
     for message in given.messages:
@@ -341,7 +341,7 @@ def _calls_as_text(given: Conversation) -> Conversation:
     return replace(given, messages=tuple(messages))
 
 
-def _system_to_user(given: Conversation) -> Conversation:
+def _system_to_user(given: TemplateInput) -> TemplateInput:
     """What the system said stands in front of what the user says next."""
     messages = list[Message]()
     is_system = False
@@ -354,7 +354,7 @@ def _system_to_user(given: Conversation) -> Conversation:
     return replace(given, messages=tuple(messages))
 
 
-def _open_with_user(given: Conversation) -> Conversation:
+def _open_with_user(given: TemplateInput) -> TemplateInput:
     """A greeting answers a user who said nothing."""
     first = next((place for place, message in enumerate(given.messages) if message.role != "system"), None)
     if first is None or given.messages[first].role == "user":
@@ -362,7 +362,7 @@ def _open_with_user(given: Conversation) -> Conversation:
     return replace(given, messages=(*given.messages[:first], Message("user", ""), *given.messages[first:]))
 
 
-def _join_neighbours(given: Conversation) -> Conversation:
+def _join_neighbours(given: TemplateInput) -> TemplateInput:
     """Neighbours of one role, and results of one call, are one message."""
     joined = list[Message]()
     for message in given.messages:
@@ -380,12 +380,12 @@ def _join_neighbours(given: Conversation) -> Conversation:
     return replace(given, messages=tuple(joined))
 
 
-def _list_of_tools(given: Conversation) -> Conversation:
+def _list_of_tools(given: TemplateInput) -> TemplateInput:
     """An empty list of tools: templates that were written for tools only cannot do without."""
     return given if given.tools else replace(given, has_list=True)
 
 
-def _short_ids(given: Conversation) -> Conversation:
+def _short_ids(given: TemplateInput) -> TemplateInput:
     """Ids of calls with nine letters and digits, as templates of Mistral demand them."""
     messages = tuple(
         replace(
@@ -403,7 +403,7 @@ def _short_id(call_id: str) -> str:
     return call_id if is_short else hashlib.blake2s(call_id.encode("utf-8", "replace")).hexdigest()[:_ID_CHARS]
 
 
-def _describe_tools(given: Conversation) -> Conversation:
+def _describe_tools(given: TemplateInput) -> TemplateInput:
     """Tools, and what they take, with one type and a description each, if an empty one."""
     return replace(given, tools=tuple(_with_described_function(tool) for tool in given.tools))
 
@@ -435,15 +435,15 @@ def _described(schema: object) -> dict[str, object]:
     return found
 
 
-def _arguments_as_text(given: Conversation) -> Conversation:
+def _arguments_as_text(given: TemplateInput) -> TemplateInput:
     return replace(given, arguments=ArgumentForm.TEXT) if _has_calls(given) else given
 
 
-def _arguments_wrapped(given: Conversation) -> Conversation:
+def _arguments_wrapped(given: TemplateInput) -> TemplateInput:
     return replace(given, arguments=ArgumentForm.WRAPPED) if _has_calls(given) else given
 
 
-def _has_calls(given: Conversation) -> bool:
+def _has_calls(given: TemplateInput) -> bool:
     return any(message.tool_calls for message in given.messages)
 
 
@@ -490,15 +490,15 @@ def _with_details(rewrites: tuple[Rewrite, ...]) -> Iterator[tuple[Rewrite, ...]
         yield from ((*rewrites, *chosen) for chosen in combinations(more, count))
 
 
-def _applied(conversation: Conversation, rewrites: Sequence[Rewrite]) -> Conversation:
+def _applied(conversation: TemplateInput, rewrites: Sequence[Rewrite]) -> TemplateInput:
     for rewrite in rewrites:
         conversation = rewrite(conversation)
     return conversation
 
 
-def _ways(conversation: Conversation) -> Iterator[tuple[Rewrite, ...]]:
+def _ways(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
     """The rewrites that change a conversation, alone and together: the closest to it first, none twice."""
-    seen = list[Conversation]()
+    seen = list[TemplateInput]()
     plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]
     for rewrites in chain(_WAYS, plainest):
         if len(seen) >= MAX_TRIED and rewrites not in plainest:

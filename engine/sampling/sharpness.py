@@ -1,4 +1,4 @@
-"""How much sharper than its own distribution a draft had better be drawn from, so that more of it is kept.
+"""The temperature at which a draft is drawn, relative to the target's, that maximises acceptance.
 
 Learnt while answers are written, from rows of both models.
 """
@@ -12,7 +12,7 @@ from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution
 
 # q to the power of e is q at the temperature T / e. A draft that knows less than its target gains by up to a twentieth
-# with the higher ones, one as good as its target loses: packaging/measure/draft_temperatures.py.
+# with the higher ones, one as good as its target loses (see `DraftModelDrafter`).
 EXPONENTS = (1.0, 1.5, 2.5, 4.0)
 _FIRST = 1.5  # gains half of it, and costs little where it is wrong
 # The sharper, the more often is drawn what was seen ahead, which need not be drafted again. A token drafted again takes
@@ -25,7 +25,7 @@ _MOST_TOKENS = 1024  # of wider distributions the power takes longer than it giv
 _POWERS = np.array(EXPONENTS)[:, None]
 
 
-class Sharpened(Distribution):
+class TemperedDistribution(Distribution):
     """A power of ``origin``, over the same tokens."""
 
     __slots__ = ("origin",)
@@ -35,7 +35,7 @@ class Sharpened(Distribution):
         self.origin = origin
 
 
-class Sharpness:
+class DraftTemperature:
     """The exponent for one pair of models: of `EXPONENTS` the one that has most kept, and little drafted again.
 
     Exact, as q is set before the token is drawn and stays with it, and depends on what came before that token only.
@@ -67,12 +67,12 @@ class Sharpness:
             return q
         probs = q.probs**self.exponent
         probs /= np.add.reduce(probs)
-        return Sharpened(probs, q.ids, q)
+        return TemperedDistribution(probs, q.ids, q)
 
     def observe(self, p: Distribution, q: Distribution) -> None:
         """Of a token that was drafted by ``q``, sharpened or not, the target has found ``p``."""
         self._num_passes += 1
-        origin = q.origin if isinstance(q, Sharpened) else q
+        origin = q.origin if isinstance(q, TemperedDistribution) else q
         if self._num_passes % _EVERY or origin.ids is None or not _can_change(origin):
             return
         powers = origin.probs**_POWERS

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LibraryError
+from engine.errors import NativeLibraryError
 from engine.sandbox.limits import end_with_parent, quiet_crashes
 from engine.sandbox.process import child_command, child_environment, creation_flags
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     quiet_crashes()
     try:
         answer = library_facts(Path(arguments[0]) if arguments else None)
-    except LibraryError as error:
+    except NativeLibraryError as error:
         answer = {"error": error.message}
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
     sys.stdout.flush()

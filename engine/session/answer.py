@@ -17,9 +17,10 @@ from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.grammar.constraint import GrammarConstraint
 from engine.interfaces import Tokenizer
+from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.drafter import PacedDrafter
-from engine.pacing.pace import choose_pace
 from engine.pacing.pacer import Pacer
+from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_cost import PlainCost
 from engine.prompt.chat_prompt import PromptBuilder
@@ -80,7 +81,7 @@ class AnswerPlan:
 
 
 class Answer:
-    """The making of one answer, as a stream of events."""
+    """The making of one answer, as a stream of events; implements `PassObserver`."""
 
     def __init__(self, target: CachedSequence, tokenizer: Tokenizer, prompt: PromptBuilder, plan: AnswerPlan) -> None:
         request, pacer = plan.request, plan.pacer
@@ -98,11 +99,11 @@ class Answer:
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         # What plain decoding would cost is known at a fixed depth, too.
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
-        self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
+        self._draft_length = choose_draft_length(request.mode, request.depth, can_pace=pacer is not None)
         self._canonical = decides_ties(request)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
-        self.stats.depth = 0 if self._pace.paced else self._pace.depth
-        self.stats.decisions += [self._pace.reason, *plan.notes]
+        self.stats.depth = 0 if self._draft_length.paced else self._draft_length.depth
+        self.stats.decisions += [self._draft_length.reason, *plan.notes]
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
         """Run it. `Finished` comes last, unless an `EngineError` is raised."""
@@ -214,12 +215,12 @@ class Answer:
         if self._plan.constraint is not None:
             self._plan.constraint.begin(len(prompt))
         sampler = Sampler(request.sampling, banned, self._plan.constraint, banned_before=ends_from)
-        pacer = self._plan.pacer if self._pace.paced else None
+        pacer = self._plan.pacer if self._draft_length.paced else None
         speculation = Speculation(
             self._target, self._plan.drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
         )
         if pacer is not None:
-            pacer.pays_rework = self._plan.tie_bound is not None
+            pacer.prices.pays_rework = self._plan.tie_bound is not None
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
@@ -247,11 +248,11 @@ class Answer:
         plan, bound = self._plan, self._plan.tie_bound
         return LoopConfig(
             pacer=pacer,
-            costs=plan.pacer,
+            prices=plan.pacer.prices if plan.pacer is not None else None,
             tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
-            on_pass=self._on_pass,
             on_first_look=plan.on_first_look,
             on_trace=plan.on_trace,
+            observers=(self,),
             num_logprobs=self._request.top_logprobs,
         )
 
@@ -262,7 +263,7 @@ class Answer:
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
-        """The next tokens; None where a stop ended the pass in the middle."""
+        """Give the next tokens; None where a stop ended the pass in the middle."""
         try:
             return self._next_block(speculation, wanted)
         except DecodeError:
@@ -271,7 +272,7 @@ class Answer:
             return None
 
     def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
-        """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
+        """Make a pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
         is_eog, drafter = self._tokenizer.is_eog, self._plan.drafter
         is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
         if self._plan.tie_bound is None and not is_looked_at:
@@ -282,9 +283,19 @@ class Answer:
                 return speculation.run_plain(
                     rest, TEXT_INTERVAL_S, lambda history: ends(history) or drafter.ends_pause(history)
                 )
-        return speculation.step(self._pace.depth, wanted)
+        return speculation.step(self._draft_length.depth, wanted)
 
-    def _on_pass(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+    def on_pass(self, report: PassReport) -> None:
+        """See `PassObserver`. What a pass that was made with others' took says nothing of this answer."""
+        if not report.is_joined:
+            self._observe_passes(report.num_decoded, (report.forward_ms,))
+
+    def on_plain_run(self, report: PlainRunReport) -> None:
+        """See `PassObserver`."""
+        if not report.num_joined:
+            self._observe_passes(1, report.forward_ms)
+
+    def _observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
         if self.plain_cost is not None:  # before another curve is in force
             self.plain_cost.observe_passes(num_tokens, passes_ms)
         on_pass = self._plan.on_pass
@@ -324,12 +335,12 @@ class Answer:
         return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top, top_ids)
 
     def _bytes_of(self, token_id: int) -> bytes:
-        """What a token stands for; of a control token its name."""
+        """Give what a token stands for; of a control token its name."""
         return self._tokenizer.piece(token_id) or self._tokenizer.token_text(token_id).encode("utf-8", "replace")
 
 
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
-    """Whether the last token of a history ends an answer."""
+    """Say whether the last token of a history ends an answer."""
     return lambda history: is_eog(int(history[-1]))
 
 
@@ -364,7 +375,7 @@ def _joined_summary(stats: StatsRecorder) -> Sentence:
 
 
 def _tie_summary(stats: StatsRecorder, margin: float) -> Sentence:
-    """What tie-safe decoding did; ``margin`` in logits."""
+    """Give what tie-safe decoding did; ``margin`` in logits."""
     if stats.tie_checks == 1:
         ties = said("1 near tie (margin under {margin:.4f}) decided as in plain decoding", margin=margin)
     else:

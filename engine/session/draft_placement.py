@@ -53,18 +53,18 @@ class DraftPlacement:
         self._store, self._gpus = store, gpus or find_gpus
 
     def has_choice(self, request: LoadRequest, target: LoadedModel) -> bool:
-        """Whether the place is open: nobody asked for one, and the target is on a graphics processor."""
+        """Say whether the place is open: nobody asked for one, and the target is on a graphics processor."""
         was_asked = request.draft_gpu_layers is not None or bool(request.draft_devices)
         can = library.supports_gpu() or target_options(request).may_leave_main_memory
         return can and not was_asked and bool(target.model.gpu_layers)
 
     def is_processor_faster(self, path: str, options: LoadOptions) -> bool | None:
-        """What was found of a draft that was opened with these ``options`` before; None where nothing was."""
+        """Give what was found of a draft that was opened with these ``options`` before; None where nothing was."""
         known = self.known_best(path, options)
         return None if known is None else known.gpu_layers == 0
 
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
-        """The options of the place that was found fastest; None where not all places were measured."""
+        """Give the options of the place that was found fastest; None where not all places were measured."""
         places = (options, *self._other_places(options))
         kept = [self._store.get(self._key(path, one)) for one in places]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
@@ -123,7 +123,7 @@ class DraftPlacement:
         return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
 
     def _other_places(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
-        """The processor; and each graphics processor by itself, where there are several."""
+        """Give the processor; and each graphics processor by itself, where there are several."""
         gpus = shared_by_default(self._gpus())
         alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
         kept = (one for one in alone if one.placement.devices != options.placement.devices)
@@ -131,7 +131,7 @@ class DraftPlacement:
 
 
 def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
-    """What a step of ``one`` takes; where that fails, both are closed."""
+    """Give what a step of ``one`` takes; where that fails, both are closed."""
     try:
         if options.gpu_layers == 0:
             choose_threads(one, asked_threads, (1,), _BUDGET_S)
@@ -152,13 +152,13 @@ def _step(costs: SavedCosts) -> float:
 
 
 def _is_worth_trying(draft: LoadedModel) -> bool:
-    """Whether all of it came to the graphics processor, so that memory is not short, and it is small enough."""
+    """Say whether all of it came to the graphics processor, so that memory is not short, and it is small enough."""
     whole = draft.model.gpu_layers > draft.model.n_layer
     return whole and draft.can_rollback and draft.info.size_bytes <= LARGEST_BYTES
 
 
 def step_ms(draft: LoadedModel) -> float:
-    """Milliseconds of a drafted token, drawn as an answer draws it: the least of a few tries.
+    """Give milliseconds of a drafted token, drawn as an answer draws it: the least of a few tries.
 
     Raises:
         DecodeError: a pass failed.

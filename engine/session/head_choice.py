@@ -84,7 +84,7 @@ class HeadChoice:
         progress: Callable[[float], bool],
         should_stop: Callable[[], bool],
     ) -> LoadedHead | None:
-        """The head in a file; None where the file is a model of its own.
+        """Give the head in a file; None where the file is a model of its own.
 
         Raises:
             DraftRefusedError: it does not belong to this target.
@@ -120,7 +120,7 @@ def explained(path: str) -> Iterator[None]:
 
 
 def is_head_file(path: str) -> bool:
-    """Whether a file holds a head of another model. What cannot be read is none: opening it says why."""
+    """Say whether a file holds a head of another model. What cannot be read is none: opening it says why."""
     try:
         return bool(head_method(read_header(Path(path))))
     except EngineError:

@@ -41,8 +41,8 @@ from engine.loading.loading import (
     with_parallel,
     with_room_for,
 )
+from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import BUDGET_S
-from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
@@ -50,7 +50,7 @@ from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
-from engine.sampling.sharpness import Sharpness
+from engine.sampling.sharpness import DraftTemperature
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
@@ -103,12 +103,12 @@ class Session:
         self._past = PastText(past_folder)
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
-        self._experience = ExperienceStore(cost_folder)
+        self._acceptance = AcceptanceStore(cost_folder)
         self._samples = SampleStore(cost_folder)
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
-        self._sharpness = Sharpness()
+        self._sharpness = DraftTemperature()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
@@ -211,7 +211,7 @@ class Session:
             self._use_draft(head)
 
     def _use_draft(self, draft: Loaded) -> None:
-        self._draft, self._sharpness = draft, Sharpness()
+        self._draft, self._sharpness = draft, DraftTemperature()
         self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
         self._join_batch(draft)
 
@@ -228,7 +228,7 @@ class Session:
         if self._costs is not None:
             self._costs.save()
         other = Session()
-        other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
+        other._store, other._acceptance, other.interrupt = self._store, self._acceptance, self.interrupt
         other._request = self._request if with_draft else replace(self._request, draft=None)
         other._prompt, other._inspect = self._prompt, self._inspect
         other._target = open_beside(target, n_ctx)
@@ -261,7 +261,7 @@ class Session:
 
     def _make_lane(self, number: int) -> Session:
         target, other = self._loaded(), Session(self._inspect)
-        other._store, other._experience, other._samples = self._store, self._experience, self._samples
+        other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
         other._request, other._prompt, other.interrupt = self._request, self._prompt, self.interrupt
         other._past, other.states, other.batcher, other._lane = self._past, self.states, self.batcher, number
         other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
@@ -292,7 +292,7 @@ class Session:
         batcher.evict = self.states.leave
 
     def leave(self) -> None:
-        """An answer of this lane has ended: what its sequences hold is kept elsewhere, but that of the first lane."""
+        """End an answer of this lane: what its sequences hold is kept elsewhere, but that of the first lane."""
         if self._lane:
             self.states.leave(self._lane)
 
@@ -310,21 +310,21 @@ class Session:
         It keeps no conversations, and is stopped by the same `interrupt`.
         """
         other = Session(self._inspect)
-        other._store, other._experience, other._samples = self._store, self._experience, self._samples
+        other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
         other._heads, other.interrupt = HeadChoice(self._heads.inspect), self.interrupt
         other._sight = Sight(self._sight.inspect)
         return other
 
     @staticmethod
     def _draft_beside(draft: Loaded, target: LoadedModel, n_ctx: int) -> Loaded:
-        """The same draft with a context of its own, for a target that is beside its own."""
+        """Give the same draft with a context of its own, for a target that is beside its own."""
         if isinstance(draft, LoadedHead):
             return draft.beside(target)
         assert isinstance(draft, LoadedModel)  # noqa: S101  (what is no head is a model)
         return open_beside(draft, n_ctx, narrows=True)
 
     def ready(self) -> EngineReady:
-        """What is loaded, and why which mode cannot run."""
+        """Give what is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
         is_own = isinstance(self._draft, LoadedHead) and self._draft.is_own
@@ -456,7 +456,7 @@ class Session:
             self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
-        """The ids that ``request`` would be answered from, for whoever asks another engine the same.
+        """Give the ids that ``request`` would be answered from, for whoever asks another engine the same.
 
         Raises:
             EngineError: no model is loaded, it is much too long, or the template refuses the messages.
@@ -467,7 +467,7 @@ class Session:
             return self.prompts.of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
-        """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
+        """Give how far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
 
         In a pass of one token, as in plain decoding, without penalties. Where a seed draws, its Gumbel numbers times
         the temperature are added: the greater sum wins. What the cache holds of it is not read again.
@@ -487,7 +487,7 @@ class Session:
         return gap
 
     def count_tokens(self, text: str | PictureSize) -> int | None:
-        """How many tokens a text has for the loaded model, or a picture of a size; None where none is loaded."""
+        """Give how many tokens a text has for the loaded model, or a picture of a size; None where none is loaded."""
         if not isinstance(text, str):
             return None if self._target is None else self._sight.count(*text)
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
@@ -547,7 +547,7 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            stores = (self._store, self._experience, self._samples)
+            stores = (self._store, self._acceptance, self._samples)
             self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
         return self._costs
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,8 +24,6 @@ from engine.prompt.pictures import cannot_see
 from engine.records import ChatRequest, LoadRequest, ModelInfo
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
-
-log = logging.getLogger(__name__)
 
 
 def trust(_target: Path, _side: Path, _should_stop: Callable[[], bool]) -> None:
@@ -80,14 +77,14 @@ class Sight:
         return self._opened
 
     def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
-        """From now on pictures in prompts go through this encoder, if there is one."""
+        """Have pictures in prompts go through this encoder from now on, if there is one."""
         self._encoder, self._opened = encoder, None
         if encoder is not None:
             target.sequence.runs = encoder.runs_for(target.context)
             prompt.ids_of_picture = encoder.ids_of
 
     def beside(self, target: LoadedModel) -> Sight:
-        """The same for another context of the target."""
+        """Give the same for another context of the target."""
         other = Sight(self.inspect)
         other._encoder, other._owns_encoder = self._encoder, False
         if self._encoder is not None:
@@ -95,7 +92,7 @@ class Sight:
         return other
 
     def ids_in(self, request: ChatRequest) -> frozenset[int]:
-        """The ids that the places of a request's pictures will have; none where it has no pictures.
+        """Give the ids that the places of a request's pictures will have; none where it has no pictures.
 
         Raises:
             PictureError: a picture cannot be taken, or the target does not see.
@@ -142,7 +139,7 @@ class Sight:
 
 
 def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
-    """The fields of a loaded target's facts that say whether it sees."""
+    """Give the fields of a loaded target's facts that say whether it sees."""
     if encoder is None:
         return {"sees": False}
     return {"sees": True, "unused": tuple(part for part in info.unused if part != PICTURES)}

@@ -116,7 +116,7 @@ class Summariser:
         return self._count(Message("user", text))
 
     def _plan(self, request: ChatRequest) -> SummaryPlan | None:
-        """As few of the oldest turns as leave room for summary and answer; None where that cannot be."""
+        """Give as few of the oldest turns as leave room for summary and answer; None where that cannot be."""
         length = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._n_ctx // ROOM_SHARE))
         room = max(self._least_room, self._n_ctx // ROOM_SHARE)
         first = 1 if request.messages[0].role == "system" else 0
@@ -161,7 +161,7 @@ def _note(num_messages: int) -> Sentence:
 
 
 def _tidied(text: str, *, cut: bool) -> str:
-    """The summary without what was thought before it; one that was cut ends with its last whole sentence."""
+    """Give the summary without what was thought before it; one that was cut ends with its last whole sentence."""
     text = _THOUGHT.sub("", text).strip()
     if cut:
         ends = [match.end() for match in _SENTENCE_END.finditer(text)]

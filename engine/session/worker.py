@@ -207,7 +207,7 @@ class EngineWorker:
         return free[0]
 
     def _may_begin(self, session: Session, asked: Asked, free_lanes: list[int]) -> bool:
-        """Whether something may begin now, beside the answers that run."""
+        """Say whether something may begin now, beside the answers that run."""
         if isinstance(asked.request, Order):
             return not isinstance(asked.request, ForgetPast)  # what runs still learns, and is to be forgotten, too
         return bool(free_lanes) and session.batcher.has_room and self._can_share(session, asked)
@@ -248,7 +248,7 @@ class EngineWorker:
             self._queue.end_idle()
 
     def _is_preempted(self, session: Session) -> bool:
-        """Whether a request waits for measuring to end; texts are counted between its passes."""
+        """Say whether a request waits for measuring to end; texts are counted between its passes."""
         while not self._queue.is_awaited() and self._count_slice(session):
             pass
         return self._queue.is_awaited(max_rank=BACKGROUND)
@@ -320,7 +320,7 @@ class EngineWorker:
         asked.on_event(JobEnded(value, request_id=asked.number))
 
     def _between_steps(self, session: Session) -> None:
-        """In a job: count texts, and end what waits and was cancelled."""
+        """Count texts in a job, and end what waits and was cancelled."""
         self._count_slice(session)
         while (asked := self._queue.take_cancelled()) is not None:
             if isinstance(asked.request, ChatRequest):

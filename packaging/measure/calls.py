@@ -3,7 +3,7 @@
     python packaging/measure/calls.py --target T.gguf [--draft D.gguf] [--temperature 0] [--minutes 3] [--state FILE]
         [--variants plain,auto,held] [--after-a-call] [--rounds 1] [--show]
 
-Each question of `QUESTIONS` is asked with the same ten tools, in each variant in turn, the order turning round as well:
+Each question of `calls.json` is asked with its ten tools, in each variant in turn, the order turning round as well:
 ``plain`` decodes plainly and holds nothing, ``auto`` drafts, ``held`` drafts and holds calls in their form,
 ``plain-held`` holds them without drafting, ``unforced`` is ``held`` without the tokens that the form forces, and
 ``no-outlines`` is ``auto`` without text of what calls look like. ``--after-a-call`` puts a question before each,
@@ -58,97 +58,11 @@ VARIANTS = {  # the mode, and whether calls are held
     "no-outlines": (Mode.AUTO, False),
 }
 SYSTEM = "You are a helpful assistant. Call a tool where it helps; then answer the user in words with its result."
-
-
-def text(words: str) -> dict[str, object]:
-    """The schema of an argument that is a text."""
-    return {"type": "string", "description": words}
-
-
-def tool(name: str, words: str, required: Sequence[str], **properties: object) -> ToolDefinition:
-    """A definition of a tool."""
-    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-    return ToolDefinition(name, words, schema, "measured")
-
-
-PATH = text("Path of the file, absolute or relative to the working folder")
-TOOLS = (
-    tool("read_text_file", "Read a whole file as text.", ["path"], path=PATH, head={"type": "integer"}),
-    tool("write_file", "Create a file, or overwrite it.", ["path", "content"], path=PATH, content=text("Its text")),
-    tool(
-        "move_file",
-        "Move or rename a file or folder.",
-        ["source", "destination"],
-        source=text("Path that is there"),
-        destination=text("Path that it gets"),
-    ),
-    tool("list_directory", "List files and folders of a folder.", ["path"], path=text("Path of the folder")),
-    tool(
-        "search_files",
-        "Search a folder for files whose names match a pattern.",
-        ["path", "pattern"],
-        path=text("Path of the folder"),
-        pattern=text("Pattern, such as *.py"),
-    ),
-    tool("get_current_time", "Tell the time in a time zone.", ["timezone"], timezone=text("IANA time zone name")),
-    tool(
-        "convert_time",
-        "Convert a time between time zones.",
-        ["source_timezone", "time", "target_timezone"],
-        source_timezone=text("IANA time zone name"),
-        time=text("Time, as HH:MM"),
-        target_timezone=text("IANA time zone name"),
-    ),
-    tool("calculate", "Compute an arithmetic expression.", ["expression"], expression=text("Such as 2 * (3 + 4)")),
-    tool(
-        "create_event",
-        "Put an event into the calendar.",
-        ["title", "date", "duration_minutes"],
-        title=text("Its title"),
-        date=text("Date, as YYYY-MM-DD"),
-        duration_minutes={"type": "integer", "description": "How long it takes"},
-        priority={"type": "string", "enum": ["low", "normal", "high"]},
-    ),
-    tool(
-        "send_message",
-        "Send a message to a person.",
-        ["recipient", "subject", "body"],
-        recipient=text("Address of the person"),
-        subject=text("Subject line"),
-        body=text("Text of the message"),
-    ),
+TASKS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+TOOLS = tuple(
+    ToolDefinition(tool["name"], tool["description"], tool["parameters"], "measured") for tool in TASKS["tools"]
 )
-QUESTIONS = (
-    "What is in notes/meeting-2026-03-14.txt?",
-    "Show me the first 20 lines of src/server/configuration.yaml.",
-    "Read /srv/anna/projects/paceline/README.md, please.",
-    "Create a file todo.txt with the lines: buy milk, call the dentist, water the plants.",
-    "Write “hello world” into drafts/greeting.txt.",
-    "Rename reports/2025-summary-draft.md to reports/2025-summary-final.md.",
-    "Move invoices/march/invoice-20931.pdf to archive/2026/invoice-20931.pdf.",
-    "Which files are in /var/www/static/images?",
-    "List the folder notes/recipes.",
-    "Find all Python files below /srv/anna/projects.",
-    "Are there any files named test_*.js in src/components?",
-    "What time is it in America/Argentina/Buenos_Aires now?",
-    "Tell me the current time in Europe/Berlin.",
-    "It is 14:30 in Asia/Tokyo. What time is that in Europe/London?",
-    "Convert 09:15 from America/New_York to Australia/Sydney.",
-    "How much is 1284 * 37 + 90210 / 6?",
-    "How many seconds are in 3 days, 4 hours and 20 minutes? Use the tool.",
-    "Put “Quarterly planning with the hardware team” into my calendar on 2026-04-21 for 90 minutes.",
-    "Add a high priority event “Dentist” on 2026-05-02, 45 minutes.",
-    "Send a message to jonas.weber@example.com with the subject “Delivery on Friday” and the text “The delivery comes"
-    " on Friday between nine and eleven.”",
-    "Write to maria@example.org, subject “Minutes of the meeting”: “The minutes are in notes/meeting-2026-03-14.txt.”",
-    "Search /etc for files whose name matches *.conf.",
-    "Compute (17.5 - 3.25) * 12 ** 2.",
-    "Read the file data/measurements/2026-02-28/sensor-041.csv and tell me what it is about.",
-    "Move everything.log from incoming to /srv/anna/logs/everything-2026-02.log.",
-    "What time is 23:45 in Pacific/Auckland in America/Los_Angeles?",
-    "Create notes/summary.md with the text “# Summary\n\nAll tests pass. Two warnings are left.”",
-    "List what is in src/server, please.",
-)
+QUESTIONS = tuple(TASKS["questions"])
 
 
 @dataclass(frozen=True)

@@ -43,26 +43,7 @@ from engine.session.worker import EngineWorker  # noqa: E402
 from ui.window.main_window import MainWindow  # noqa: E402
 
 NUM_WORDS = 30_000
-SYLLABLES = (
-    "ba",
-    "con",
-    "de",
-    "er",
-    "fi",
-    "gra",
-    "hu",
-    "in",
-    "ka",
-    "lo",
-    "mi",
-    "no",
-    "pre",
-    "qua",
-    "ri",
-    "sta",
-    "te",
-    "un",
-)
+SYLLABLES = "ba con de er fi gra hu in ka lo mi no pre qua ri sta te un"
 NUM_TYPED = 40  # words of the vocabulary, common and rare, typed beside these
 TYPED = ("the conversation", "spain", "unter", "prelo mi", "a", "zzz", "stagra conde", "kaka")
 LONGEST_WAIT_S = 30.0
@@ -95,7 +76,7 @@ def words(rng: random.Random) -> list[str]:
     found = ["the", "a", "of", "and", "to", "conversation", "spain"]
     seen = set(found)
     while len(found) < NUM_WORDS:
-        word = "".join(rng.choices(SYLLABLES, k=rng.randint(1, 5)))
+        word = "".join(rng.choices(SYLLABLES.split(), k=rng.randint(1, 5)))
         if word not in seen:
             seen.add(word)
             found.append(word)

@@ -9,25 +9,27 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from unittest import mock
 
 import numpy as np
-from curves import InjectedCurve, random_curve
 from numpy.typing import NDArray
-from pair import Pair, open_pair
 from scipy import stats
-from scripted_pair import unseeded
 
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Draft, Drafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing.constants import MAX_DEPTH
+from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
-from engine.records import Mode, SamplingParams
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.records import Message, Mode, SamplingParams
 from engine.sampling.sampler import History, Sampler
-from engine.sampling.sharpness import Sharpness
+from engine.sampling.sharpness import DraftTemperature
+from engine.session.drafter_choice import DraftersByMode
 
 NUM_POSITIONS = 3
 SEEDS_APART = 10**7
@@ -39,6 +41,66 @@ RUN_SEEDS = 5 * 10**4  # and so does every mode and depth: text drafts of any de
 DEPTH = 3
 PER_CURVE = 250  # answers until the pacer is given other costs
 MODES = ("off", "ngram", "suffix", "draft", "auto")
+_SIZES = (1, 2, 3, 4, 6, 8, 16, 32)
+_COSTLY = (2, 3, 6)  # in tokens: on some machines these cost more than a few tokens more
+_STEP = 1.6
+
+
+def random_curve(rng: np.random.Generator) -> dict[int, float]:
+    """Costs of passes that make any depth the best one: cheap or dear, and half of them a staircase that pads."""
+    steps = rng.exponential(rng.choice([0.02, 0.2, 1.0]), len(_SIZES) - 1)
+    costs = dict(zip(_SIZES, np.concatenate(([1.0], 1.0 + np.cumsum(steps))).tolist(), strict=True))
+    stepped = bool(rng.integers(2))
+    return {size: cost * (_STEP if stepped and size in _COSTLY else 1.0) for size, cost in costs.items()}
+
+
+class InjectedCurve(CostCurve):
+    """Stays as it was made, whatever passes really take; counts the passes that it has padded."""
+
+    def __init__(self, costs_ms: dict[int, float]) -> None:
+        super().__init__(costs_ms)
+        self.num_padded = 0
+
+    def observe(self, num_tokens: int, milliseconds: float) -> None:
+        """Learn nothing."""
+
+    def padded(self, num_tokens: int) -> int:
+        """See `CostCurve.padded`. The loop asks once a pass."""
+        carried = super().padded(num_tokens)
+        self.num_padded += carried > num_tokens
+        return carried
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Target, draft and the prompts' maker."""
+
+    target: LoadedModel
+    draft: LoadedModel
+    prompts: PromptBuilder
+
+    def drafter(self, mode: Mode, sharpness: DraftTemperature | None, pacer: Pacer | None = None) -> Drafter:
+        """Make the drafter of a mode; ``sharpness`` is learnt from answer to answer, as in the app."""
+        vocab = self.target.model.vocab
+        model = DraftModelDrafter(self.draft.sequence, vocab.n_vocab, vocab.eog_ids)
+        model.sharpness = sharpness
+        return DraftersByMode().drafter(mode, model, pacer)
+
+    def ids(self, text: str, begun: str = "") -> History:
+        """Ids of a chat prompt whose answer has ``begun``; raw where the model has no chat template."""
+        if self.target.model.chat_template:
+            ids = self.prompts.build((Message("user", text),))
+            ids += self.target.model.vocab.tokenize(begun, special=False)
+        else:
+            ids = self.prompts.raw(f"{text} {begun}")
+        return np.asarray(ids, dtype=np.int32)
+
+
+def open_pair(options: argparse.Namespace) -> Pair:
+    """Load both models of the command line."""
+    target = open_model(options.target, LoadOptions(n_ctx=2048))
+    draft = open_model(options.draft, LoadOptions(n_ctx=2048))
+    return Pair(target, draft, PromptBuilder(target.model.vocab, target.model.chat_template))
 
 
 @dataclass
@@ -56,14 +118,14 @@ class Answers:
     """The beginnings of answers in one mode, at one depth or paced."""
 
     def __init__(self, pair: Pair, mode: Mode, depth: int | None, wrap: Callable[[Drafter], Drafter]) -> None:
-        """``depth`` None paces: a curve of `curves.random_curve` decides for some answers, then another."""
+        """``depth`` None paces: a curve of `random_curve` decides for some answers, then another."""
         self._pair = pair
         self._depth = depth
         self._rng = np.random.default_rng(1)
         self._num_answers = 0
         self._curve = InjectedCurve(random_curve(self._rng))
         self._pacer = Pacer(self._curve, 0.05) if depth is None and mode is not Mode.OFF else None
-        self._sharpness = None if wrap is DropsUnsureTail else Sharpness()
+        self._sharpness = None if wrap is DropsUnsureTail else DraftTemperature()
         self._drafter = wrap(pair.drafter(mode, self._sharpness, self._pacer))
         self.totals = Totals()
 
@@ -80,7 +142,9 @@ class Answers:
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
         observe = self._sharpness.observe if self._sharpness is not None else None
         config = LoopConfig(pacer=self._pacer, on_first_look=observe)
-        speculation = Speculation(target, self._drafter, unseeded(sampling), recorder, prompt, config)
+        # One that draws as without a seed, but the same numbers each time.
+        sampler = Sampler(replace(sampling, seed=None), random=np.random.default_rng(sampling.seed))
+        speculation = Speculation(target, self._drafter, sampler, recorder, prompt, config)
         ids: list[int] = []
         while len(ids) < NUM_POSITIONS and speculation.room > 0:
             before, padded = recorder.proposed, self._curve.num_padded

@@ -34,11 +34,11 @@ from app.benchmark.journal import Journal
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers import llama_server
 from app.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
-from app.benchmark.prompts import Prompt, distinct, read_prompts
+from app.benchmark.prompts import BenchmarkPrompt, distinct, read_prompts
 from app.benchmark.ratios import ratio_of
 from app.benchmark.report import Report, make_report
-from app.benchmark.runner import Plan, Runner
-from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, Run, Variant
+from app.benchmark.runner import BenchmarkPlan, Runner
+from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, BenchmarkRun, Variant
 from app.cli.bench import Progress, report_stop, settings_of, terminated_like_interrupted
 from app.cli.output import fail, notify
 from app.cli.run import open_session
@@ -67,8 +67,8 @@ class Stage:
     """What one stage asks. ``configs`` are the server's."""
 
     name: str
-    prompts: list[Prompt]
-    plan: Plan
+    prompts: list[BenchmarkPrompt]
+    plan: BenchmarkPlan
     configs: tuple[str, ...]
 
 
@@ -89,7 +89,7 @@ class Done:
     """How far a stage came."""
 
     report: Report
-    runs: list[Run]
+    runs: list[BenchmarkRun]
     status: int
 
     @property
@@ -104,7 +104,7 @@ def main() -> int:
     deadline = time.monotonic() + options.minutes * 60.0
     state = options.state or default_state(options)
     open_home(state)
-    plan = Plan(tuple(options.temperature), SamplingParams(seed=0), options.max_tokens)
+    plan = BenchmarkPlan(tuple(options.temperature), SamplingParams(seed=0), options.max_tokens)
     load = LoadRequest(options.target, options.draft, options.ctx)
     try:
         server = server_of(options)
@@ -132,7 +132,7 @@ def main() -> int:
 
 
 def run_stages(
-    bench: Bench, plan: Plan, prompts: dict[str, list[Prompt]], options: argparse.Namespace
+    bench: Bench, plan: BenchmarkPlan, prompts: dict[str, list[BenchmarkPrompt]], options: argparse.Namespace
 ) -> dict[str, Done]:
     """The stages that are wanted. The final needs the whole scan, of which it asks nothing by itself."""
     scan = Stage(SCAN, prompts[SCAN], plan, configs_of(bench))
@@ -198,7 +198,7 @@ def configs_of(bench: Bench) -> tuple[str, ...]:
     return (*TEXT_CONFIGS, *(DRAFT_CONFIGS if bench.ready.draft is not None else ()))
 
 
-def choose(runs: Sequence[Run], temperature: float) -> tuple[Variant, ...]:
+def choose(runs: Sequence[BenchmarkRun], temperature: float) -> tuple[Variant, ...]:
     """Plain and `auto` with all that is like them, and the best of ours, of our fixed depths and of the server's."""
     same = [run for run in runs if run.temperature == temperature]
     variants = list(dict.fromkeys(run.variant for run in same))
@@ -223,7 +223,7 @@ def server_of(options: argparse.Namespace) -> PeerRequest | None:
     return peers[0] if peers else None
 
 
-def read_workload(options: argparse.Namespace, stage: str) -> list[Prompt]:
+def read_workload(options: argparse.Namespace, stage: str) -> list[BenchmarkPrompt]:
     """The first prompts of each kind.
 
     Raises:
@@ -233,7 +233,7 @@ def read_workload(options: argparse.Namespace, stage: str) -> list[Prompt]:
     folder = options.prompts or next(
         folder for folder in (WORKLOADS / "real", WORKLOADS) if any(folder.glob("*.jsonl"))
     )
-    found: dict[str, list[Prompt]] = {}
+    found: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in distinct(prompt for file in sorted(folder.glob("*.jsonl")) for prompt in read_prompts(file)):
         found.setdefault(prompt.category, []).append(prompt)
     kinds = options.kinds or list(found)

@@ -1,14 +1,13 @@
 """Measures speed, always as a ratio between things alternated in one run.
 
     python packaging/measure/speed.py loop --target T.gguf
-    python packaging/measure/speed.py modes --target PADDED.gguf --draft D.gguf
     python packaging/measure/speed.py seeds --target T.gguf --draft D.gguf --temperature 0.8 --minutes 5
 
 `loop` sets our plain loop, events included, against a bare loop of low-level calls on the same context, in many short
-pieces alternated within tenths of a second, so that a drift of the machine touches both alike; `modes` sets every mode
-and depth against plain decoding, prompt by prompt, at T = 0; `seeds` sets answers that a seed draws against those that
-none draws, on the questions for real models: tokens per second and acceptance. Ratios come with a 95 % bootstrap
-interval, those of `seeds` of sums over questions.
+pieces alternated within tenths of a second, so that a drift of the machine touches both alike; `seeds` sets answers
+that a seed draws against those that none draws, on the questions for real models: tokens per second and acceptance.
+Ratios come with a 95 % bootstrap interval, those of `seeds` of sums over questions. Modes and depths are compared by
+`paceline bench`.
 """
 
 from __future__ import annotations
@@ -28,21 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from app.benchmark.prompts import read_prompts
 from app.benchmark.runner import interleaved, turns
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
+from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
 from engine.session.session import Session
 
 PIECE_TOKENS, PIECES = 32, 250
-MODE_TOKENS, MODE_REPEAT = 128, 20
 GREEDY = SamplingParams(temperature=0.0)
 RAW_PROMPT = "Once upon a time"
-SETTINGS: list[tuple[Mode, int | None]] = [
-    (Mode.NGRAM, 3),
-    (Mode.NGRAM, 7),
-    (Mode.DRAFT, 1),
-    (Mode.DRAFT, 3),
-    (Mode.DRAFT, 7),
-    (Mode.DRAFT, 15),
-]
 SEED_TOKENS = 64
 WAYS: list[tuple[Mode, int | None, bool]] = [  # the last says whether a seed draws
     (Mode.OFF, None, False),
@@ -52,16 +42,6 @@ WAYS: list[tuple[Mode, int | None, bool]] = [  # the last says whether a seed dr
     (Mode.AUTO, None, True),
 ]
 WORKLOADS = Path(__file__).resolve().parents[2] / "assets" / "workloads" / "real"
-QUESTIONS = (
-    "Repeat this list: green river, old stone, quiet lamp, paper boat, winter apple, silver bell, iron gate, blue cup.",
-    "Sort these words: river, stone, lamp, boat, apple, bell, cloud, garden, needle, pocket, ribbon, saddle.",
-    "Write a short story about a fox.",
-    "Write a short story about a child and a boat.",
-    "What is speculative decoding?",
-    "How do I switch the mode?",
-    "What does the acceptance rate mean?",
-    "One word per line: north, seven, candle, bridge, honey, marble, violet, anchor, button, feather.",
-)
 
 
 def interval(ratios: NDArray[np.float64], digits: int = 3) -> str:
@@ -123,38 +103,6 @@ def loop(options: argparse.Namespace) -> int:
     return 0
 
 
-def modes(options: argparse.Namespace) -> int:
-    """Every mode and depth against plain decoding, on the same prompts."""
-    session = Session()
-    session.load(LoadRequest(options.target, options.draft, threads=options.threads))
-    speed: dict[tuple[Mode, int | None], list[float]] = {}
-    passes: dict[tuple[Mode, int | None], list[float]] = {}
-    for _ in range(options.repeat or MODE_REPEAT):
-        for question in QUESTIONS:
-            for mode, depth in ((Mode.OFF, None), *SETTINGS):
-                messages = (Message("user", question),)
-                request = ChatRequest(
-                    messages,
-                    mode,
-                    depth,
-                    GREEDY,
-                    max_tokens=options.tokens or MODE_TOKENS,
-                    ignore_eos=options.ignore_eos,
-                )
-                stats = answer(session, request)
-                speed.setdefault((mode, depth), []).append(stats.tokens_per_second or np.nan)
-                passes.setdefault((mode, depth), []).append(stats.tokens_per_pass or np.nan)
-    plain = np.array(speed[Mode.OFF, None])
-    print(f"plain: {np.median(plain):.1f} tokens/s")
-    for (mode, depth), values in speed.items():
-        if mode is not Mode.OFF:
-            ratio = interval(np.array(values) / plain)
-            print(
-                f"{mode.value} depth {depth}: {ratio} times plain, {np.mean(passes[mode, depth]):.2f} tokens per pass"
-            )
-    return 0
-
-
 def seeds(options: argparse.Namespace) -> int:
     """Every way of `WAYS` in turn, question after question, until the time is over."""
     session = Session()
@@ -202,19 +150,17 @@ def print_ways(found: list[list[RunStats]]) -> None:
 def main() -> int:
     """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["loop", "modes", "seeds"])
+    parser.add_argument("what", choices=["loop", "seeds"])
     parser.add_argument("--target", required=True)
     parser.add_argument("--draft")
-    parser.add_argument("--tokens", type=int, help=f"default {PIECE_TOKENS} for loop, {MODE_TOKENS} for modes")
-    parser.add_argument(
-        "--repeat", type=int, help=f"default {PIECES} for loop, {MODE_REPEAT} for modes; questions of seeds"
-    )
+    parser.add_argument("--tokens", type=int, help=f"default {PIECE_TOKENS} for loop, {SEED_TOKENS} for seeds")
+    parser.add_argument("--repeat", type=int, help=f"default {PIECES} for loop; questions of seeds")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--ignore-eos", action="store_true")
     parser.add_argument("--temperature", type=float, default=0.8, help="of seeds")
     parser.add_argument("--minutes", type=float, default=inf, help="after which seeds asks no more")
     options = parser.parse_args()
-    return {"loop": loop, "modes": modes, "seeds": seeds}[options.what](options)
+    return {"loop": loop, "seeds": seeds}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,32 @@ stage() {
     "$@" || { printf '\nThe check "%s" failed. Alone: sh packaging/setup/check.sh %s\n' "$name" "$name" >&2; exit 1; }
 }
 
-types() { "$bin/mypy" && "$bin/mypy" packaging/setup/install.py; }
+# From its version 2 on, mypy reads this and checks in as many processes.
+types() {
+    MYPY_NUM_WORKERS=$(processors)
+    export MYPY_NUM_WORKERS
+    "$bin/mypy" && "$bin/mypy" packaging/setup/install.py
+}
+
+processors() {
+    found=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+    [ "$found" -le 4 ] || found=4
+    echo "$found"
+}
 
 # One process a processor, each of which takes tests from the others when its own are done, and a gigabyte of memory.
 tests() {
-    processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-    [ "$processors" -le 4 ] || processors=4
-    [ "$processors" -gt 1 ] || processors=0
+    workers=$(processors)
+    if [ "$workers" -gt 1 ]; then
+        # The threads of llama.cpp in all of them outnumber the processors: one that spins keeps from running what it
+        # waits for.
+        OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-PASSIVE}
+        export OMP_WAIT_POLICY
+    else
+        workers=0
+    fi
     # The tests start hundreds of processes, each of which would compile the program anew.
-    env -u PYTHONDONTWRITEBYTECODE "$bin/python" -m pytest -q --numprocesses "$processors" --dist worksteal
+    env -u PYTHONDONTWRITEBYTECODE "$bin/python" -m pytest -q --numprocesses "$workers" --dist worksteal
 }
 
 for check in "$@"; do

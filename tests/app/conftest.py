@@ -45,4 +45,4 @@ def tried(found_by_trying: Path, paceline_home: Path) -> None:
 @pytest.fixture(autouse=True)
 def _known_read_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody reads the memory for a third of a second to forecast a pair: what that finds differs from run to run."""
-    monkeypatch.setattr("app.hub.pairs.outlooks.measure_read_speed", lambda _threads: 20e9)
+    monkeypatch.setattr("app.hub.pairs.speed_forecasts.measure_read_speed", lambda _threads: 20e9)

@@ -22,7 +22,7 @@ from app.controllers.chat.tool_providers import ToolProviders
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState
 from app.startup.window import open_window
-from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from engine.records import ChatRequest, Event, ModelInfo, ToolFormat
 from tests.app.fakes import keep_settings
 from tests.app.scripted_app import tell
@@ -48,7 +48,7 @@ class Writer:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         return (ToolDefinition("write", "Writes a number.", NUMBER, "files"),)
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         def run() -> None:
             number = str(call.arguments["number"])
             with self._file.open("a", encoding="utf-8") as file:

@@ -13,7 +13,7 @@ from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
 from app.domain.settings.table import FIELDS
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.models import records as hub
-from ui.composer.attachments.reader import AttachmentReader
+from ui.composer.attachments.reader import AttachmentDialog
 from ui.settings.dialog import SettingsDialog
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
@@ -78,7 +78,7 @@ def open_dialog(window: MainWindow, name: str) -> QWidget:
         "question": lambda: ConfirmDialog(window, "Sure?", "It goes.", "Do it", danger=True),
         "explanations": lambda: ExplanationsDialog(window),
         "totals": lambda: TotalsTable(window),
-        "attachment": lambda: AttachmentReader(window.theme, text, window),
+        "attachment": lambda: AttachmentDialog(window.theme, text, window),
     }
     dialog = made[name]()
     assert dialog is not None

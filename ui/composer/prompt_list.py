@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import SavedPrompt
 from ui.composer.placeholders import placeholders, select_placeholder
 from ui.text.language import translate
 from ui.text.one_line import cut
@@ -76,7 +76,7 @@ class PromptList(QFrame):
         self.setObjectName("promptList")
         self._edit = edit
         self._above = above
-        self._prompts: tuple[Prompt, ...] = ()
+        self._prompts: tuple[SavedPrompt, ...] = ()
         self._dismissed = ""
         self._filling = False
         self.list = QListWidget()
@@ -117,7 +117,7 @@ class PromptList(QFrame):
         self.hide()
         self.manage_requested.emit()
 
-    def set_prompts(self, prompts: Sequence[Prompt]) -> None:
+    def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
         """The prompts there are."""
         self._prompts = tuple(prompts)
 
@@ -146,12 +146,12 @@ class PromptList(QFrame):
         self.show()
         self.raise_()
 
-    def _matching(self, wanted: str) -> list[Prompt]:
+    def _matching(self, wanted: str) -> list[SavedPrompt]:
         begin = [prompt for prompt in self._prompts if prompt.name.casefold().startswith(wanted)]
         within = [prompt for prompt in self._prompts if wanted in prompt.name.casefold() and prompt not in begin]
         return [*begin, *within]
 
-    def _fill(self, prompts: Sequence[Prompt]) -> None:
+    def _fill(self, prompts: Sequence[SavedPrompt]) -> None:
         self.list.clear()
         for prompt in prompts:
             first_line = " ".join(prompt.text.split())[:FIRST_LINE_CHARS]

@@ -26,7 +26,7 @@ def is_table(group: Group) -> bool:
 
 
 def line_of_item(group: Group, number: int) -> int:
-    """The line at which an item of a list begins, counted from 0; 0 where it has no so many."""
+    """The line, from 0, at which an item of a list begins; 0 where there is no such item."""
     if group[0].type not in ("bullet_list_open", "ordered_list_open"):
         return 0
     items = (token.map[0] for token in group if token.type == "list_item_open" and token.level == 1 and token.map)

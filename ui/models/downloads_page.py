@@ -6,69 +6,63 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.domain.models import DownloadRow, DownloadState, ModelRef
+from app.domain.models import Download, DownloadStatus, ModelRef
+from engine.sentences import joined
 from ui.models.parts import EmptyPagePlaceholder, StatusMark, bar, button, label, scrolled
 from ui.models.requests import ModelsRequests
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
 from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
 WIDTH_PX = 860  # as the library
 # Which actions make sense, in the order of the buttons: (action, icon, name).
+_CANCEL = ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file"))
+_UNDER_WAY = (("pause", "pause", mark("DownloadsPage", "Pause")), _CANCEL)
 _ACTIONS = {
-    DownloadState.WAITING: (
-        ("pause", "pause", mark("DownloadsPage", "Pause")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
-    ),
-    DownloadState.RUNNING: (
-        ("pause", "pause", mark("DownloadsPage", "Pause")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
-    ),
-    DownloadState.CHECKING: (("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),),
-    DownloadState.PAUSED: (
-        ("resume", "play", mark("DownloadsPage", "Resume")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
-    ),
-    DownloadState.FAILED: (
-        ("retry", "refresh-cw", mark("DownloadsPage", "Try again")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
-    ),
-    DownloadState.DONE: (("forget", "x", mark("DownloadsPage", "Remove from this list; the model is kept")),),
+    DownloadStatus.QUEUED: _UNDER_WAY,
+    DownloadStatus.RUNNING: _UNDER_WAY,
+    DownloadStatus.WAITING: _UNDER_WAY,
+    DownloadStatus.VERIFYING: (_CANCEL,),
+    DownloadStatus.PAUSED: (("resume", "play", mark("DownloadsPage", "Resume")), _CANCEL),
+    DownloadStatus.FAILED: (("retry", "refresh-cw", mark("DownloadsPage", "Try again")), _CANCEL),
+    DownloadStatus.DONE: (("forget", "x", mark("DownloadsPage", "Remove from this list; the model is kept")),),
 }
+_MOVING = (DownloadStatus.QUEUED, DownloadStatus.RUNNING, DownloadStatus.WAITING)
 
 
-def progress_words(row: DownloadRow) -> str:
+def progress_words(row: Download) -> str:
     """``1.23 GB of 5.02 GB · 24% · 12.3 MB/s · 5 min left``."""
-    if row.state is DownloadState.DONE:
-        return f"{_state_words(row)} · {size(row.total_bytes or row.done_bytes)}"
+    if row.status is DownloadStatus.DONE:
+        return f"{_state_words(row)} · {size(row.size_bytes or row.done_bytes)}"
     of = translate("DownloadsPage", "{done} of {total}")
-    pieces = [of.format(done=size(row.done_bytes), total=bytes_or_unknown(row.total_bytes)), percent(row.fraction)]
-    if row.state is DownloadState.RUNNING:
-        pieces += [rate(row.bytes_per_s), time_left(row.left_s)]
+    pieces = [of.format(done=size(row.done_bytes), total=bytes_or_unknown(row.size_bytes)), percent(row.fraction)]
+    if row.status is DownloadStatus.RUNNING:
+        pieces += [rate(row.bytes_per_s), time_left(row.seconds_left)]
     else:
         pieces.insert(0, _state_words(row))
     return " · ".join(pieces)
 
 
-def _state_words(row: DownloadRow) -> str:
-    return translate("Words", STATE_WORDS[row.state])
+def _state_words(row: Download) -> str:
+    return translate("Words", STATE_WORDS[row.status])
 
 
 class DownloadLine(QFrame):
     """One file; updated in place, so that the keyboard focus stays."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, row: DownloadRow) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, row: Download) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self.state: DownloadState | None = None
+        self.status: DownloadStatus | None = None
         self.key = row.key
         self.setObjectName("card")
         self.name = ElidedLabel(row.name)
         self.name.setProperty("kind", "strong")
-        self.repo = ElidedLabel(row.repo)
+        self.repo = ElidedLabel(row.request.repo_id)
         self.repo.setProperty("kind", "caption")
         self.bar = bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
         self.words = label(wrap=True)
@@ -109,34 +103,35 @@ class DownloadLine(QFrame):
         below.addWidget(self.error)
         column.addLayout(below)
 
-    def set_row(self, row: DownloadRow) -> None:
+    def set_row(self, row: Download) -> None:
         """Show how far it is."""
         self.name.setText(row.name)
-        self.repo.setText(row.repo)
-        self.bar.setVisible(row.state is not DownloadState.DONE)
+        self.repo.setText(row.request.repo_id)
+        self.bar.setVisible(row.status is not DownloadStatus.DONE)
         self.bar.setValue(round((row.fraction or 0.0) * 1000))
         self.bar.setAccessibleDescription(progress_words(row))
         self.words.setText(progress_words(row))
-        self.error.setVisible(bool(row.error))
-        if row.error:
-            bad = row.state is DownloadState.FAILED
-            self.error.show_mark("triangle-alert" if bad else "info", row.error, "bad" if bad else "muted")
+        trouble = in_language(joined([row.message, row.advice])) if row.status is not DownloadStatus.DONE else ""
+        self.error.setVisible(bool(trouble))
+        if trouble:
+            bad = row.status is DownloadStatus.FAILED
+            self.error.show_mark("triangle-alert" if bad else "info", trouble, "bad" if bad else "muted")
         self.path = row.path
-        self.chat.setVisible(row.state is DownloadState.DONE and bool(row.path))
-        if row.state is not self.state:
-            self.state = row.state
+        self.chat.setVisible(row.status is DownloadStatus.DONE and bool(row.path))
+        if row.status is not self.status:
+            self.status = row.status
             self._show_actions(row)
 
     def _chat(self) -> None:
         self._requests.chat_requested.emit(ModelRef(path=self.path), None)
 
-    def _show_actions(self, row: DownloadRow) -> None:
+    def _show_actions(self, row: Download) -> None:
         had_focus = any(made.hasFocus() for made in self.action_buttons.values())
         for made in self.action_buttons.values():
             made.hide()
             made.deleteLater()
         self.action_buttons = {}
-        for action, icon, words in _ACTIONS[row.state]:
+        for action, icon, words in _ACTIONS[row.status]:
             name = translate("DownloadsPage", words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
             made.setToolTip(as_written(name))
@@ -205,7 +200,7 @@ class DownloadsPage(QWidget):
         if first is not None:
             first.take_focus()
 
-    def set_rows(self, rows: Sequence[DownloadRow]) -> None:
+    def set_rows(self, rows: Sequence[Download]) -> None:
         """Show all downloads, in this order."""
         for key in set(self.lines) - {row.key for row in rows}:
             line = self.lines.pop(key)
@@ -222,13 +217,13 @@ class DownloadsPage(QWidget):
         self.stack.setCurrentIndex(1 if rows else 0)
 
 
-def summary(rows: Sequence[DownloadRow]) -> str:
+def summary(rows: Sequence[Download]) -> str:
     """How much is under way, in a few words."""
-    running = [row for row in rows if row.state in (DownloadState.RUNNING, DownloadState.WAITING)]
+    running = [row for row in rows if row.status in _MOVING]
     if not running:
         return translate("DownloadsPage", "No downloads right now.")
     speeds = [row.bytes_per_s for row in running if row.bytes_per_s is not None]
-    left = [row.left_s for row in running if row.left_s is not None]
+    left = [row.seconds_left for row in running if row.seconds_left is not None]
     number = len(running)
     pieces = [translate("DownloadsPage", "%n downloading", None, number)]
     if speeds:
@@ -238,9 +233,8 @@ def summary(rows: Sequence[DownloadRow]) -> str:
     return " · ".join(pieces)
 
 
-def overall(rows: Sequence[DownloadRow]) -> float | None:
+def overall(rows: Sequence[Download]) -> float | None:
     """The share of all bytes on the way that has arrived; None where nothing is on its way."""
-    active = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.CHECKING)
-    moving = [row for row in rows if row.state in active and row.total_bytes]
-    total = sum(row.total_bytes or 0 for row in moving)
+    moving = [row for row in rows if (row.status in _MOVING or row.status.is_active) and row.size_bytes]
+    total = sum(row.size_bytes or 0 for row in moving)
     return sum(row.done_bytes for row in moving) / total if total else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.domain.models import DraftList, DraftRow, Match, PairView
+from app.domain.models import DraftList, DraftRow, PairView, VocabularyMatch
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
@@ -25,10 +25,10 @@ from ui.widgets.elided_label import ElidedLabel
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     """Matching ones first, then those not checked, then the rejected ones with their reasons."""
     groups = (
-        (translate("DraftsPage", "Matching"), (Match.YES,)),
-        (translate("DraftsPage", "With another vocabulary"), (Match.TRANSLATED,)),
-        (translate("DraftsPage", "Could not be checked"), (Match.UNCHECKED, Match.CHECKING)),
-        (translate("DraftsPage", "Not suitable"), (Match.NO,)),
+        (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
+        (translate("DraftsPage", "With another vocabulary"), (VocabularyMatch.TRANSLATED,)),
+        (translate("DraftsPage", "Could not be checked"), (VocabularyMatch.UNCHECKED, VocabularyMatch.CHECKING)),
+        (translate("DraftsPage", "Not suitable"), (VocabularyMatch.NO,)),
     )
     return grouped((heading, [_choice(row) for row in rows if row.match in matches]) for heading, matches in groups)
 

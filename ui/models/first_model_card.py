@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.domain.models import FirstModelView, FirstState, ModelRef
+from app.domain.models import DownloadStatus, FirstModelView, ModelRef
 from ui.models.parts import StatusMark, bar, button, label
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import percent, size
@@ -17,7 +17,7 @@ GAP_PX = 16
 
 def weight_words(view: FirstModelView) -> str:
     """What it takes of the connection and of the disk."""
-    if view.state is FirstState.HERE:
+    if view.status is DownloadStatus.DONE:
         return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
     return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
         weight=size(view.download_bytes), size=size(view.size_bytes)
@@ -42,7 +42,7 @@ def origin_words(view: FirstModelView) -> str:
 
 def progress_words(view: FirstModelView) -> str:
     """``45.0 MB of 92.9 MB · 48% · from PyPI``."""
-    if view.state is FirstState.CHECKING:
+    if view.status is DownloadStatus.VERIFYING:
         return translate("FirstModelCard", "Unpacking and checking…")
     if view.fraction is None:
         if view.from_hub:
@@ -116,15 +116,15 @@ class FirstModelCard(QFrame):
         """Show how it stands."""
         had_focus = self.action_button.hasFocus() or self.stop.hasFocus()
         self._view = view
-        moving = view.state in (FirstState.COMING, FirstState.CHECKING)
+        moving = view.status in (DownloadStatus.RUNNING, DownloadStatus.VERIFYING)
         self.name.setText(view.name)
         self.weight.setText(weight_words(view))
         self.origin.setText(origin_words(view))
         self._name_action(view)
         self.action_button.setVisible(not moving)
         self.moving.setVisible(moving)
-        self.trouble.setVisible(view.state is FirstState.FAILED)
-        if view.state is FirstState.FAILED:
+        self.trouble.setVisible(view.status is DownloadStatus.FAILED)
+        if view.status is DownloadStatus.FAILED:
             self.trouble.show_mark("triangle-alert", view.words, "bad")
         self._show_progress(view)
         self.show()
@@ -132,27 +132,19 @@ class FirstModelCard(QFrame):
             (self.stop if moving else self.action_button).setFocus()
 
     def _name_action(self, view: FirstModelView) -> None:
-        words, name = {
-            FirstState.HERE: (
-                translate("FirstModelCard", "Chat"),
-                translate("FirstModelCard", "Chat with {name}"),
-            ),
-            FirstState.FAILED: (
-                translate("FirstModelCard", "Try again"),
-                translate("FirstModelCard", "Try downloading {name} again"),
-            ),
-        }.get(
-            view.state,
-            (
-                translate("FirstModelCard", "Download and chat"),
-                translate("FirstModelCard", "Download {name} and chat"),
-            ),
-        )
+        if view.status is DownloadStatus.DONE:
+            words, name = translate("FirstModelCard", "Chat"), translate("FirstModelCard", "Chat with {name}")
+        elif view.status is DownloadStatus.FAILED:
+            words = translate("FirstModelCard", "Try again")
+            name = translate("FirstModelCard", "Try downloading {name} again")
+        else:
+            words = translate("FirstModelCard", "Download and chat")
+            name = translate("FirstModelCard", "Download {name} and chat")
         self.action_button.setText(words)
         self.action_button.setAccessibleName(name.format(name=view.name))
 
     def _show_progress(self, view: FirstModelView) -> None:
-        is_checking = view.state is FirstState.CHECKING
+        is_checking = view.status is DownloadStatus.VERIFYING
         fraction = 1.0 if is_checking else view.fraction
         self.bar.setRange(0, 0 if fraction is None else 1000)
         self.bar.setValue(round((fraction or 0.0) * 1000))
@@ -162,7 +154,7 @@ class FirstModelCard(QFrame):
     def _begin(self) -> None:
         if self._view is None:
             return
-        if self._view.state is FirstState.HERE:
+        if self._view.status is DownloadStatus.DONE:
             self._requests.chat_requested.emit(ModelRef(path=self._view.path), None)
         else:
             self._requests.first_model_requested.emit()

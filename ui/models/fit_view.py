@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import FitLevel, FitPlace, FitTable
+from app.domain.models import FitLevel, FitPlace, FitSummary
 from ui.models.parts import StatusMark, empty_layout, label
 from ui.models.words import bytes_or_unknown
 from ui.text.formatting import count, size
@@ -60,7 +60,7 @@ def place_words(place: FitPlace) -> str:
     return translate("FitView", "{size} of {free} free").format(size=size(place.needed_bytes), free=free)
 
 
-def _heading(table: FitTable) -> str:
+def _heading(table: FitSummary) -> str:
     """What the figures hold for."""
     size, number = count(table.n_ctx), count(table.parallel)
     if table.parallel == 1:
@@ -94,7 +94,7 @@ class FitView(QWidget):
         column.addLayout(self.rooms)
         column.addWidget(self.advice)
 
-    def set_table(self, table: FitTable) -> None:
+    def set_table(self, table: FitSummary) -> None:
         """Show an estimate."""
         self.heading.setText(_heading(table))
         self._fill_parts(table)
@@ -103,7 +103,7 @@ class FitView(QWidget):
         self.advice.setText("\n".join([*words, *(f"•  {line}" for line in table.advice)]))
         self.advice.setVisible(bool(self.advice.text()))
 
-    def _fill_parts(self, table: FitTable) -> None:
+    def _fill_parts(self, table: FitSummary) -> None:
         empty_layout(self.grid)
         with_draft = any(part.draft_bytes is not None for part in table.parts)
         heads = (
@@ -130,7 +130,7 @@ class FitView(QWidget):
             self.grid.addWidget(self._figure(size(value), "strong"), last + 1, column, _RIGHT)
         self.grid.setColumnStretch(0, 1)
 
-    def _fill_rooms(self, table: FitTable) -> None:
+    def _fill_rooms(self, table: FitSummary) -> None:
         empty_layout(self.rooms)
         for row, place in enumerate(table.places):
             mark = StatusMark(self._theme)

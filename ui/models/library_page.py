@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.domain.models import LibraryRow, ModelRef, OfferRow
+from app.domain.models import LibraryRow, ModelRef, Offer
 from ui.models.parts import EmptyPagePlaceholder, StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels
@@ -199,10 +199,10 @@ class LibraryPage(QWidget):
         self._theme, self._requests = theme, requests
         self.lines: list[LibraryLine] = []
         self.offer_buttons: list[QPushButton] = []
-        self._offers: tuple[OfferRow, ...] = ()  # what can be added
-        self._seen_offers: list[OfferRow] = []  # with those added since the page is seen: nothing moves under a click
+        self._offers: tuple[Offer, ...] = ()  # what can be added
+        self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
         self._rows: tuple[LibraryRow, ...] = ()
-        self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...], tuple[str, ...]] | None = None
+        self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
         self.words = label("", "caption", wrap=True)
         self.add_button = button(
             translate("LibraryPage", "Add a GGUF file…"),
@@ -322,7 +322,7 @@ class LibraryPage(QWidget):
             return self.look_button
         return self.add_button if self.lines else self.own_button
 
-    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[OfferRow], skipped: Sequence[str] = ()) -> None:
+    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
         """Show what is here and what was found; ``skipped`` say what of it cannot be used, and why."""
         shown = (tuple(rows), tuple(offers), tuple(skipped))
         if shown == self._shown:
@@ -345,7 +345,7 @@ class LibraryPage(QWidget):
         self._seen_offers = [*kept, *(offer for offer in self._offers if offer not in kept)]
         typed = self.filter.text()
         rows = [row for row in self._rows if _has_words(typed, row.name, facts(row))]
-        offers = [offer for offer in self._seen_offers if _has_words(typed, offer.name, offer.owner)]
+        offers = [offer for offer in self._seen_offers if _has_words(typed, offer.name, offer.found_in)]
         focus = self.focusWidget()
         had_focus = focus is not None and focus.hasFocus() and focus not in (self.filter, self.order)
         key = next((line.row.key for line in self.lines if line.isAncestorOf(focus)), "") if focus else ""
@@ -367,7 +367,7 @@ class LibraryPage(QWidget):
         return str(self.order.currentData())
 
     def _show_headings(self, num_offers: int) -> None:
-        left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.owner)]
+        left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.found_in)]
         self.offers_heading.setVisible(bool(num_offers) or not self.skipped.isHidden())
         self.add_all_button.setText(
             translate("LibraryPage", "Add all %n", None, len(left)) if left else translate("LibraryPage", "All added")
@@ -399,15 +399,15 @@ class LibraryPage(QWidget):
         """Add what was found, as far as the filter shows it."""
         typed = self.filter.text()
         for offer in self._offers:
-            if _has_words(typed, offer.name, offer.owner):
+            if _has_words(typed, offer.name, offer.found_in):
                 self._requests.offer_taken.emit(offer.path)
 
-    def _offer(self, offer: OfferRow, *, is_here: bool) -> QFrame:
+    def _offer(self, offer: Offer, *, is_here: bool) -> QFrame:
         frame = QFrame()
         frame.setObjectName("card")
         name = ElidedLabel(offer.name)
         name.setToolTip(as_written(offer.path))
-        place = ElidedLabel(offer.owner)
+        place = ElidedLabel(offer.found_in)
         place.setProperty("kind", "caption")
         words = QVBoxLayout()
         words.setSpacing(1)

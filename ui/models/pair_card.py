@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.models import Drafting, FitLevel, Match, PairSide, PairView, Presence
+from app.domain.models import Drafting, FitLevel, PairSide, PairView, Presence, VocabularyMatch
 from ui.models.fit_view import FitView
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label
 from ui.models.requests import ModelsRequests
@@ -120,9 +120,9 @@ class PairCard(QFrame):
 
     def _show_gain(self, pair: PairView) -> None:
         """What the pair gave here, by a race or by answers; else what it may give."""
-        outlook = pair.outlook
-        is_measured = outlook is not None and outlook.is_measured
-        is_gain = outlook is not None and outlook.is_gain
+        speed_forecast = pair.speed_forecast
+        is_measured = speed_forecast is not None and speed_forecast.is_measured
+        is_gain = speed_forecast is not None and speed_forecast.is_gain
         tone = "muted" if not is_measured else "good" if is_gain else "warn"
         self.gain.show_mark("flag" if is_measured else "lightbulb", pair.gain_words, tone)
         self.gain.setVisible(bool(pair.gain_words))
@@ -159,7 +159,7 @@ class PairCard(QFrame):
             lambda: self._requests.pull_requested.emit(refs, False),
             translate("PairCard", "Download {what}").format(what=what),
         )
-        download.setEnabled(pair.match is not Match.CHECKING)
+        download.setEnabled(pair.match is not VocabularyMatch.CHECKING)
         if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
             chat = self._offer(
                 translate("PairCard", "Download the target and chat")
@@ -168,7 +168,7 @@ class PairCard(QFrame):
                 lambda: self._requests.pull_requested.emit(refs, True),
                 primary=_is_certain(pair),
             )
-            chat.setEnabled(pair.match is not Match.CHECKING)
+            chat.setEnabled(pair.match is not VocabularyMatch.CHECKING)
 
     def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
         other = draft.ref if draft else None
@@ -182,7 +182,7 @@ class PairCard(QFrame):
         chat = self._offer(
             text, lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
         )
-        chat.setEnabled(pair.match is not Match.CHECKING)
+        chat.setEnabled(pair.match is not VocabularyMatch.CHECKING)
 
     def _offer(self, text: str, action: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
         made = button(text, action, kind="primary" if primary else "", name=name)
@@ -191,12 +191,12 @@ class PairCard(QFrame):
 
 
 def _is_refused(pair: PairView) -> bool:
-    return pair.draft is not None and pair.match is Match.NO
+    return pair.draft is not None and pair.match is VocabularyMatch.NO
 
 
 def _is_certain(pair: PairView) -> bool:
     """Whether it is known that what is offered will work: a pair that nobody checked may still be refused."""
-    return pair.draft is None or pair.match in (Match.YES, Match.TRANSLATED, Match.NO)
+    return pair.draft is None or pair.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED, VocabularyMatch.NO)
 
 
 def _place_words(presence: Presence) -> str:

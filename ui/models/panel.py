@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from app.domain.models import DownloadRow, DownloadState, LinkView, ScanView
+from app.domain.models import Download, DownloadStatus, LinkView, ScanView
 from engine.records import Problem
 from ui.models.downloads_page import DownloadsPage
 from ui.models.drafts_page import DraftsPage
@@ -211,10 +211,10 @@ class ModelsPanel(QWidget):
         for page in (self.library, self.welcome):
             page.scan.set_view(view)
 
-    def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
+    def set_downloads(self, rows: Sequence[Download]) -> None:
         """Fill the page and the number beside its name."""
         self.downloads.set_rows(rows)
-        self._num_open = sum(row.state is not DownloadState.DONE for row in rows)
+        self._num_open = sum(row.status is not DownloadStatus.DONE for row in rows)
         self._show_names()
 
     def _show_names(self) -> None:

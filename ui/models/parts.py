@@ -28,6 +28,7 @@ from ui.widgets.styling import set_style_property
 
 TEXT_PX, LEAST_TEXT_PX = 420, 160
 BESIDE_PX = 24
+PAGE_BAR_PX = 48
 
 
 def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
@@ -71,6 +72,29 @@ def card() -> tuple[QFrame, QVBoxLayout]:
     column.setContentsMargins(16, 14, 16, 14)
     column.setSpacing(8)
     return frame, column
+
+
+def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
+    """The bar above a page: ``widgets`` in a row, of which ``wide`` takes the space that is left."""
+    frame = QFrame()
+    frame.setObjectName("header")
+    frame.setMinimumHeight(PAGE_BAR_PX)
+    row = QHBoxLayout(frame)
+    row.setContentsMargins(12, 6, 12, 6)
+    row.setSpacing(8)
+    for widget in widgets:
+        row.addWidget(widget, 1 if widget is wide else 0)
+    return frame
+
+
+def page_column(width_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
+    """A column of at most ``width_px``, for `centred`, and its layout."""
+    column = QWidget()
+    column.setMaximumWidth(width_px)
+    layout = QVBoxLayout(column)
+    layout.setContentsMargins(24, 24, 24, 24)
+    layout.setSpacing(spacing_px)
+    return column, layout
 
 
 def centred(column: QWidget) -> QWidget:

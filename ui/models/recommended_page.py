@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.domain.models import CatalogRow, Drawback, FitLevel, PairView, Suits
-from app.domain.speed.outlook import SpeedRange
+from app.domain.models import CatalogRow, Drawback, FitLevel, PairView, Suitability
+from app.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
@@ -32,8 +32,8 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """What runs well here first, as it is offered elsewhere; then the rest by what is against it, smallest first."""
-    well = sorted((row for row in rows if row.suits >= Suits.WELL), key=lambda row: row.preference, reverse=True)
-    rest = sorted((row for row in rows if row.suits < Suits.WELL), key=_num_bytes)
+    well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
+    rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
     fitting = _of(rest, FitLevel.FITS)
     groups = (
         (translate("RecommendedPage", "Run well on this computer"), well),

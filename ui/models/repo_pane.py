@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.domain.models import RepoDetails, RepoRow
+from app.domain.models import RepoRow, RepoView
 from ui.models.file_table import FileTable
 from ui.models.parts import EmptyPagePlaceholder, button, label, scrolled
 from ui.models.readme_view import ReadmeView
@@ -102,7 +102,7 @@ class RepoPane(QStackedWidget):
         self.empty.say(title, text)
         self.setCurrentIndex(0)
 
-    def show_details(self, details: RepoDetails, page_url: str = "") -> None:
+    def show_details(self, details: RepoView, page_url: str = "") -> None:
         """Fill the page; the same repository again keeps its place."""
         row = details.row
         self._page_url = page_url or self._page_url

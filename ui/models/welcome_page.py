@@ -8,7 +8,16 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import NUM_SUGGESTED, CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow, Suits
+from app.domain.models import (
+    NUM_SUGGESTED,
+    CatalogRow,
+    FirstModelView,
+    FitLevel,
+    Hardware,
+    ModelRef,
+    Offer,
+    Suitability,
+)
 from ui.models.first_model_card import FirstModelCard
 from ui.models.parts import StatusMark, WrappingRow, button, centred, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
@@ -76,14 +85,14 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
 class OfferCard(QFrame):
     """A model that another app keeps, with one click to chat with it where it lies."""
 
-    def __init__(self, theme: Theme, row: OfferRow, take: Callable[[str], None]) -> None:
+    def __init__(self, theme: Theme, row: Offer, take: Callable[[str], None]) -> None:
         super().__init__()
         self.row = row
         self.setObjectName("card")
         name = ElidedLabel(row.name)
         name.setProperty("kind", "strong")
         name.setToolTip(as_written(row.path))
-        place = ElidedLabel(row.owner)
+        place = ElidedLabel(row.found_in)
         place.setProperty("kind", "caption")
         words = QVBoxLayout()
         words.setSpacing(1)
@@ -168,7 +177,7 @@ def _weight_words(row: CatalogRow) -> str:
 
 def is_quick(row: CatalogRow) -> bool:
     """Whether a pair is known to run well enough here to be the first choice."""
-    return row.pair.is_here or row.suits >= Suits.WELL
+    return row.pair.is_here or row.suits >= Suitability.WELL
 
 
 class WelcomePage(QWidget):
@@ -330,10 +339,10 @@ class WelcomePage(QWidget):
             self.hardware.addWidget(figures, line, 2)
         self._recolor()
 
-    def set_offers(self, offers: Sequence[OfferRow]) -> None:
+    def set_offers(self, offers: Sequence[Offer]) -> None:
         """Offer what other apps keep on this computer, the largest that is likely to run here first."""
         free = self._free_bytes
-        usable = [row for row in offers if row.runs_alone]
+        usable = [row for row in offers if row.kind.runs_alone]
         usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
         shown = usable[:NUM_HERE]
         if [made.row for made in self.here_cards] != shown:

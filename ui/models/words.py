@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QDate
 
-from app.domain.models import DownloadState, Drafting, FileKind, FitLevel, Match
+from app.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
 from ui.text.formatting import UNKNOWN, figure, size
 from ui.text.language import locale, mark, translate
 
@@ -23,7 +23,7 @@ FIT_ICONS = {
     FitLevel.UNKNOWN: "circle-question-mark",
 }
 FIT_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
-MATCH_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
+MATCH_TONES = {VocabularyMatch.YES: "good", VocabularyMatch.TRANSLATED: "good", VocabularyMatch.NO: "bad"}
 KIND_WORDS = {
     FileKind.MODEL: mark("Words", "Model"),
     FileKind.DRAFT: mark("Words", "Draft model"),
@@ -55,26 +55,27 @@ DRAFTING_WORDS = {
     Drafting.TEXT: mark("Words", "Text that repeats is drafted; no second model is needed"),
 }
 MATCH_WORDS = {
-    Match.YES: mark("Words", "The draft matches"),
-    Match.TRANSLATED: mark("Words", "The draft can be used"),
-    Match.NO: mark("Words", "The draft does not match"),
-    Match.CHECKING: mark("Words", "Checking the vocabularies"),
-    Match.UNCHECKED: mark("Words", "Not checked yet"),
+    VocabularyMatch.YES: mark("Words", "The draft matches"),
+    VocabularyMatch.TRANSLATED: mark("Words", "The draft can be used"),
+    VocabularyMatch.NO: mark("Words", "The draft does not match"),
+    VocabularyMatch.CHECKING: mark("Words", "Checking the vocabularies"),
+    VocabularyMatch.UNCHECKED: mark("Words", "Not checked yet"),
 }
 MATCH_ICONS = {
-    Match.YES: "circle-check",
-    Match.TRANSLATED: "circle-check",
-    Match.NO: "circle-x",
-    Match.CHECKING: "search",
-    Match.UNCHECKED: "circle-question-mark",
+    VocabularyMatch.YES: "circle-check",
+    VocabularyMatch.TRANSLATED: "circle-check",
+    VocabularyMatch.NO: "circle-x",
+    VocabularyMatch.CHECKING: "search",
+    VocabularyMatch.UNCHECKED: "circle-question-mark",
 }
 STATE_WORDS = {
-    DownloadState.WAITING: mark("Words", "Waiting"),
-    DownloadState.RUNNING: mark("Words", "Downloading"),
-    DownloadState.CHECKING: mark("Words", "Checking the file"),
-    DownloadState.PAUSED: mark("Words", "Paused"),
-    DownloadState.FAILED: mark("Words", "Stopped"),
-    DownloadState.DONE: mark("Words", "Complete"),
+    DownloadStatus.QUEUED: mark("Words", "Waiting"),
+    DownloadStatus.WAITING: mark("Words", "Waiting"),
+    DownloadStatus.RUNNING: mark("Words", "Downloading"),
+    DownloadStatus.VERIFYING: mark("Words", "Checking the file"),
+    DownloadStatus.PAUSED: mark("Words", "Paused"),
+    DownloadStatus.FAILED: mark("Words", "Stopped"),
+    DownloadStatus.DONE: mark("Words", "Complete"),
 }
 
 

@@ -45,7 +45,7 @@ class LaneBar(FigureWidget):
         self.update()
 
     def show_progress(self, tokens: int, seconds: float, share: float) -> None:
-        """So many tokens in so many seconds, which fill this share of the bar."""
+        """Show tokens and seconds, and fill a share of the bar."""
         new = (tokens, seconds, min(max(share, 0.0), 1.0))
         if new != (self._tokens, self._seconds, self.share):
             self._tokens, self._seconds, self.share = new

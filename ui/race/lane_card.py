@@ -43,7 +43,7 @@ LINES = {
 }
 
 
-class LaneText(QScrollArea):
+class LaneTextView(QScrollArea):
     """The answer of a lane. While it grows its end stays in sight, unless somebody scrolled up."""
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -168,7 +168,7 @@ class LaneCard(QFrame):
         }
         self.bar = LaneBar(theme)
         self.bar.set_base(not base_name)
-        self.text = LaneText(theme, name)
+        self.text = LaneTextView(theme, name)
         self._grid = QGridLayout()
         self._num_columns = 0
         self._arrange()

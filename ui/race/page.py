@@ -9,8 +9,6 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -22,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.domain.speed.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
 from engine.records import Message, Mode, Picture, Problem
-from ui.models.parts import centred, scrolled
+from ui.models.parts import centred, page_bar, page_column, scrolled
 from ui.race.earlier import EarlierRaces
 from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
@@ -35,7 +33,6 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
 
-BAR_PX = 48
 EXPORTS = (  # by the file's extension
     ("png", mark("Race", "Picture (PNG)…")),
     ("md", mark("Race", "Markdown…")),
@@ -117,17 +114,8 @@ class RacePage(QWidget):
             button.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def _arrange(self) -> None:
-        bar = QFrame()
-        bar.setObjectName("header")
-        bar.setMinimumHeight(BAR_PX)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(12, 6, 12, 6)
-        row.setSpacing(8)
-        row.addWidget(self.back_button)
-        row.addWidget(self.title)
-        row.addWidget(self.models, 1)
-        for button in (self.copy_button, self.export_button, self.again_button, self.new_button, self.stop_button):
-            row.addWidget(button)
+        buttons = (self.copy_button, self.export_button, self.again_button, self.new_button, self.stop_button)
+        bar = page_bar(self.back_button, self.title, self.models, *buttons, wide=self.models)
         self.pages.addWidget(self._setup_page())
         self.pages.addWidget(self.track)
         foot = QVBoxLayout()
@@ -143,18 +131,13 @@ class RacePage(QWidget):
         layout.addLayout(foot)
 
     def _setup_page(self) -> QWidget:
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_PX)
-        inner = QVBoxLayout(column)
-        inner.setContentsMargins(24, 24, 24, 24)
-        inner.setSpacing(12)
+        column, inner = page_column(COLUMN_PX, 12)
         inner.addWidget(self.form)
         inner.addSpacing(8)
         inner.addWidget(self.earlier_title)
         inner.addWidget(self.earlier)
         inner.addStretch(1)
-        content = centred(column)
-        return scrolled(content, translate("Race", "Choose what is raced"))
+        return scrolled(centred(column), translate("Race", "Choose what is raced"))
 
     def _connect(self) -> None:
         self.back_button.clicked.connect(self.back)

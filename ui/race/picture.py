@@ -176,7 +176,7 @@ class _Picture:
 
 
 def _lane_line(lane: LaneResult) -> str:
-    """The figures of a lane behind its speed."""
+    """The figures of a lane after its speed."""
     stats = lane.stats
     parts = [own] if (own := own_models(lane.choice)) else []
     parts.append(translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))

@@ -120,11 +120,6 @@ def _place(parting: Parting, num_rounds: int) -> str:
     return translate("Race", "The answers differ at token {token}").format(token=token)
 
 
-def sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
-    """Speed and answers together."""
-    return f"{speed_sentence(verdict, lanes)} {answers_sentence(verdict)}"
-
-
 def result_line(result: RaceResult) -> str:
     """``3 rounds · up to 256 tokens · temperature 0``."""
     parts = [

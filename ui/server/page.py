@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSetup, ServerState, ServerView
 from app.domain.settings.fields import SettingField, SettingValue
 from app.domain.settings.table import SERVER
 from engine.records import ModelInfo
-from ui.models.parts import StatusMark, button, centred, label, scrolled
+from ui.models.parts import StatusMark, button, centred, label, page_bar, page_column, scrolled
 from ui.server.access import ServerAccess
 from ui.server.request_table import RequestTable
 from ui.settings.rows import make_row
@@ -24,7 +24,7 @@ from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
 from ui.widgets.styling import rule
 
-BAR_PX, COLUMN_PX = 48, 1080
+COLUMN_PX = 1080
 SWITCHES = ("server", "server_loads")
 TONES = {
     ServerState.OFF: ("circle-x", "muted"),
@@ -90,27 +90,14 @@ class ServerPage(QWidget):
     def _arrange(self) -> None:
         title = QLabel(translate("ServerPage", "Local server"))
         title.setProperty("kind", "strong")
-        bar = QFrame()
-        bar.setObjectName("header")
-        bar.setMinimumHeight(BAR_PX)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(12, 6, 12, 6)
-        row.setSpacing(8)
-        row.addWidget(self.back_button)
-        row.addWidget(title, 1)
-        row.addWidget(self.settings_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(bar)
+        layout.addWidget(page_bar(self.back_button, title, self.settings_button, wide=title))
         layout.addWidget(scrolled(self._content(), translate("ServerPage", "Local server")), 1)
 
     def _content(self) -> QWidget:
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_PX)
-        inner = QVBoxLayout(column)
-        inner.setContentsMargins(24, 24, 24, 24)
-        inner.setSpacing(16)
+        column, inner = page_column(COLUMN_PX, 16)
         inner.addWidget(self.switches["server"])
         state = QHBoxLayout()
         state.setSpacing(8)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from app.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, Prompt
+from app.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
 from ui.settings.page import SettingsPage
 from ui.text.formatting import count
 from ui.text.language import translate
@@ -33,7 +33,7 @@ class PromptsPage(SettingsPage):
 
     saved = Signal(object)
 
-    def __init__(self, prompts: Sequence[Prompt]) -> None:
+    def __init__(self, prompts: Sequence[SavedPrompt]) -> None:
         super().__init__()
         self.title = translate("PromptsPage", "Prompts")
         self.setObjectName("page")
@@ -112,9 +112,9 @@ class PromptsPage(SettingsPage):
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    def prompts(self) -> tuple[Prompt, ...]:
+    def prompts(self) -> tuple[SavedPrompt, ...]:
         """The prompts as edited."""
-        return tuple(Prompt(name, text) for name, text in self._prompts)
+        return tuple(SavedPrompt(name, text) for name, text in self._prompts)
 
     def problem(self) -> str:
         """Why they cannot be saved."""

@@ -347,7 +347,7 @@ class ModelFileRow(SettingRow):
         self.edit.setText(str(value or ""))
 
 
-class FolderRow(ModelFileRow):
+class FolderSettingRow(ModelFileRow):
     """A folder with Browse."""
 
     none = mark("ModelFileRow", "No folder")
@@ -498,7 +498,7 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.MODE: ModeRow,
     FieldKind.SWITCH: SwitchRow,
     FieldKind.MODEL_FILE: ModelFileRow,
-    FieldKind.FOLDER: FolderRow,
+    FieldKind.FOLDER: FolderSettingRow,
     FieldKind.LINE: LineRow,
     FieldKind.DEVICES: DevicesRow,
     FieldKind.SEVERAL: SeveralRow,

@@ -12,7 +12,7 @@ from app.domain.engine_view import EngineView
 from engine.records import RunStats, Source
 from ui.statistics.page import StatsPage, heading
 from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_counts, source_parts
-from ui.statistics.plots import Part, Sparkline, StackedBar
+from ui.statistics.plots import BarSegment, Sparkline, StackedBar
 from ui.statistics.speed import SpeedPart
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
 from ui.text.answer_figures import drafting_reason, nothing_drafted
@@ -371,8 +371,8 @@ class NowPage(StatsPage):
         free = max(stats.context_size - stats.context_used, 0)
         self.context_bar.set_parts(
             [
-                Part(translate("StatsPanel", "used"), stats.context_used, "accent"),
-                Part(translate("StatsPanel", "free"), free, "hover"),
+                BarSegment(translate("StatsPanel", "used"), stats.context_used, "accent"),
+                BarSegment(translate("StatsPanel", "free"), free, "hover"),
             ]
             if stats.context_size
             else []

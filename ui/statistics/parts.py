@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.records import RunStats
-from ui.statistics.plots import DepthBars, LengthBars, Part, StackedBar
+from ui.statistics.plots import BarSegment, DepthBars, LengthBars, StackedBar
 from ui.statistics.words import SOURCES, SPLIT, help_of, name_of, split_of
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
@@ -85,13 +85,13 @@ class SplitPart:
         total = sum(amounts.values())
         for key, figure_line in self.lines.items():
             figure_line.set_value(percent(amounts[key] / total) if total > 0 else UNKNOWN)
-        self.bar.set_parts([Part(self.lines[key].name, amount, key) for key, amount in amounts.items()])
+        self.bar.set_parts([BarSegment(self.lines[key].name, amount, key) for key, amount in amounts.items()])
 
 
-def source_parts(stats: RunStats) -> list[Part]:
+def source_parts(stats: RunStats) -> list[BarSegment]:
     """The sources that tokens came from, as parts of a bar."""
     return [
-        Part(translate("StatsPanel", name), stats.provenance[source], field)
+        BarSegment(translate("StatsPanel", name), stats.provenance[source], field)
         for source, (name, field, _) in SOURCES.items()
         if source in stats.sources
     ]

@@ -364,7 +364,7 @@ class LengthBars(_Plot):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarSegment:
     """One part of a stacked bar: its name, how much, and the palette field of its colour."""
 
     name: str
@@ -377,11 +377,11 @@ class StackedBar(_Plot):
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 10)
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[BarSegment, ...] = ()
         self._shares: tuple[tuple[str, str], ...] | None = None
         self.set_parts(())
 
-    def set_parts(self, parts: Sequence[Part]) -> None:
+    def set_parts(self, parts: Sequence[BarSegment]) -> None:
         """Show these parts; nothing is drawn but the empty track while they add up to 0."""
         self._parts = tuple(parts)
         total = sum(part.amount for part in self._parts)

@@ -77,7 +77,7 @@ def faster_words(verdict: SpeedVerdict) -> str:
 
 
 def missing_words(verdict: SpeedVerdict, plain_ms: float | None) -> str:
-    """Why nothing is told, as a sentence; empty where something is. ``plain_ms``: what a plain pass takes."""
+    """Why no speed-up is shown, as a sentence; empty where one is. ``plain_ms``: what a plain pass takes."""
     if verdict.missing not in _MISSING:
         return ""
     return translate("SpeedVerdict", _MISSING[verdict.missing]).format(cost=milliseconds(plain_ms))

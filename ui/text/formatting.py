@@ -118,11 +118,6 @@ def acceptance(stats: RunStats) -> str:
     return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
 
 
-def context(used: int, size: int) -> str:
-    """How much of the context is taken: ``1,204 / 4,096``."""
-    return f"{count(used)} / {count(size)}" if size else UNKNOWN
-
-
 def size(num_bytes: int) -> str:
     """A file or memory size in decimal units, as file managers show it."""
     value = float(num_bytes)

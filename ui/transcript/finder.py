@@ -28,7 +28,7 @@ FRAME_PX = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class TextMatch:
     """The ``number``-th place in the reasoning or in the words of a message."""
 
     message_id: int
@@ -39,7 +39,7 @@ class Match:
 class FoundText(FoundWords):
     """All places of a text in a card, of which one is the current."""
 
-    def __init__(self, pattern: str, match: Match) -> None:
+    def __init__(self, pattern: str, match: TextMatch) -> None:
         super().__init__(())
         self._pattern, self._match = pattern, match
 
@@ -101,7 +101,7 @@ class ChatFinder(QObject):
         super().__init__(transcript)
         self._theme, self._transcript = theme, transcript
         self._pattern = ""
-        self._matches: list[Match] = []
+        self._matches: list[TextMatch] = []
         self._current = -1
         self._step_wanted = 0
         self._frame: Frame | None = None
@@ -169,14 +169,14 @@ class ChatFinder(QObject):
         before = self._matches[self._current] if 0 <= self._current < len(self._matches) else None
         pattern = re.compile(self._pattern, re.IGNORECASE)
         self._matches = [
-            Match(message_id, in_reasoning, number)
+            TextMatch(message_id, in_reasoning, number)
             for message_id, _raw, _is_answer in self._transcript.texts()
             for in_reasoning, text in zip((True, False), self._words[message_id][1:], strict=True)
             for number, _found in enumerate(pattern.finditer(text))
         ]
         self._choose(before)
 
-    def _choose(self, before: Match | None) -> None:
+    def _choose(self, before: TextMatch | None) -> None:
         num, wanted = len(self._matches), self._step_wanted
         self._step_wanted = 0
         if not num:
@@ -206,7 +206,7 @@ class ChatFinder(QObject):
             return
         match = self._matches[self._current]
         is_current = card.message_id == match.message_id
-        here = match if is_current else Match(card.message_id, in_reasoning=False, number=0)
+        here = match if is_current else TextMatch(card.message_id, in_reasoning=False, number=0)
         found = FoundText(self._pattern, here).mark(card, self._theme.tokens)
         if is_current:
             self._remove_frame()

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from app.domain.engine_view import EngineView
-from app.domain.settings.layers import Layer, LayersView, Preset, Prompt
+from app.domain.settings.layers import Layer, LayersView, Preset, SavedPrompt
 from app.domain.settings.table import COMPLETES
 from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND, Composer
@@ -69,7 +69,7 @@ class ChatSettings(QObject):
         self._view = LayersView()
         self._chat_id: int | None = None
         self._presets: tuple[Preset, ...] = ()
-        self._prompts: tuple[Prompt, ...] = ()
+        self._prompts: tuple[SavedPrompt, ...] = ()
         self._engine = EngineView()
         self.server_names: Callable[[], Sequence[str]] = tuple  # of tools, that are switched on
         self.panel: ChatSettingsPanel | None = None
@@ -119,10 +119,10 @@ class ChatSettings(QObject):
         if self.panel is not None:
             self.panel.presets.set_presets(self._presets)
 
-    def set_prompts(self, prompts: Sequence[Prompt]) -> None:
+    def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
         """The prompts there are."""
         self._prompts = tuple(prompts)
-        self.prompt_list.set_prompts((*self._prompts, Prompt("race", f"{RACE_COMMAND} {{question}}")))
+        self.prompt_list.set_prompts((*self._prompts, SavedPrompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def show_servers(self) -> None:
         """Offer the servers of tools as they are now."""

@@ -19,7 +19,7 @@ from ui.widgets.icon_button import IconButton
 from ui.window.header import Header
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
-    from app.domain.models import DownloadRow
+    from app.domain.models import Download
     from ui.models.panel import ModelsPanel
     from ui.race.page import RacePage
     from ui.server.page import ServerPage
@@ -33,16 +33,14 @@ class DownloadIndicator(IconButton):
         self.usual_words = (percent(1.0),)
         self.hide()
 
-    def set_rows(self, rows: Sequence[DownloadRow]) -> None:
+    def set_rows(self, rows: Sequence[Download]) -> None:
         """Show the share of all that is on its way."""
-        from app.domain.models import DownloadState  # noqa: PLC0415
+        from app.domain.models import DownloadStatus  # noqa: PLC0415
         from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole panel)
 
         moving = overall(rows)
-        failed = sum(row.state is DownloadState.FAILED for row in rows)
-        waiting = any(
-            row.state in (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.CHECKING) for row in rows
-        )
+        failed = sum(row.status is DownloadStatus.FAILED for row in rows)
+        waiting = any(row.status is DownloadStatus.QUEUED or row.status.is_active for row in rows)
         self.setVisible(waiting or bool(failed))
         self.setText(f" {percent(moving)}" if waiting else translate("DownloadIndicator", " stopped"))
         words = (
@@ -67,7 +65,7 @@ class ModelsNavigation(QObject):
         self._chat = chat
         self._focus: QWidget | None = None
         self._panel: ModelsPanel | None = None
-        self._downloads: Sequence[DownloadRow] = ()
+        self._downloads: Sequence[Download] = ()
         self.indicator = DownloadIndicator(theme)
         self.stack = QStackedWidget()
         self.stack.addWidget(chat)
@@ -145,7 +143,7 @@ class ModelsNavigation(QObject):
             if self._focus is not None and isValid(self._focus):
                 self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
+    def set_downloads(self, rows: Sequence[Download]) -> None:
         """Show the downloads, there and in the chat's header."""
         if not rows and not self._downloads:
             return

@@ -25,20 +25,20 @@ _KINDS = re.compile(r"^\s*--spec-type\s+(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Drafter:
+class ServerDrafter:
     """What drafts beside text: its kind in the server's words, and its file; None where that is the target's own."""
 
     kind: str = "draft-simple"
     path: str | None = None
 
 
-def drafter_of(ready: EngineReady) -> Drafter | None:
+def drafter_of(ready: EngineReady) -> ServerDrafter | None:
     """What drafts here and there; None where only text does, or heads that the server does not know."""
     if ready.draft is not None and ready.draft.head in OWN_PRODUCTS:
         return None
     if ready.draft is not None:
-        return Drafter(_HEAD_KINDS.get(ready.draft.head, "draft-simple"), ready.draft.path)
-    return Drafter(_HEAD_KINDS[ready.own_head.head]) if ready.own_head is not None else None
+        return ServerDrafter(_HEAD_KINDS.get(ready.draft.head, "draft-simple"), ready.draft.path)
+    return ServerDrafter(_HEAD_KINDS[ready.own_head.head]) if ready.own_head is not None else None
 
 
 def offered_kinds(help_text: str) -> tuple[str, ...]:
@@ -60,8 +60,8 @@ def default_configs(kinds: Sequence[str], *, has_draft: bool) -> tuple[str, ...]
     return ("plain", *(f"draft-{length}" for length in DRAFT_LENGTHS if has_draft), *ngrams, *tuned)
 
 
-def server_arguments(config: str, drafter: Drafter | None, kinds: Sequence[str]) -> list[str]:
-    """What the server is told for ``config``.
+def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> list[str]:
+    """The server's options for ``config``.
 
     Raises:
         ValueError: the name means nothing, needs a draft that is not there, or a kind that the server does not offer.
@@ -84,7 +84,7 @@ def server_arguments(config: str, drafter: Drafter | None, kinds: Sequence[str])
     return ["--spec-type", ",".join(types), *arguments]
 
 
-def _kind(part: str, drafter: Drafter | None, kinds: Sequence[str]) -> str:
+def _kind(part: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> str:
     if drafter is None:
         raise ValueError(f"{part} needs a draft model or a head")
     if drafter.kind not in kinds:

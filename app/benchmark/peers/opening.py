@@ -35,7 +35,7 @@ class PeerRequest:
 
     @property
     def title(self) -> str:
-        """What tells it from the others of a measurement."""
+        """The name that identifies it within a measurement."""
         return f"{self.name} {Path(self.path).name}" if self.name == OTHER_DRAFT else self.name
 
 

@@ -63,7 +63,7 @@ class PeerProcess:
             self.process.wait(END_S)
 
     def death(self, while_doing: str) -> PeerError:
-        """The error that tells how it ended, with the last thing it said."""
+        """The error of a process that ended, with its exit status and last output."""
         said = self.last_line()
         status = self.process.poll()
         how = "does not answer" if status is None else f"ended with status {status}"

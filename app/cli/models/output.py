@@ -10,18 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import counted
-from app.domain.models import FileKind
+from app.domain.models import Download, DownloadStatus, FileKind, Offer, RepoModel
 from app.hub.licences import licence_name
-from app.hub.records import (
-    DownloadState,
-    DownloadStatus,
-    Gated,
-    LibraryModel,
-    Offer,
-    RemoteModel,
-    RepoDetails,
-    RepoSummary,
-)
+from app.hub.records import Gated, LibraryModel, RepoDetails, RepoSummary
 from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6
@@ -33,7 +24,7 @@ def as_dict(record: Any) -> Any:  # noqa: ANN401 (any record, any value in it)
     """A record as JSON takes it: fields and the sizes computed from them."""
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         facts = {column.name: as_dict(getattr(record, column.name)) for column in dataclasses.fields(record)}
-        return {**facts, "size_bytes": record.size_bytes} if isinstance(record, RemoteModel) else facts
+        return {**facts, "size_bytes": record.size_bytes} if isinstance(record, RepoModel) else facts
     if isinstance(record, Enum):
         return record.value
     if isinstance(record, tuple | list):
@@ -111,7 +102,7 @@ def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: P
     return "\n".join(lines)
 
 
-def progress_line(state: DownloadState) -> str:
+def progress_line(state: Download) -> str:
     """How a download stands, on one line."""
     name = state.request.model.name
     if state.status is DownloadStatus.WAITING:
@@ -127,7 +118,7 @@ def progress_line(state: DownloadState) -> str:
     return f"{name}: {' · '.join(parts)}"
 
 
-def _model_row(model: RemoteModel) -> tuple[str, ...]:
+def _model_row(model: RepoModel) -> tuple[str, ...]:
     files = f"{len(model.files)}" + (f", {model.missing_shards} missing" if model.missing_shards else "")
     return model.name, _kind(model.kind), model.quantization or "-", size_words(model.size_bytes), files
 

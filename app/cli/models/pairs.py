@@ -17,7 +17,7 @@ from app.hub.library.library import Library
 from app.hub.licences import licence_name
 from app.hub.opening import open_library
 from app.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
-from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
+from app.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
 from app.hub.remote_header import KnownModel, read_local_header
 from app.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import speaks_words
@@ -39,7 +39,7 @@ def command(options: argparse.Namespace) -> int:
         library = open_library(find_paths())
         target = _target(options.target, library)
         with closing(HubClient()) as client:
-            sources = Sources(library.models(), catalog, None if options.offline else client)
+            sources = DraftSources(library.models(), catalog, None if options.offline else client)
             search = find_drafts(target, sources)
     except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)

@@ -15,6 +15,7 @@ from app.cli.models.output import as_dict, progress_line, size_words
 from app.cli.models.small import NAME as SMALL_NAME
 from app.cli.models.small import pull_small
 from app.cli.output import INTERRUPTED, fail, run_hint
+from app.domain.models import Download, DownloadRequest, DownloadStatus, RepoModel
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubNotFoundError, LibraryError
@@ -23,7 +24,7 @@ from app.hub.library.library import Library
 from app.hub.link_header import judge_link
 from app.hub.links import request_of
 from app.hub.opening import open_library
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel, RemoteModel, RepoDetails
+from app.hub.records import LibraryModel, RepoDetails
 from app.paths import find_paths
 from engine.records import Problem
 
@@ -103,7 +104,7 @@ def _pull_link(options: argparse.Namespace) -> int:
     return 0
 
 
-def chosen_model(details: RepoDetails, file: str) -> RemoteModel:
+def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     """The one model that is meant by a path, a file name, a model's name or a quantization.
 
     Raises:
@@ -111,7 +112,7 @@ def chosen_model(details: RepoDetails, file: str) -> RemoteModel:
         HubNotFoundError: there is none.
     """
     alone = [model for model in details.models if model.kind.runs_alone]
-    found: Sequence[RemoteModel] = ()
+    found: Sequence[RepoModel] = ()
     for models, names in (
         (details.models, _paths),
         (details.models, _file_names),
@@ -132,19 +133,19 @@ def chosen_model(details: RepoDetails, file: str) -> RemoteModel:
     return found[0]
 
 
-def _paths(model: RemoteModel) -> set[str]:
+def _paths(model: RepoModel) -> set[str]:
     return {file.path for file in model.files}
 
 
-def _file_names(model: RemoteModel) -> set[str]:
+def _file_names(model: RepoModel) -> set[str]:
     return {path.rsplit("/", 1)[-1] for path in _paths(model)}
 
 
-def _name(model: RemoteModel) -> set[str]:
+def _name(model: RepoModel) -> set[str]:
     return {model.name}
 
 
-def _quantization(model: RemoteModel) -> set[str]:
+def _quantization(model: RepoModel) -> set[str]:
     return {model.quantization}
 
 
@@ -163,12 +164,12 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
     return requests
 
 
-def _watched(downloads: DownloadQueue, ids: list[str]) -> list[DownloadState]:
+def _watched(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
     """Show progress until all have ended."""
     on_terminal = sys.stderr.isatty()
     last_lines, last_s = "", 0.0
     while True:
-        states = [state for state in downloads.snapshot() if state.download_id in ids]
+        states = [state for state in downloads.snapshot() if state.key in ids]
         ended = all(state.status in (DownloadStatus.DONE, DownloadStatus.FAILED) for state in states)
         lines = "  |  ".join(progress_line(state) for state in states)
         due = on_terminal or ended or time.monotonic() - last_s >= LINE_EVERY_S

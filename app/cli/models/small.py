@@ -14,12 +14,13 @@ from collections.abc import Callable
 from app.cli.models.output import as_dict, size_words
 from app.cli.output import run_hint, warn
 from app.domain.lazy import Lazy
+from app.domain.models import DownloadStatus
 from app.hub.client import HubClient
 from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.errors import DownloadError, HubError
 from app.hub.licences import licence_name
 from app.hub.opening import open_library
-from app.hub.records import DownloadStatus, LibraryModel
+from app.hub.records import LibraryModel
 from app.paths import find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
 

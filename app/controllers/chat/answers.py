@@ -24,8 +24,8 @@ from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import answer_speed
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
-from app.storage.chats.answers import Ending, Generation
-from app.storage.chats.store import Turn
+from app.storage.chats.answers import AnswerEnding, Generation
+from app.storage.chats.store import StoredTurn
 from app.storage.pair_speeds import PairSpeeds
 from app.tools.turn import functions_of
 from engine.records import (
@@ -135,7 +135,7 @@ class AnswerController:
         self.tools = ToolController(parts, conversations, models)
         self.tools.next_answer = self._ask_again
         self.tools.is_free = lambda conversation_id: not self.is_answering_in(conversation_id) and not self.blocked()
-        self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
+        self.prepare: Callable[[ChatRequest, StoredTurn], ChatRequest] = lambda request, _turn: request
         self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
@@ -286,7 +286,7 @@ class AnswerController:
         """Store the answers in the making as interrupted: the app is closing."""
         for streaming in self._making.values():
             if not streaming.abandoned:
-                ending = self._counted(streaming, Ending(MessageState.INTERRUPTED, streaming.stats))
+                ending = self._counted(streaming, AnswerEnding(MessageState.INTERRUPTED, streaming.stats))
                 self._store.finish_answer(streaming.answer_id, ending)
         self._making.clear()
         self.tools.close()
@@ -339,12 +339,12 @@ class AnswerController:
         asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
         return [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
 
-    def _new_answer(self, turn: Turn) -> _StreamingAnswer:
+    def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         """An answer that is about to be asked for in the open chat."""
         settings = self._conversations.settings
         return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
-    def _begin(self, conversation_id: int | None, store_it: Callable[[], Turn]) -> Turn | None:
+    def _begin(self, conversation_id: int | None, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
         """Store what an answer needs; None where the chat has one in the making or nothing could be stored."""
         if self.is_answering_in(conversation_id):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
@@ -368,7 +368,7 @@ class AnswerController:
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
         self.tools.on_changed()
 
-    def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode, tools: ToolTurn | None = None) -> None:
+    def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
         self._making[streaming.request_id] = streaming
         streaming.mode = mode
         send = partial(self._send, streaming, turn)
@@ -378,7 +378,7 @@ class AnswerController:
         else:
             send(tools)
 
-    def _send(self, streaming: _StreamingAnswer, turn: Turn, tools: ToolTurn | None = None) -> None:
+    def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
         """Ask the engine: the tools are known."""
         mode, settings = streaming.mode, streaming.settings
         self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
@@ -449,7 +449,7 @@ class AnswerController:
             notice = translate("AnswerController", WORDLESS) if is_wordless else _notice(event, streaming.full)
             if streaming.repeats is not None:
                 notice = f"{self._repeated(streaming, streaming.repeats, state, cut=cut)} {notice}".rstrip()
-            self._end(streaming, Ending(state, event.stats, notice, cut=cut))
+            self._end(streaming, AnswerEnding(state, event.stats, notice, cut=cut))
         else:
             self._restore(streaming)
 
@@ -470,7 +470,7 @@ class AnswerController:
             return False
         del self._making[streaming.request_id]
         cut = event.reason in _CUT
-        self._end(streaming, Ending(MessageState.COMPLETE, event.stats, _notice(event, streaming.full), cut=cut))
+        self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, _notice(event, streaming.full), cut=cut))
         self.tools.go_on(turn, views)
         return True
 
@@ -481,7 +481,7 @@ class AnswerController:
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
         return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings)
 
-    def _end(self, streaming: _StreamingAnswer, ending: Ending) -> None:
+    def _end(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
         if self._is_shown(streaming):
             target = view.target or streaming.target
@@ -496,7 +496,7 @@ class AnswerController:
         if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             words = problem.message if is_told else joined([problem.message, problem.advice])
             is_told = is_told or self._is_shown(streaming)
-            self._end(streaming, Ending(state, streaming.stats, in_language(words)))
+            self._end(streaming, AnswerEnding(state, streaming.stats, in_language(words)))
         else:
             self._restore(streaming)
         if not is_told:
@@ -508,12 +508,14 @@ class AnswerController:
         if before is None:
             self._store.discard_answer(streaming.answer_id)
         else:
-            ending = Ending(before.state, before.stats, before.notice, cut=before.cut, thinking_ms=before.thinking_ms)
+            ending = AnswerEnding(
+                before.state, before.stats, before.notice, cut=before.cut, thinking_ms=before.thinking_ms
+            )
             self._store.finish_answer(streaming.answer_id, ending)
         if self._is_shown(streaming):
             self._conversations.show()
 
-    def _counted(self, streaming: _StreamingAnswer, ending: Ending) -> Ending:
+    def _counted(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> AnswerEnding:
         """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
         stats, before = ending.stats, streaming.before
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)

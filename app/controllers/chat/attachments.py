@@ -116,7 +116,7 @@ class AttachmentController(QObject):
             PictureViewer(found, self._window).open()
         elif found is not None:
             shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
-            from ui.composer.attachments.reader import AttachmentReader as ReaderDialog  # noqa: PLC0415  (opened by a click)
+            from ui.composer.attachments.reader import AttachmentDialog as ReaderDialog  # noqa: PLC0415  (opened by a click)
 
             ReaderDialog(self._window.theme, shown, self._window).open()
 

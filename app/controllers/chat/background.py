@@ -11,7 +11,7 @@ from app.controllers.parts import Parts
 
 
 class BackgroundController:
-    """Told whenever something may have changed; tells the list only what did."""
+    """Compare the background answers with the last state; report only changes to the list."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from app.domain.requests import counted_text, picture_sizes
 from app.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.domain.settings.layers import Layer
 from app.storage.chats import summaries
-from app.storage.chats.store import Turn
+from app.storage.chats.store import StoredTurn
 from engine.records import (
     LEAST_ROOM,
     ChatRequest,
@@ -34,8 +33,6 @@ from engine.requests import SetStateLimit, next_number
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
 from ui.text.problem_words import in_language
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -108,7 +105,7 @@ class ContextController:
 
     # ---- summaries --------------------------------------------------------------------------------------------------
 
-    def prepare(self, request: ChatRequest, turn: Turn) -> ChatRequest:
+    def prepare(self, request: ChatRequest, turn: StoredTurn) -> ChatRequest:
         """Put a stored summary in the place of what it stands for, and name the conversation."""
         conversation_id = turn.conversation_id
         stored = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
@@ -204,7 +201,7 @@ class ContextController:
                 self.show()
 
     def _needed(self, num_counted: int) -> int:
-        """Tokens that the last question was too long with; as counted where nobody told since the start. 0: it fits."""
+        """Tokens of a last question that exceeded the context, counted here without the engine's report; 0: it fits."""
         if self._failed is None:
             return 0
         needed = self._refused.get(self._failed.id, num_counted)
@@ -221,7 +218,7 @@ class ContextController:
 
     @staticmethod
     def _as_used(parts: ContextParts, used: int) -> ContextParts:
-        """With the sum that the engine told, where it did: the conversation is what the other parts leave of it."""
+        """Use the total that the engine reported, if any: the conversation is the total minus the other parts."""
         if used <= parts.system + parts.last_answer:
             return parts
         return replace(parts, conversation=used - parts.system - parts.last_answer)
@@ -234,7 +231,7 @@ class ContextController:
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
 
     def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
-        """Of the pictures that the model is shown: those behind a summary, where it sees."""
+        """Tokens of the pictures in the prompt: those after a summary, for a model that sees."""
         ids = [view.id for view in views]
         begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
         return picture_sizes(views[begin:]) if self._parts.decode is not None else ()

@@ -14,7 +14,7 @@ from app.domain.messages import MessageState, MessageView
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
 from app.domain.settings.values import Settings
-from app.storage.chats.store import Turn
+from app.storage.chats.store import StoredTurn
 from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
@@ -129,7 +129,7 @@ class ConversationController:
             self._show_streaming(streaming)
         self.on_shown()
 
-    def opened(self, turn: Turn) -> None:
+    def opened(self, turn: StoredTurn) -> None:
         """Note that the open chat was stored with its first turn, and show it with its name."""
         self.current_id = turn.conversation_id
         self._open_chat.keep(turn.conversation_id)

@@ -8,7 +8,7 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
 from app.domain.errors import PresetError
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer, Prompt
+from app.domain.settings.layers import Layer, SavedPrompt
 from app.domain.settings.table import DEFAULTS
 from app.storage.presets import Presets, presets_file
 from app.storage.prompts import Prompts, prompts_file
@@ -66,7 +66,7 @@ class ChatSettingsController:
         else:
             self._conversations.reset(layer, keys)
 
-    def _on_prompts(self, prompts: Iterable[Prompt]) -> None:
+    def _on_prompts(self, prompts: Iterable[SavedPrompt]) -> None:
         self.prompts.replace(prompts)
         self._window.chat_settings.set_prompts(self.prompts.all)
 

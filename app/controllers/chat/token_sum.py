@@ -68,7 +68,7 @@ class TokenSumController(QObject):
         self.update()
 
     def model_changed(self, num_tokens: int) -> None:
-        """Count everything anew for a model whose context holds so many tokens."""
+        """Count all parts again for a model with a context of ``n_ctx`` tokens."""
         self._size = num_tokens or None  # nobody tells
         self._counts.clear()
         self._waiting.clear()
@@ -140,7 +140,7 @@ class TokenSumController(QObject):
 
     @property
     def _conversation_key(self) -> Key | None:
-        """None where the engine has told what the conversation takes."""
+        """None once the engine has reported the conversation's tokens."""
         return None if self._window.composer.context_used else ("conversation", self._conversations.current_id or 0)
 
     def _history(self) -> str:

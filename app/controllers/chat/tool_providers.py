@@ -19,9 +19,9 @@ from app.domain.attachments import Attachment
 from app.domain.conversations import ConversationRow
 from app.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.hub.tokens import tool_server_secret
-from app.tools.built_in import DEFINITIONS, NAMES, BuiltInTools, ChatHit, Sources
+from app.tools.built_in import DEFINITIONS, NAMES, BuiltInSources, BuiltInTools, ChatHit
 from app.tools.errors import ToolFileError
-from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
 from app.tools.mcp.entries import (
     ServerEntry,
     files_of_others,
@@ -87,10 +87,12 @@ class ToolProviders(QObject):
         """Give the built-in tools of these names, which look for what is this chat's; have the servers started."""
         self.start_servers()
         return BuiltInTools(
-            names, Sources(partial(self._files, conversation_id), partial(self._search, conversation_id))
+            names, BuiltInSources(partial(self._files, conversation_id), partial(self._search, conversation_id))
         )
 
-    def call(self, built_in: BuiltInTools, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(
+        self, built_in: BuiltInTools, call: ParsedToolCall, done: Callable[[ToolResult], None]
+    ) -> Callable[[], None]:
         """Start a call of one of these tools, or of a server's."""
         return Providers(built_in, *self._others).call(call, done)
 

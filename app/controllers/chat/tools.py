@@ -22,19 +22,19 @@ from app.domain.settings.values import Settings
 from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
 from app.domain.tools.servers import read_names
 from app.tools.built_in import BuiltInTools
-from app.tools.interface import ToolCall, ToolDefinition, ToolResult
-from app.tools.policy import Answer as Said
-from app.tools.policy import Decision, ToolPolicy
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.tools.policy import Permission as Said
+from app.tools.policy import ToolPolicy, UserDecision
 from app.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
     RESULT_CHARS,
     Ask,
     Call,
-    Ending,
-    Finished,
     Generate,
-    Turn,
+    LoopEnding,
+    LoopFinished,
+    ToolLoop,
     bounded,
     functions_of,
 )
@@ -61,7 +61,7 @@ class ToolTurn:
     conversation_id: int
     mode: Mode
     settings: Settings
-    loop: Turn
+    loop: ToolLoop
     definitions: tuple[ToolDefinition, ...]
     built_in: BuiltInTools
     calls: list[MessageView] = field(default_factory=list)
@@ -124,7 +124,7 @@ class ToolController(QObject):
             frozenset(read_allowed_tools(values.text("allowed_tools"))) for values in (self._keeper.current, settings)
         )
         room = max(LEAST_CHARS, min(RESULT_CHARS, ready.target.n_ctx))
-        loop = Turn((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
+        loop = ToolLoop((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
         turn = self.turns[conversation_id] = ToolTurn(conversation_id, mode, settings, loop, definitions, built_in)
         return turn
 
@@ -139,7 +139,7 @@ class ToolController(QObject):
 
     @property
     def counted_text(self) -> str:
-        """What the next prompt tells the model of its tools, to be counted; empty where it is given none."""
+        """The tool definitions of the next prompt, for counting tokens; empty without tools."""
         settings = self._conversations.settings
         offered = self._offered(settings) if self._are_on(settings) else ()
         if offered != self._counted[0]:  # asked for again and again, and some milliseconds of many tools
@@ -235,14 +235,14 @@ class ToolController(QObject):
         place = turn.place_of(todo.call.id)
         if place is None or turn.calls[place].id != message_id:
             return
-        decision = Decision(Said(answer), reason)
+        decision = UserDecision(Said(answer), reason)
         refused = turn.loop.decided(decision)
         self._keep_permission(turn, decision)
         if refused is not None:
             self._change(turn, place, CallStatus.REFUSED, refused)
         self._proceed(turn)
 
-    def _keep_permission(self, turn: ToolTurn, decision: Decision) -> None:
+    def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
         if decision.answer is Said.ALWAYS:
             self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
             self._window.set_settings(self._keeper.current.values)
@@ -271,7 +271,7 @@ class ToolController(QObject):
             return
         turn.calls = calls
         self._window.composer.set_streaming(True)
-        self._run(turn, place, ToolCall(call.call_id, call.name, _arguments(call)))
+        self._run(turn, place, ParsedToolCall(call.call_id, call.name, _arguments(call)))
 
     def stop(self, conversation_id: int) -> None:
         """Stop the call of a chat that runs or waits; those after it are not made."""
@@ -297,9 +297,9 @@ class ToolController(QObject):
 
     def _proceed(self, turn: ToolTurn) -> None:
         todo = turn.loop.todo
-        if isinstance(todo, Finished):
+        if isinstance(todo, LoopFinished):
             self.drop(turn.conversation_id)
-            if todo.ending is Ending.LIMIT:
+            if todo.ending is LoopEnding.LIMIT:
                 self._window.show_notice(translate("ToolController", LIMIT).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, Generate):
@@ -314,7 +314,7 @@ class ToolController(QObject):
                 self._change(turn, place, CallStatus.ASKED)
                 self.on_changed()
 
-    def _run(self, turn: ToolTurn, place: int, call: ToolCall) -> None:
+    def _run(self, turn: ToolTurn, place: int, call: ParsedToolCall) -> None:
         """Run a call; that it runs is in the file before."""
         if not self._change(turn, place, CallStatus.RUNNING):
             self.stop(turn.conversation_id)
@@ -389,6 +389,6 @@ def _arguments(call: StoredCall) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _stored(call: ToolCall, tool: ToolDefinition) -> StoredCall:
+def _stored(call: ParsedToolCall, tool: ToolDefinition) -> StoredCall:
     written = json.dumps(call.arguments, ensure_ascii=False)
     return StoredCall(call.id, call.name, tool.server, written, title=tool.title)

@@ -75,7 +75,7 @@ class UnsentController(QObject):
 
 
 def log_failure(done: Future[None]) -> None:
-    """Log why what was typed could not be kept; trouble with the disk is told by whoever watches that."""
+    """Log why unsent text could not be stored; the disk watcher reports problems of the disk."""
     error = done.exception()
     if isinstance(error, sqlite3.Error | StorageError):
         log.warning("An unsent text could not be kept: %s", error)

@@ -90,7 +90,7 @@ class VisibleText:
         return text, tuple(self._take(len(text))) if self._spans else ()
 
     def _take(self, num_chars: int) -> list[TokenSpan]:
-        """Take the provenance of so many characters; a token at their end is cut in two."""
+        """Remove the provenance of the first characters; a token at their end is split."""
         taken: list[TokenSpan] = []
         while self._spans and (num_chars or not self._spans[0].num_chars):
             span = self._spans.pop(0)

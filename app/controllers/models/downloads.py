@@ -17,7 +17,7 @@ from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import HubService
-    from app.domain.models import DownloadRow, ModelRef
+    from app.domain.models import Download, ModelRef
     from ui.models.panel import ModelsPanel
 
 
@@ -49,7 +49,7 @@ class HubDownloadsController(QObject):
         self._service = service
         self._report = report
         self._log = log
-        self._rows: tuple[DownloadRow, ...] = ()
+        self._rows: tuple[Download, ...] = ()
         self._looking = self._look_again = False
         self._has_begun = False  # the queue of last time is among the rows
         self._is_known = False  # and was at the last look: what has ended since is news
@@ -122,30 +122,30 @@ class HubDownloadsController(QObject):
         self._looking, self._look_again = True, False
         has_begun = self._has_begun
 
-        def done(rows: tuple[DownloadRow, ...]) -> None:
+        def done(rows: tuple[Download, ...]) -> None:
             self._on_rows(rows)
             self._is_known = has_begun
 
-        self._jobs.run("downloads", lambda _stop: self._service().download_rows(), done, self._on_no_rows)
+        self._jobs.run("downloads", lambda _stop: self._service().all_downloads(), done, self._on_no_rows)
 
     def _on_no_rows(self, problem: Problem) -> None:
         self._looking = False
         self._log(problem)
 
-    def _on_rows(self, rows: tuple[DownloadRow, ...]) -> None:
-        from app.domain.models import DownloadState  # noqa: PLC0415  (the job has loaded it)
+    def _on_rows(self, rows: tuple[Download, ...]) -> None:
+        from app.domain.models import DownloadStatus  # noqa: PLC0415  (the job has loaded it)
 
         self._looking = False
         if self._look_again:
             self.show()
-        before = {row.key: row.state for row in self._rows}
+        before = {row.key: row.status for row in self._rows}
         self._rows = rows
         self._navigation.set_downloads(rows)
-        ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
+        ended = [row for row in rows if row.status is DownloadStatus.DONE and before.get(row.key) is not row.status]
         if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
             self.came.emit()
             self._window.show_notice(_arrival_notice(ended))
-        if {row.key: row.state for row in rows} != before:
+        if {row.key: row.status for row in rows} != before:
             self.changed.emit()
         self._chat_if_complete()
 
@@ -166,8 +166,10 @@ class HubDownloadsController(QObject):
         self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)
 
 
-def _arrival_notice(rows: Sequence[DownloadRow]) -> str:
-    checked, others = (", ".join(row.name for row in rows if row.has_checksum is wanted) for wanted in (True, False))
+def _arrival_notice(rows: Sequence[Download]) -> str:
+    checked, others = (
+        ", ".join(row.name for row in rows if bool(row.request.url) is linked) for linked in (False, True)
+    )
     words = [translate("HubController", "Downloaded and checked: {names}.").format(names=checked)] if checked else []
     if others:
         unchecked = translate("HubController", "Downloaded, without a checksum to check it by: {names}.")

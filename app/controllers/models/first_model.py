@@ -14,14 +14,14 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.jobs import JobRunner
-from app.domain.models import FirstModelView, FirstState
+from app.domain.models import DownloadStatus, FirstModelView
 from app.domain.settings.fields import SettingValue
 from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.downloads.pip_download import pip_command
 from app.hub.downloads.transfer import StoppedError
 from app.hub.errors import DownloadError, HubError
 from app.hub.licences import licence_name
-from app.hub.records import DownloadStatus, LibraryModel
+from app.hub.records import LibraryModel
 from engine.records import Problem
 from ui.models.panel import ModelsPanel
 from ui.text.language import translate
@@ -74,7 +74,7 @@ class FirstModelController(QObject):
             return
         self._jobs.cancel(LOOK)  # what it finds would be old
         self._watch = watch = _ProgressReporter(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
-        self._show(replace(_offer(), state=FirstState.COMING))
+        self._show(replace(_offer(), status=DownloadStatus.RUNNING))
 
         def work(_stop: object) -> LibraryModel | None:
             service = self._service()
@@ -112,8 +112,8 @@ class FirstModelController(QObject):
         if self._watch is not None:
             return
         if found is not None:
-            self._show(replace(_offer(), state=FirstState.HERE, path=str(found.path)))
-        elif self._view.state is FirstState.HERE:  # it was removed; what went wrong before stays to be read
+            self._show(replace(_offer(), status=DownloadStatus.DONE, path=str(found.path)))
+        elif self._view.status is DownloadStatus.DONE:  # it was removed; what went wrong before stays to be read
             self._show(_offer())
 
     def _on_here(self, model: LibraryModel | None) -> None:
@@ -132,7 +132,7 @@ class FirstModelController(QObject):
     def _on_trouble(self, problem: Problem) -> None:
         self._watch = None
         words = f"{in_words(problem).title}: {explanation(problem)}"
-        self._show(replace(_offer(), state=FirstState.FAILED, words=words))
+        self._show(replace(_offer(), status=DownloadStatus.FAILED, words=words))
 
 
 class _ProgressReporter(FirstModelControl):
@@ -153,8 +153,8 @@ class _ProgressReporter(FirstModelControl):
         error: HubError | DownloadError | None,  # noqa: ARG002
         attempt: int,  # noqa: ARG002
     ) -> None:
-        state = FirstState.CHECKING if status is DownloadStatus.VERIFYING else FirstState.COMING
-        self._report(lambda view: replace(view, state=state))
+        shown = status if status is DownloadStatus.VERIFYING else DownloadStatus.RUNNING
+        self._report(lambda view: replace(view, status=shown))
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         now = time.monotonic()

@@ -107,7 +107,7 @@ class HubController(QObject):
         # NumPy and llama.cpp: the start does not wait for them.
         from app.controllers.models.device_list import DeviceList  # noqa: PLC0415
         from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
-        from app.hub.pairs.outlooks import Outlooks  # noqa: PLC0415
+        from app.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
         from engine.sandbox.kernel_check import check_kernels  # noqa: PLC0415
 
@@ -119,8 +119,10 @@ class HubController(QObject):
         check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
         devices = DeviceList(paths.cache, lambda: self._ready)
         places = MeasuredPlaces(in_use, paths.cache, devices.gpus)
-        outlooks = Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: keeper.current, devices, places.is_processor_faster, in_use, outlooks)
+        speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
+        return PairJudge(
+            self.service, lambda: keeper.current, devices, places.is_processor_faster, in_use, speed_forecasts
+        )
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
@@ -239,8 +241,8 @@ class HubController(QObject):
         words = translate("HubController", "“{name}”, which is on this computer, can draft for this model.").format(
             name=name
         )
-        if pair.outlook is not None:
-            words = f"{words} {in_language(pair.outlook.headline)}"
+        if pair.speed_forecast is not None:
+            words = f"{words} {in_language(pair.speed_forecast.headline)}"
         self._window.suggest(
             words,
             translate("HubController", "Use it"),

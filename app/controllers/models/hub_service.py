@@ -15,18 +15,28 @@ from pathlib import Path
 
 import psutil
 
-from app.controllers.models.elsewhere_views import link_view, offer_row, scan_view, skipped_words
-from app.controllers.models.views import download_row, library_row, repo_details, repo_row, sorted_rows
+from app.controllers.models.views import (
+    library_row,
+    link_view,
+    repo_details,
+    repo_row,
+    scan_view,
+    skipped_words,
+    sorted_rows,
+)
 from app.domain import models as views
 from app.domain.model_name import name_of_file
 from app.domain.models import (
-    DownloadRow,
+    Download,
+    DownloadRequest,
+    DownloadStatus,
     FileKind,
     LibraryRow,
     LinkView,
     ModelRef,
-    OfferRow,
+    Offer,
     Presence,
+    RepoModel,
     RepoRow,
     ScanView,
     SearchQuery,
@@ -40,7 +50,7 @@ from app.hub.library.folder_scan import scan_folder
 from app.hub.library.library import Library
 from app.hub.links import request_of
 from app.hub.opening import open_library
-from app.hub.records import DownloadRequest, DownloadStatus, LibraryModel, RemoteModel, RepoDetails, SortBy
+from app.hub.records import LibraryModel, RepoDetails, SortBy
 from app.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
@@ -57,7 +67,7 @@ _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": Sort
 class RepoAnswer:
     """A repository with the address of its page; ``problem`` where its README could not be had."""
 
-    details: views.RepoDetails
+    details: views.RepoView
     page_url: str
     problem: Problem | None = None
 
@@ -67,7 +77,7 @@ class LibraryAnswer:
     """The library as it is shown."""
 
     rows: tuple[LibraryRow, ...]
-    offers: tuple[OfferRow, ...]
+    offers: tuple[Offer, ...]
     skipped: tuple[str, ...] = ()  # models of other apps that cannot be used: name and reason, as a sentence
 
 
@@ -121,7 +131,7 @@ class HubService:
         )
         return replace(answer, details=replace(answer.details, files=files))
 
-    def model(self, ref: ModelRef) -> RemoteModel:
+    def model(self, ref: ModelRef) -> RepoModel:
         """The model that a file of the hub belongs to.
 
         Raises:
@@ -167,15 +177,17 @@ class HubService:
             model = self.model(ref)
             self.downloads.add(DownloadRequest(ref.repo, model, draft_of=draft_of, licence=self.licence(ref.repo)))
 
-    def download_rows(self) -> tuple[DownloadRow, ...]:
-        """All downloads; quick enough for the thread that shows things, but for those just done."""
-        states = self.downloads.snapshot()
-        paths: dict[str, str] = {}
-        for state in states:
-            if state.status is DownloadStatus.DONE:
-                repo, file = state.request.repo_id, state.request.model.files[0].path
-                paths[f"{repo}/{file}"] = self.path_of(ModelRef(repo, file, url=state.request.url))
-        return tuple(download_row(state, paths) for state in states)
+    def all_downloads(self) -> tuple[Download, ...]:
+        """All downloads, with the path of those just done; quick enough for the thread that shows things else."""
+
+        def found(download: Download) -> Download:
+            if download.status is not DownloadStatus.DONE:
+                return download
+            request = download.request
+            ref = ModelRef(request.repo_id, request.model.files[0].path, url=request.url)
+            return replace(download, path=self.path_of(ref))
+
+        return tuple(map(found, self.downloads.snapshot()))
 
     # ---- library ----------------------------------------------------------------------------------------------------
 
@@ -207,18 +219,18 @@ class HubService:
         if not offers:
             return LibraryAnswer(rows, ())
         found, skipped = self.library.look()
-        return LibraryAnswer(rows, tuple(map(offer_row, found)), tuple(map(skipped_words, skipped)))
+        return LibraryAnswer(rows, found, tuple(map(skipped_words, skipped)))
 
     def scan(
         self, folder: str, report: Callable[[ScanView], None], should_stop: Callable[[], bool]
     ) -> tuple[ScanView, LibraryAnswer]:
-        """Look through a folder for models that are not in the library; ``report`` is told how far it is.
+        """Scan a folder for models that are not in the library; ``report`` is called with the progress.
 
         Raises:
             LibraryError: the folder cannot be read.
         """
         scan = scan_folder(Path(folder), lambda so_far: report(scan_view(so_far, is_running=True)), should_stop)
-        offers = tuple(map(offer_row, self.library.unknown(scan.offers)))
+        offers = self.library.unknown(scan.offers)
         answer = LibraryAnswer((), offers, tuple(map(skipped_words, scan.skipped)))
         return scan_view(scan, is_running=False), answer
 
@@ -247,12 +259,12 @@ class HubService:
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """The models here that can draft for a target, by vocabulary and size; none where it cannot be read."""
-        from app.hub.pairs.draft_finder import Sources, find_drafts  # noqa: PLC0415  (NumPy, as above)
+        from app.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.hub.remote_header import read_local_header  # noqa: PLC0415
 
         models = self.library.models_near(Path(target))
         try:
-            found = find_drafts(read_local_header(Path(target)), Sources(models), should_stop)
+            found = find_drafts(read_local_header(Path(target)), DraftSources(models), should_stop)
         except EngineError as error:
             log.info("no drafts for %s: %s", target, error)
             return ()

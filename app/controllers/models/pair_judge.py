@@ -26,25 +26,25 @@ from app.domain.models import (
     FitLevel,
     Gpu,
     Hardware,
-    Match,
     ModelRef,
     PairSide,
     PairView,
     Presence,
+    VocabularyMatch,
 )
 from app.domain.settings.values import Settings
-from app.domain.speed.outlook import Outlook
+from app.domain.speed.speed_forecast import SpeedForecast
 from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
-from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
-from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
+from app.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
+from app.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
 from app.hub.records import LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError, EngineError
-from engine.fit.fit import Verdict
-from engine.fit.table import Room, experts_to_leave, fit_table
+from engine.fit.fit import FitVerdict
+from engine.fit.table import FreeMemory, experts_to_leave, fit_table
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
@@ -113,9 +113,9 @@ class PairJudge:
         devices: DeviceList,
         is_faster_beside: IsFasterBeside = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
-        outlooks: Outlooks | None = None,
+        speed_forecasts: SpeedForecasts | None = None,
     ) -> None:
-        """``outlooks`` tell what a pair will gain here; without them nothing is said of it.
+        """``speed_forecasts`` tell what a pair will gain here; without them nothing is said of it.
 
         ``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
 
@@ -125,7 +125,7 @@ class PairJudge:
         self._settings = settings
         self._is_faster_beside = is_faster_beside
         self._in_use = in_use
-        self._outlooks = outlooks
+        self._speed_forecasts = speed_forecasts
         self._devices = devices
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
@@ -169,45 +169,47 @@ class PairJudge:
         room = self.room()
         plan = self.placed(first, second, room)
         proof = assess_pair(first, second, plan, room, should_stop)
-        match, words, used = Match.UNCHECKED, "", second
+        match, words, used = VocabularyMatch.UNCHECKED, "", second
         if proof.match is not None:
             match = _match(proof.match.matches, proof.match.speaks)
             words = verdict_words(proof.match, is_head=_is_head(second))
-            if match is Match.NO:  # only the target can be had: what it takes alone is of interest
+            if match is VocabularyMatch.NO:  # only the target can be had: what it takes alone is of interest
                 used, proof = None, replace(assess_pair(first, None, plan, room), match=proof.match)
         speaks = proof.match.speaks if proof.match is not None else None
-        outlook = self._outlook(first, used, plan, 1.0 if speaks is None else speaks)
+        speed_forecast = self._speed_forecast(first, used, plan, 1.0 if speaks is None else speaks)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
             fit=fit_view(proof.fit, proof.pair),
-            gain_words=in_language(outlook.headline) if outlook else "",
-            note=in_language(joined(outlook.details)) if outlook else "",
-            outlook=outlook,
+            gain_words=in_language(speed_forecast.headline) if speed_forecast else "",
+            note=in_language(joined(speed_forecast.details)) if speed_forecast else "",
+            speed_forecast=speed_forecast,
             drafting=_drafting(first, second),
         )
 
-    def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, speaks: float) -> Outlook | None:
-        if self._outlooks is None:
+    def _speed_forecast(
+        self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, speaks: float
+    ) -> SpeedForecast | None:
+        if self._speed_forecasts is None:
             return None
-        return self._outlooks.of_pair(target, draft, replace(self._conditions(plan), speaks=speaks))
+        return self._speed_forecasts.of_pair(target, draft, replace(self._conditions(plan), speaks=speaks))
 
     def _conditions(self, plan: LoadPlan) -> Conditions:
         settings = self._settings()
         threads, draft_threads = settings.whole("threads"), settings.whole("draft_threads")
         return Conditions(plan, threads, draft_threads, settings.number("temperature"))
 
-    def listed_outlook(self, pair: CatalogPair) -> Outlook | None:
+    def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
         """What a pair of the list gives here, by its listed sizes; None where nothing here could tell."""
-        if self._outlooks is None:
+        if self._speed_forecasts is None:
             return None
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
         plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
         listed = [ListedModel(one.size_bytes, one.quantization, one.repo) for one in pair.models]
         target, draft = listed[0], listed[1] if pair.drafting is Drafting.DRAFT_MODEL else None
-        return self._outlooks.of_list(target, draft, self._conditions(plan))
+        return self._speed_forecasts.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
         """The best draft for a target that has none, of the library and beside it; None where none is worth it.
@@ -219,16 +221,20 @@ class PairJudge:
         """
         known, best = self.known(target, should_stop), None
         for promise, model in self._worth_a_look(known, should_stop):
-            if best is not None and best.outlook is not None and best.outlook.promise >= promise:
+            if best is not None and best.speed_forecast is not None and best.speed_forecast.promise >= promise:
                 break  # what another vocabulary cannot say only takes from a promise
-            if not find_drafts(known, Sources((model,)), should_stop).matching:
+            if not find_drafts(known, DraftSources((model,)), should_stop).matching:
                 continue
             view = self.judge(target, ModelRef(path=str(model.path)), should_stop)
-            if view.outlook is None or not view.outlook.is_draft_worth_using or view.match is Match.NO:
+            if (
+                view.speed_forecast is None
+                or not view.speed_forecast.is_draft_worth_using
+                or view.match is VocabularyMatch.NO
+            ):
                 continue
             if view.fit is not None and view.fit.level is FitLevel.TOO_LARGE:
                 continue
-            if best is None or best.outlook is None or view.outlook.promise > best.outlook.promise:
+            if best is None or best.speed_forecast is None or view.speed_forecast.promise > best.speed_forecast.promise:
                 best = view
         return best
 
@@ -247,9 +253,9 @@ class PairJudge:
             except EngineError as error:
                 log.info("%s is no draft: %s", model.name, error.message)
                 continue
-            outlook = self._outlook(target, draft, self.placed(target, draft, room), 1.0)
-            if outlook is not None and outlook.is_draft_worth_using:
-                found.append((outlook.promise, model))
+            speed_forecast = self._speed_forecast(target, draft, self.placed(target, draft, room), 1.0)
+            if speed_forecast is not None and speed_forecast.is_draft_worth_using:
+                found.append((speed_forecast.promise, model))
         return sorted(found, key=lambda each: each[0], reverse=True)
 
     def drafts(
@@ -265,7 +271,7 @@ class PairJudge:
         report(DraftList(side, busy=True))
         library = self.service.library
         models = library.models_near(known.path) if known.path is not None else library.models()
-        sources = Sources((*models, *self._others_here(known, models)), catalog, self.service.client)
+        sources = DraftSources((*models, *self._others_here(known, models)), catalog, self.service.client)
 
         def on_progress(search: DraftSearch) -> None:
             report(_draft_list(side, search, busy=True))
@@ -323,7 +329,7 @@ class PairJudge:
         )
 
     def _places(self) -> _PairDevices:
-        """The devices that the settings name; of one that is not there now, the engine tells when it loads."""
+        """The devices named in the settings; loading reports one that is missing."""
         settings = self._settings()
         try:
             target = self._devices.find(asked_placement(settings).devices)
@@ -332,7 +338,7 @@ class PairJudge:
         except DeviceError:
             return _PairDevices((), ())
 
-    def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
+    def placed(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
         """`plan` with the draft where it would be opened, and with experts that have to stay in main memory.
 
         Where that is left to the app, a draft goes to the processor if it was found faster there, and if beside its
@@ -344,7 +350,7 @@ class PairJudge:
             plan = replace(plan, cpu_moe_layers=experts_to_leave(pair_plan(target, draft, plan), room))
         return plan
 
-    def _with_draft_placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
+    def _with_draft_placed(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
         plan = self.plan()
         if self._settings().text("draft_device"):
             return plan
@@ -356,9 +362,9 @@ class PairJudge:
         if self._settings().whole("gpu_layers") is not None:  # a number that was asked for holds for both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
-        return beside if fits is Verdict.TOO_LARGE and fits_beside is not Verdict.TOO_LARGE else plan
+        return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
 
-    def room(self) -> Room:
+    def room(self) -> FreeMemory:
         """What is free here."""
         return free_room(self.service.library.folder, self._places().all)
 
@@ -415,12 +421,12 @@ def _draft_row(candidate: Candidate) -> DraftRow:
     return DraftRow(
         side,
         translate("HubPairs", candidate.place.value),
-        Match.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.speaks),
+        VocabularyMatch.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.speaks),
         translate("HubPairs", BELONGS) if candidate.matches and candidate.head else in_language(words),
     )
 
 
-def _match(matches: bool, speaks: float | None) -> Match:
+def _match(matches: bool, speaks: float | None) -> VocabularyMatch:
     if not matches:
-        return Match.NO
-    return Match.YES if speaks is None else Match.TRANSLATED
+        return VocabularyMatch.NO
+    return VocabularyMatch.YES if speaks is None else VocabularyMatch.TRANSLATED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.domain.lazy import Lazy
-from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
+from app.domain.models import CatalogRow, DraftList, Hardware, ModelRef, PairSide, PairView, VocabularyMatch
 from app.hub.pairs.catalog import CATALOG_FILE
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
@@ -102,7 +102,9 @@ class HubPairsController:
             words = f"{in_words(problem).title}: {explanation(problem)}"
             self._panel.recommended.set_pair(key, replace(row.pair, match_words=words))
 
-        self._panel.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
+        self._panel.recommended.set_pair(
+            key, replace(self._rows[key].pair, match=VocabularyMatch.CHECKING, match_words="")
+        )
         self._jobs.run("catalog", lambda stop: self._pairs().open(key, stop), done, failed)
 
     # ---- a pair -----------------------------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ class HubPairsController:
             judge = self._judge()
             sides = judge.side(target), judge.side(draft) if draft else None
             words = f"{in_words(problem).title}: {explanation(problem)}"
-            self._panel.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
+            self._panel.drafts.set_pair(PairView(*sides, match=VocabularyMatch.UNCHECKED, match_words=words))
 
         def done(pair: PairView) -> None:
             self._panel.drafts.set_pair(pair)

@@ -18,13 +18,14 @@ from app.domain.models import (
     Drafting,
     FitLevel,
     Hardware,
-    Match,
     ModelRef,
     PairSide,
     PairView,
     Presence,
+    RepoModel,
+    VocabularyMatch,
 )
-from app.domain.speed.outlook import Outlook
+from app.domain.speed.speed_forecast import SpeedForecast
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
 from app.hub.licences import licence_name
@@ -34,12 +35,11 @@ from app.hub.pairs.catalog import (
     CatalogPair,
     EntryCheck,
     EntryStatus,
-    Machine,
+    MachineClass,
     Speedup,
     check,
     read_catalog,
 )
-from app.hub.records import RemoteModel
 from engine.errors import EngineError
 from engine.sentences import said
 from ui.text.formatting import figure
@@ -92,7 +92,7 @@ class Recommendations:
             BrokenCatalogError: the list cannot be read.
         """
         hardware = self._judge.hardware()
-        usual = {Machine.LAPTOP, Machine.DESKTOP} if hardware.gpus else {Machine.LAPTOP}
+        usual = {MachineClass.LAPTOP, MachineClass.DESKTOP} if hardware.gpus else {MachineClass.LAPTOP}
         fitting = [
             (pair, row)
             for pair in self.pairs()
@@ -149,11 +149,11 @@ class Recommendations:
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
         speedup = pair.speedup
-        outlook = self._judge.listed_outlook(pair)
+        speed_forecast = self._judge.listed_speed_forecast(pair)
         view = PairView(
             self._side(pair.target),
             self._side(pair.draft, is_head=pair.drafting is Drafting.SIDE_FILE) if pair.draft else None,
-            Match.UNCHECKED,
+            VocabularyMatch.UNCHECKED,
             translate("HubRecommendations", NOT_ASKED),
             drafting=pair.drafting,
         )
@@ -167,8 +167,8 @@ class Recommendations:
             source=speedup.source if speedup else "",
             checked="" if pair.verified else _not_asked(),
             fit=_fit(view, pair.size_bytes, hardware),
-            plain=outlook.plain if outlook else None,
-            expected=_expected(outlook, pair.drafting),
+            plain=speed_forecast.plain if speed_forecast else None,
+            expected=_expected(speed_forecast, pair.drafting),
             leaves_room=leaves_room(pair.size_bytes, _free_bytes(hardware)),
             thinks=pair.thinks,
         )
@@ -186,11 +186,11 @@ class Recommendations:
         )
 
 
-def _expected(outlook: Outlook | None, drafting: Drafting) -> str:
+def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
     """What text alone gives, of a model with a head: what a token of it costs is not among the listed sizes."""
-    if outlook is None:
+    if speed_forecast is None:
         return ""
-    words = in_language(outlook.headline)
+    words = in_language(speed_forecast.headline)
     if drafting in (Drafting.HEADS_INSIDE, Drafting.SIDE_FILE):
         return f"{words} {translate('HubRecommendations', HEAD_LATER)}"
     return words
@@ -209,7 +209,7 @@ def _free_bytes(hardware: Hardware) -> int:
 
 
 def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | None]:
-    def ref(listed: CatalogModel, found: RemoteModel | None) -> ModelRef:
+    def ref(listed: CatalogModel, found: RepoModel | None) -> ModelRef:
         return ModelRef(listed.repo, found.files[0].path if found else listed.file)
 
     return ref(pair.target, checked.target), ref(pair.draft, checked.draft) if pair.draft else None

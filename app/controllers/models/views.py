@@ -9,44 +9,32 @@ from pathlib import Path
 
 from app.domain import models as views
 from app.domain.models import (
-    DownloadRow,
+    DownloadRequest,
     FileKind,
     FileRow,
     FitLevel,
     FitPart,
     FitPlace,
     LibraryRow,
+    LinkView,
     ModelRef,
     Presence,
+    RepoModel,
     RepoRow,
+    ScanView,
 )
+from app.hub.library.folder_scan import FolderScan
+from app.hub.library.ollama import Skipped
 from app.hub.licences import licence_name
-from app.hub.records import (
-    DownloadState,
-    DownloadStatus,
-    Gated,
-    LibraryModel,
-    Origin,
-    RemoteModel,
-    RepoDetails,
-    RepoSummary,
-)
-from engine.fit.fit import TIGHT_SHARE, Verdict
+from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
+from app.hub.remote_header import KnownModel
+from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
-from engine.sentences import joined
+from engine.gguf.title import model_title
 from ui.text.formatting import count, parameters, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
-_STATES = {
-    DownloadStatus.QUEUED: views.DownloadState.WAITING,
-    DownloadStatus.RUNNING: views.DownloadState.RUNNING,
-    DownloadStatus.WAITING: views.DownloadState.WAITING,
-    DownloadStatus.VERIFYING: views.DownloadState.CHECKING,
-    DownloadStatus.PAUSED: views.DownloadState.PAUSED,
-    DownloadStatus.FAILED: views.DownloadState.FAILED,
-    DownloadStatus.DONE: views.DownloadState.DONE,
-}
 _GATED_WORDS = {
     Gated.NO: "",
     Gated.AUTOMATIC: mark(
@@ -60,7 +48,7 @@ _GATED_WORDS = {
         "it, enter an access token of your account.",
     ),
 }
-LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
+LEVELS = {FitVerdict.FITS: FitLevel.FITS, FitVerdict.TIGHT: FitLevel.TIGHT, FitVerdict.TOO_LARGE: FitLevel.TOO_LARGE}
 
 # What the engine's estimate names, as it is shown.
 FIT_PARTS = (
@@ -116,7 +104,7 @@ def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> l
     return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
 
 
-def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int) -> FileRow:
+def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
     """A model of a repository, judged by its size."""
     fit = guess_fit(model.size_bytes, free_bytes)
     words = translate(
@@ -140,8 +128,8 @@ def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int)
 
 def repo_details(
     details: RepoDetails, readme: str, has_token: bool, presences: Mapping[str, Presence], free_bytes: int
-) -> views.RepoDetails:
-    """A repository with its files; ``presences`` tells by file path what is here already."""
+) -> views.RepoView:
+    """A repository with its files; ``presences``: where each file is by now, by path."""
     summary = details.summary
     facts = [summary.architecture]
     if summary.num_parameters:
@@ -158,32 +146,13 @@ def repo_details(
     # Where a repository holds several models, the quantization alone does not tell them apart.
     rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
     rows.sort(key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0))
-    return views.RepoDetails(
+    return views.RepoView(
         row=repo_row(summary, free_bytes),
         summary=" · ".join(fact for fact in facts if fact),
         readme=readme,
         files=tuple(rows),
         gated_words=translate("HubViews", _GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
         has_token=has_token,
-    )
-
-
-def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
-    """A download; ``paths`` gives the file of a model of the library by repository and file."""
-    request = state.request
-    first = request.model.files[0].path
-    return DownloadRow(
-        key=state.download_id,
-        name=request.model.name,
-        repo=request.repo_id,
-        state=_STATES[state.status],
-        done_bytes=state.done_bytes,
-        total_bytes=state.size_bytes,
-        bytes_per_s=state.bytes_per_s,
-        left_s=state.seconds_left,
-        error=in_language(joined([state.message, state.advice])) if state.status is not DownloadStatus.DONE else "",
-        path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
-        has_checksum=not request.url,
     )
 
 
@@ -210,10 +179,41 @@ def library_row(
     )
 
 
+# ---- models from elsewhere -----------------------------------------------------------------------------------------
+
+
+def skipped_words(model: Skipped) -> str:
+    """A model that cannot be offered, with the reason."""
+    return translate("LibraryPage", "{name}: {reason}").format(name=model.name, reason=in_language(model.reason))
+
+
+def scan_view(scan: FolderScan, *, is_running: bool) -> ScanView:
+    """How far a scan is."""
+    found, unreadable = len(scan.offers), scan.num_unreadable
+    return ScanView(str(scan.folder), is_running, scan.num_files, found, unreadable, scan.is_complete)
+
+
+def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...], free_bytes: int) -> LinkView:
+    """What a link leads to."""
+    header = known.header
+    facts = [header.architecture, request.model.quantization]
+    if header.num_params:
+        facts.insert(1, parameters(header.num_params))
+    return LinkView(
+        url=request.url,
+        name=model_title(header.metadata, request.model.name, header.num_params),
+        facts=" · ".join(fact for fact in facts if fact),
+        size_bytes=known.size_bytes,
+        num_parts=known.num_parts,
+        hosts=hosts,
+        fit=guess_fit(known.size_bytes if known.num_parts == 1 else None, free_bytes),
+    )
+
+
 # ---- the fit of a pair --------------------------------------------------------------------------------------------
 
 
-def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
+def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     """Rows of target and draft side by side, and each room with its verdict."""
     needed, room = table.needed, table.room
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
@@ -225,7 +225,7 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
     if needed.disk_bytes and room.disk_bytes is not None:
         level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS
         places.append(FitPlace(translate("HubFitViews", "Disk"), needed.disk_bytes, room.disk_bytes, level))
-    return views.FitTable(
+    return views.FitSummary(
         n_ctx=pair.target.setup.n_ctx,
         parallel=pair.target.setup.num_answers,
         shared_context=pair.target.setup.shared,

@@ -41,8 +41,8 @@ from engine.sentences import joined, phrase, said
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
     from app.benchmark.opened_lanes import OpenLane
     from app.benchmark.race import LaneFailedError, Race
-    from app.benchmark.race_report import Gap, Verdict
-    from app.benchmark.runs import Run, Variant
+    from app.benchmark.race_report import Gap, RaceVerdict
+    from app.benchmark.runs import BenchmarkRun, Variant
     from engine.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -81,11 +81,11 @@ class RaceJob:
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> None:
         """Race, and report it; a failure is reported with what there is by then."""
-        from app.benchmark.opened_lanes import OwnModels, open_beside  # noqa: PLC0415
+        from app.benchmark.opened_lanes import LaneModels, open_beside  # noqa: PLC0415
         from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
 
         variants = [_variant(choice) for choice in self._setup.lanes]
-        own = {_variant(one): OwnModels(one.target, one.draft) for one in self._setup.lanes if one.target or one.draft}
+        own = {_variant(one): LaneModels(one.target, one.draft) for one in self._setup.lanes if one.target or one.draft}
         with ExitStack() as stack:
             on_event(RaceRoundBegan(0))
             try:
@@ -112,7 +112,7 @@ class RaceJob:
         race = Race([Lane(lane.variant, lane.session) for lane in lanes], self._request, plan)
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         race.on_text = lambda variant, number, chunk: self._add_text(numbers[variant], number, chunk, on_event)
-        partial: Sequence[Run] = ()
+        partial: Sequence[BenchmarkRun] = ()
         try:
             for event in race.events(should_stop):
                 if isinstance(event, SliceEnded):
@@ -174,7 +174,9 @@ class RaceJob:
         latest.spans += chunk.spans
         on_event(LaneText(lane, number, chunk.text, chunk.spans))
 
-    def _result(self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[Run], gap: Gap | None) -> RaceResult:
+    def _result(
+        self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[BenchmarkRun], gap: Gap | None
+    ) -> RaceResult:
         from app.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
 
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
@@ -218,7 +220,7 @@ class RaceJob:
             markdown=report.as_markdown(),
         )
 
-    def _verdicts(self, runs: Sequence[Run], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
+    def _verdicts(self, runs: Sequence[BenchmarkRun], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
         from app.benchmark.race_report import judge  # noqa: PLC0415
 
         return tuple(_verdict(verdict, numbers) for verdict in judge(runs, targets=self._targets))
@@ -254,12 +256,12 @@ def _is_last(setup: RaceSetup, number: int) -> bool:
     return setup.rounds is not None and number + 1 >= setup.rounds
 
 
-def _sum_of(runs: Sequence[Run], variant: Variant) -> RunStats:
+def _sum_of(runs: Sequence[BenchmarkRun], variant: Variant) -> RunStats:
     own = [run.stats for run in runs if run.variant == variant]
     return reduce(lambda one, other: summed(one, other) or other, own) if own else RunStats()
 
 
-def _verdict(verdict: Verdict, numbers: dict[Variant, int]) -> LaneVerdict:
+def _verdict(verdict: RaceVerdict, numbers: dict[Variant, int]) -> LaneVerdict:
     found, ratio = verdict.difference, verdict.ratio
     return LaneVerdict(
         lane=numbers[verdict.variant],

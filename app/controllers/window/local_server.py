@@ -125,7 +125,7 @@ class LocalServerController(QObject):
         return num_running > 0 and not has_room
 
     def close(self, timeout_s: float) -> bool:
-        """End it: the app closes. False where it did not end in so many seconds."""
+        """Stop the server as the app closes; False where it did not end within the time limit."""
         server, self._server = self._server, None
         self._is_closed = True
         self._timer.stop()

@@ -25,7 +25,7 @@ from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries
     from app.hub.records import LibraryModel
-    from app.server.library import Choice
+    from app.server.library import LoadableModel
     from app.server.pictures import PictureSource
     from app.server.protocol import ServedModel
 
@@ -50,7 +50,7 @@ class ServedModels:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._own: tuple[EngineReady, Settings, LoadRequest | None] | None = None
-        self._choices: dict[str, Choice] = {}
+        self._choices: dict[str, LoadableModel] = {}
         self._known: dict[str, ServedModel] = {}
         self._guest = ""
         self._pictures: PictureSource | None = None  # keeps what comes again decoded
@@ -118,7 +118,7 @@ class ServedModels:
 
     def find(self, name: str) -> str:
         """See `NamedModels.find`."""
-        from app.server.library import Choice, no_such_model  # noqa: PLC0415
+        from app.server.library import LoadableModel, no_such_model  # noqa: PLC0415
 
         models = {model.name: model for model in self._library()}
         model = models.get(name)
@@ -127,7 +127,7 @@ class ServedModels:
         target, draft = str(model.path), self._draft_of(model)
         changes = {"target_path": target, "draft_path": draft}
         settings, _complaints = self._settings_of(target).changed(changes)
-        choice = Choice(load_request(settings, self._paths), partial(self._served, name, settings))
+        choice = LoadableModel(load_request(settings, self._paths), partial(self._served, name, settings))
         with self._lock:
             self._choices[target] = choice
         return target

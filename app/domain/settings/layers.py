@@ -78,7 +78,7 @@ class Preset:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class SavedPrompt:
     """A text to be used again, inserted by ``/name``; ``{words in braces}`` are to be filled."""
 
     name: str

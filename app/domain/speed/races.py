@@ -208,7 +208,7 @@ class LaneProgress(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class RaceRoundEnded(JobEvent):
-    """A round is complete: so many are, and this is what they say."""
+    """A round is complete: the number of complete rounds, and their results."""
 
     num_rounds: int
     verdicts: tuple[LaneVerdict, ...]
@@ -221,6 +221,3 @@ class RaceEnded(JobEvent):
     result: RaceResult | None = None
     problem: Problem | None = None
     notices: tuple[str, ...] = field(default=())
-
-
-RaceEvent = RaceRoundBegan | LaneText | LaneProgress | RaceRoundEnded | RaceEnded

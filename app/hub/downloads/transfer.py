@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.domain.models import DownloadStatus
 from app.hub.downloads.part_file import PartFile, check_space, matches
 from app.hub.errors import (
     ChecksumError,
@@ -26,8 +27,8 @@ from app.hub.errors import (
     HubUnreachableError,
 )
 from app.hub.file_names import short
-from app.hub.records import DownloadStatus, RemoteLocation
-from app.hub.sources import Source, Stream
+from app.hub.records import RemoteLocation
+from app.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
 SPACE_EVERY_BYTES = 64 << 20
@@ -127,7 +128,7 @@ class TransferControl:
 
 
 def fetch(
-    source: Source, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
+    source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
 ) -> RemoteLocation:
     """Fetch a file; when this returns, it lies complete and checked under its final name.
 
@@ -153,7 +154,9 @@ def discard(wanted: FileRequest) -> None:
 class _Transfer:
     """Attempts at one file until it is here, with what was learnt from the failed ones."""
 
-    def __init__(self, source: Source, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy) -> None:
+    def __init__(
+        self, source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy
+    ) -> None:
         self._source = source
         self._wanted = wanted
         self._watch = watch

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.domain.models import Offer
 from app.hub.errors import LibraryError
 from app.hub.file_names import is_gguf
 from app.hub.library import ollama
 from app.hub.library.ollama import Skipped
 from app.hub.library.other_folders import MAX_OFFERS, is_folder, is_known_folder, offer_of
-from app.hub.records import Offer
 from engine.sentences import said
 
 REPORT_EVERY_S = 0.1

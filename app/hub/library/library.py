@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
+from app.domain.models import DownloadRequest, Offer
 from app.hub.errors import LibraryError, UnsafeNameError
 from app.hub.file_names import (
     LOCKS,
@@ -32,7 +33,7 @@ from app.hub.library import ollama
 from app.hub.library.index import Index, IndexEntry, IndexFile
 from app.hub.library.ollama import Skipped
 from app.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
-from app.hub.records import DownloadRequest, LibraryModel, Offer, Origin
+from app.hub.records import LibraryModel, Origin
 from engine.errors import EngineError
 from engine.gguf.title import model_title
 from engine.sentences import Sentence, said

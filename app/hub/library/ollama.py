@@ -18,9 +18,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from app.domain.models import Offer
 from app.hub.file_names import kind_of, quantization_of
 from app.hub.library.other_folders import is_model_file
-from app.hub.records import Offer
 from engine.sentences import said
 
 PROGRAM = "Ollama"

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from app.domain.models import Offer
 from app.hub.file_names import all_shards, is_gguf, kind_of, model_name, quantization_of, shard_of
-from app.hub.records import Offer
 
 MAX_DEPTH = 6
 MAX_SEEN = 20_000

@@ -17,9 +17,9 @@ import psutil
 from app.hub.remote_header import KnownModel
 from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import ONE_DEVICE, Spread
+from engine.fit.estimate import ONE_DEVICE, DeviceSplit
 from engine.fit.parallel import choose_parallel, obstacle_of
-from engine.fit.table import FitTable, ModelPlan, PairPlan, Room, fit_table
+from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.head_files import head_method
 from engine.gguf.stub import write_stub
 from engine.heads.compatibility import check_head_file
@@ -43,8 +43,8 @@ class LoadPlan:
     draft_cache_type: str = "f16"
     gpu_layers: int = 0
     draft_gpu_layers: int = 0
-    spread: Spread = ONE_DEVICE
-    draft_spread: Spread = ONE_DEVICE
+    spread: DeviceSplit = ONE_DEVICE
+    draft_spread: DeviceSplit = ONE_DEVICE
     cpu_moe_layers: int = 0
     parallel: int = 0
     shared_context: bool = False
@@ -63,7 +63,7 @@ def assess_pair(
     target: KnownModel,
     draft: KnownModel | None,
     plan: LoadPlan,
-    room: Room,
+    room: FreeMemory,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> PairAssessment:
     """Judge one pair, or a target alone.
@@ -123,7 +123,7 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers, plan.draft_spread))
 
 
-def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> Room:
+def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
     """What is free here: main memory now, the devices, the disk of ``models_folder`` (which may not exist yet)."""
     folder = models_folder.resolve()
     while not folder.exists():
@@ -131,7 +131,7 @@ def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> Room:
     return room_on(devices, psutil.virtual_memory().available, shutil.disk_usage(folder).free)
 
 
-def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: Spread) -> ModelPlan:
+def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: DeviceSplit) -> ModelPlan:
     download_bytes = 0 if model.path is not None else model.size_bytes
     return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes, spread)
 

@@ -14,10 +14,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from app.domain.models import Drafting, FileKind
+from app.domain.models import Drafting, FileKind, RepoModel
 from app.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
 from app.hub.file_names import check_repo_id, safe_parts
-from app.hub.records import Gated, RemoteModel, RepoDetails
+from app.hub.records import Gated, RepoDetails
 from app.hub.sources import Hub
 from engine.sentences import joined, said
 
@@ -30,7 +30,7 @@ _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no sec
 _BOTH = said("The hub has both models as listed here.")
 
 
-class Machine(StrEnum):
+class MachineClass(StrEnum):
     """What a pair is meant for."""
 
     LAPTOP = "laptop"
@@ -69,7 +69,7 @@ class CatalogPair:
     key: str
     name: str
     family: str
-    machine: Machine
+    machine: MachineClass
     good_for: str
     target: CatalogModel
     draft: CatalogModel | None = None
@@ -105,8 +105,8 @@ class EntryCheck:
 
     status: EntryStatus
     sentence: str
-    target: RemoteModel | None = None
-    draft: RemoteModel | None = None
+    target: RepoModel | None = None
+    draft: RepoModel | None = None
 
 
 class CatalogError(ValueError):
@@ -171,7 +171,7 @@ def _compare(model: CatalogModel, kinds: Container[FileKind], details: RepoDetai
     return EntryCheck(EntryStatus.THERE, "", remote)
 
 
-def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = ALONE) -> RemoteModel | None:
+def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = ALONE) -> RepoModel | None:
     """The model of these kinds whose first file fits the pattern; of shards, the name without number counts, too."""
     for model in details.models:
         first = model.files[0].path
@@ -181,7 +181,7 @@ def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = ALONE)
     return None
 
 
-def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel) -> list[str]:
+def _differences(listed: CatalogModel, details: RepoDetails, remote: RepoModel) -> list[str]:
     notes: list[str] = []
     size = remote.size_bytes
     if size is not None and abs(size - listed.size_bytes) > SIZE_TOLERANCE * listed.size_bytes:
@@ -228,7 +228,7 @@ def _pair(entry: dict[str, Any]) -> CatalogPair:
         key=_text(entry, "key"),
         name=_text(entry, "name"),
         family=_text(entry, "family"),
-        machine=Machine(entry["machine"]),
+        machine=MachineClass(entry["machine"]),
         good_for=_text(entry, "good_for"),
         target=_model(entry["target"]),
         draft=_model(draft) if draft is not None else None,

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from app.domain.models import Drafting, FileKind
+from app.domain.models import Drafting, FileKind, RepoModel
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.pairs.assessment import check_draft, check_vocabularies
 from app.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
-from app.hub.records import Gated, LibraryModel, RemoteModel, RepoSummary
+from app.hub.records import Gated, LibraryModel, RepoSummary
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.hub.sources import Hub
 from engine.errors import EngineError
@@ -91,7 +91,7 @@ class DraftSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class DraftSources:
     """Where to look. Without ``hub`` (offline) only this machine is searched."""
 
     library: Sequence[LibraryModel]
@@ -123,7 +123,7 @@ Progress = Callable[[DraftSearch], None]
 
 def find_drafts(
     target: KnownModel,
-    sources: Sources,
+    sources: DraftSources,
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Progress = lambda _search: None,
 ) -> DraftSearch:
@@ -183,7 +183,9 @@ def _look_here(
     _judge(target, known, found, should_stop)
 
 
-def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, should_stop: Callable[[], bool]) -> None:
+def _look_at_catalog(
+    target: KnownModel, sources: DraftSources, found: _Findings, should_stop: Callable[[], bool]
+) -> None:
     hub = sources.hub
     listed = {
         (pair.draft.repo, pair.draft.file): (pair.draft, pair.drafting)
@@ -295,7 +297,7 @@ def _choose(
 def _read(
     hub: Hub,
     candidate: Candidate,
-    model: RemoteModel,
+    model: RepoModel,
     known: list[tuple[Candidate, KnownModel]],
     found: _Findings,
     should_stop: Callable[[], bool],

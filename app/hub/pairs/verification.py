@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.domain.models import Drafting
+from app.domain.models import Drafting, RepoModel
 from app.hub.errors import HubError
 from app.hub.pairs.assessment import check_draft
 from app.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, check
-from app.hub.records import RemoteModel
 from app.hub.remote_header import KnownModel, read_remote_header
 from app.hub.sources import Hub
 from engine.errors import EngineError
@@ -111,13 +110,13 @@ def _why_draft_not(drafting: Drafting, target: KnownModel, draft: KnownModel, sh
     return verdict.reason
 
 
-def _listed(listed: CatalogModel, remote: RemoteModel | None) -> FoundModel | None:
+def _listed(listed: CatalogModel, remote: RepoModel | None) -> FoundModel | None:
     if remote is None:
         return None
     return FoundModel(listed.repo, remote.files[0].path, remote.size_bytes, remote.files[0].sha256)
 
 
-def _found(listed: CatalogModel, remote: RemoteModel, known: KnownModel) -> FoundModel:
+def _found(listed: CatalogModel, remote: RepoModel, known: KnownModel) -> FoundModel:
     header = known.header
     return FoundModel(
         listed.repo,

@@ -62,7 +62,7 @@ class MessageBuilder:
         return self._message(finished) | self._figures(finished.stats)
 
     def first_chunks(self) -> list[bytes]:
-        """That it begins; the tokens of the prompt are told at its end."""
+        """The event ``message_start``; the prompt's tokens follow in the last event."""
         begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": _usage(None)}
         return [_event("message_start", message=begun)]
 

@@ -102,7 +102,7 @@ def _without_objects(value: object) -> object:
 
 
 def _files(value: object, max_chars: int) -> tuple[tuple[str, str], ...]:
-    """Names and texts of other files of the project: the last ones, up to so many characters."""
+    """Names and texts of the project's other files: the last ones, limited in characters."""
     if value is None:
         return ()
     if not isinstance(value, list):

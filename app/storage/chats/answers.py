@@ -28,7 +28,7 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class AnswerEnding:
     """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length.
 
     ``stats`` are the whole answer's figures, ``run`` is what the lifetime totals count, ``thinking_ms`` is how long it
@@ -51,13 +51,13 @@ class AnswerSnapshot:
     message_id: int
     text: str
     spans: tuple[TokenSpan, ...]
-    ending: Ending | None
+    ending: AnswerEnding | None
     num_changes: int
     thinking_ms: int | None = None
 
     def as_fields(self) -> dict[str, Any]:
         """Fields of `MessageView` that this changes; the time of reasoning and the model only where they are known."""
-        ending = self.ending or Ending(MessageState.STREAMING)
+        ending = self.ending or AnswerEnding(MessageState.STREAMING)
         fields: dict[str, Any] = {name: getattr(ending, name) for name in ("state", "stats", "notice", "cut")}
         if self.thinking_ms:
             fields["thinking_ms"] = self.thinking_ms
@@ -70,7 +70,7 @@ class AnswerSnapshot:
 class _StreamingAnswer:
     parts: list[str] = field(default_factory=list)
     spans: list[TokenSpan] = field(default_factory=list)
-    ending: Ending | None = None
+    ending: AnswerEnding | None = None
     num_changes: int = 0
     num_written: int = 0
     due_s: float = 0.0
@@ -99,7 +99,7 @@ class StreamingAnswers:
             answer.thinking_ms = thinking_ms
             return self._changed(answer)
 
-    def end(self, message_id: int, ending: Ending) -> None:
+    def end(self, message_id: int, ending: AnswerEnding) -> None:
         """Close the answer; it is due at once."""
         with self._lock:
             answer = self._answers[message_id]

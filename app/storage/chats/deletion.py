@@ -124,7 +124,7 @@ def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:
-    """Give messages to another chat, behind what it has: their places may be taken by now."""
+    """Move messages to another chat, after its last message: their positions may be taken."""
     sql = (
         "UPDATE messages SET conversation_id = ?1, position = "
         "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?1) WHERE id = ?2"

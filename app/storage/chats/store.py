@@ -20,7 +20,7 @@ from app.domain.thinking import split_thinking
 from app.domain.titles import one_line, title_from
 from app.domain.tree import MessageTree
 from app.storage.chats import answer_records, attachments, conversations, messages
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.calls import StoredCalls
 from app.storage.chats.chats_file import ChatsFile
 from app.storage.chats.conversations import Conversation
@@ -32,7 +32,7 @@ from engine.records import Mode, Problem, TokenSpan
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class StoredTurn:
     """A question and the empty answer to it, both stored. ``history``: all up to the question, words only."""
 
     conversation_id: int
@@ -123,7 +123,7 @@ class ChatStore(ChatsFile):
         depth: int | None,
         instead_of: int | None = None,
         without: Collection[int] = (),
-    ) -> Turn:
+    ) -> StoredTurn:
         """Store a question and an empty answer, in a new conversation where none is given: all of it or nothing.
 
         The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
@@ -134,7 +134,7 @@ class ChatStore(ChatsFile):
             StorageError: ``instead_of`` is gone, or nothing could be stored.
         """
 
-        def job(db: sqlite3.Connection) -> Turn:
+        def job(db: sqlite3.Connection) -> StoredTurn:
             conversation = conversation_id
             if instead_of is None:
                 write_unsent(db, conversation_id, "")
@@ -153,52 +153,52 @@ class ChatStore(ChatsFile):
             history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
             stored = conversations.read_conversation(db, conversation)
             title = stored.title if stored else ""
-            return Turn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
+            return StoredTurn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
 
         turn = self.write(job)
         self._answers.begin(turn.answer.id)
         return turn
 
-    def begin_next(self, conversation_id: int, after: int) -> Turn:
+    def begin_next(self, conversation_id: int, after: int) -> StoredTurn:
         """Store an empty answer below a message, the result of a tool, say: the chat goes on there.
 
         Raises:
             StorageError: that is gone, or nothing could be stored.
         """
 
-        def job(db: sqlite3.Connection) -> Turn:
+        def job(db: sqlite3.Connection) -> StoredTurn:
             line = messages.read_tree(db, conversation_id).ancestors(after)
             if not line:
                 raise _gone()
             history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
             stored = conversations.read_conversation(db, conversation_id)
             answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
-            return Turn(conversation_id, stored.title if stored else "", history, answer)
+            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
 
         turn = self.write(job)
         self._answers.begin(turn.answer.id)
         return turn
 
-    def begin_answer(self, conversation_id: int, instead_of: int) -> Turn:
+    def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
         """Store an empty answer as another version beside ``instead_of``, which stays.
 
         Raises:
             StorageError: that is gone, or nothing could be stored.
         """
 
-        def job(db: sqlite3.Connection) -> Turn:
+        def job(db: sqlite3.Connection) -> StoredTurn:
             above = _above(messages.read_tree(db, conversation_id), instead_of)
             history = tuple(self._current(view) for view in messages.list_texts(db, above))
             parent = above[-1] if above else None
             stored = conversations.read_conversation(db, conversation_id)
             answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
-            return Turn(conversation_id, stored.title if stored else "", history, answer)
+            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
 
         turn = self.write(job)
         self._answers.begin(turn.answer.id)
         return turn
 
-    def continue_answer(self, conversation_id: int, answer_id: int) -> Turn:
+    def continue_answer(self, conversation_id: int, answer_id: int) -> StoredTurn:
         """Let an ended answer grow again. Spaces at its end go: the model writes them with its next word.
 
         Raises:
@@ -206,7 +206,7 @@ class ChatStore(ChatsFile):
         """
         self.retry_write(answer_id)  # what is not in the file would be forgotten
 
-        def job(db: sqlite3.Connection) -> Turn:
+        def job(db: sqlite3.Connection) -> StoredTurn:
             stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
             above = _above(messages.read_tree(db, conversation_id), answer_id)
             if stored is None or view is None:
@@ -214,7 +214,7 @@ class ChatStore(ChatsFile):
             view = messages.without_trailing_space(view)
             messages.reopen_answer(db, view)
             growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
-            return Turn(conversation_id, stored.title, messages.list_texts(db, above), growing)
+            return StoredTurn(conversation_id, stored.title, messages.list_texts(db, above), growing)
 
         turn = self.write(job)
         self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
@@ -238,7 +238,7 @@ class ChatStore(ChatsFile):
         if self._answers.append(answer_id, text, spans, thinking_ms):
             self._writer.wake()
 
-    def finish_answer(self, answer_id: int, ending: Ending) -> MessageView:
+    def finish_answer(self, answer_id: int, ending: AnswerEnding) -> MessageView:
         """End an answer and return it whole; it is written as soon as the disk takes it."""
         self._answers.end(answer_id, ending)
         snapshot = self._answers.current(answer_id)
@@ -259,7 +259,7 @@ class ChatStore(ChatsFile):
 
     def discard_answer(self, answer_id: int) -> None:
         """Drop an answer in the making; the version before it is shown again."""
-        self._answers.end(answer_id, Ending(MessageState.FAILED, keep=False))
+        self._answers.end(answer_id, AnswerEnding(MessageState.FAILED, keep=False))
         self._writer.wake()
 
     def show_message(self, message_id: int) -> int | None:

@@ -14,7 +14,7 @@ from app.domain.errors import ChatsImportError
 from app.domain.framing import framed
 from app.domain.thinking import split_thinking
 from app.domain.tools.calls import CallStatus, StoredCall
-from app.storage.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
+from app.storage.exchange.markdown_marks import MarkedPart, fits, free_number, parts_of, to_text
 from app.storage.exchange.own_format import (
     call_from_data,
     call_to_data,
@@ -112,24 +112,26 @@ def shown_path(chat: PortableChat) -> list[PortableMessage]:
 # ---- out ------------------------------------------------------------------------------------------------------------
 
 
-def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[Part]:
-    yield Part({}, f"# {' '.join(chat.title.split())}")
-    yield Part({"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, "")
+def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
+    yield MarkedPart({}, f"# {' '.join(chat.title.split())}")
+    yield MarkedPart(
+        {"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, ""
+    )
     shown = shown_path(chat)
     if len(shown) < len(chat.messages):
-        yield Part({"other_versions": True}, f"*{export.other_versions}*")
+        yield MarkedPart({"other_versions": True}, f"*{export.other_versions}*")
     for message in shown:
         heading = f"## {AUTHORS.get(message.role, message.role)}{_called(message)}"
         fields, words = _words(message)
         if not message.attachments:
-            yield Part(fields, f"{heading}\n\n{words}")
+            yield MarkedPart(fields, f"{heading}\n\n{words}")
         else:
-            yield Part(fields, heading)
+            yield MarkedPart(fields, heading)
             yield from map(_file_part, message.attachments)
-            yield Part({"words": True}, words)
+            yield MarkedPart({"words": True}, words)
         figures = export.figures(message.stats)
         if figures:
-            yield Part({"figures": True}, f"*{figures}*")
+            yield MarkedPart({"figures": True}, f"*{figures}*")
 
 
 def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
@@ -160,24 +162,24 @@ def _called(message: PortableMessage) -> str:
     return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
 
-def _file_part(attachment: Attachment) -> Part:
+def _file_part(attachment: Attachment) -> MarkedPart:
     fields = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
     cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
     is_picture = attachment.kind is AttachmentKind.PICTURE
-    return Part({**fields, **cut}, f"*Picture: {attachment.name}*" if is_picture else framed(attachment))
+    return MarkedPart({**fields, **cut}, f"*Picture: {attachment.name}*" if is_picture else framed(attachment))
 
 
 # ---- in -------------------------------------------------------------------------------------------------------------
 
 
-def _head(part: Part, text: str) -> PortableChat:
+def _head(part: MarkedPart, text: str) -> PortableChat:
     check_version(part.fields.get("chat"), VERSION)
     line = text.lstrip().split("\n", 1)[0]
     title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
     return PortableChat(title, (), time_from(part.fields.get("created")), time_from(part.fields.get("updated")))
 
 
-def _message(part: Part, key: int) -> PortableMessage:
+def _message(part: MarkedPart, key: int) -> PortableMessage:
     heading, _, words = part.text.partition("\n\n")
     if not heading.startswith("## ") or "\n" in heading:
         words = part.text  # somebody took the heading away
@@ -203,7 +205,7 @@ def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
     return f"{glue[0]}{thought}{glue[1]}{answer}{glue[2]}"
 
 
-def _attachment(part: Part) -> Attachment:
+def _attachment(part: MarkedPart) -> Attachment:
     """Take what stands within the fence; the line end before its end is the fence's, where the mark says so."""
     _, _, block = part.text.partition("\n\n")
     opening, _, text = block.partition("\n")

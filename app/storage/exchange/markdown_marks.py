@@ -25,7 +25,7 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e"}  # nothing within a comment may end 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MarkedPart:
     """What a mark holds, and the text from it to the next one."""
 
     fields: Mapping[str, Any]
@@ -38,7 +38,7 @@ def free_number(texts: Iterable[str]) -> int:
     return next(number for number in itertools.count(1) if number not in taken)
 
 
-def to_text(parts: Iterable[Part], number: int) -> str:
+def to_text(parts: Iterable[MarkedPart], number: int) -> str:
     """Write parts down, each below its mark; a first one without a word of its own (``fields`` empty) has no mark."""
     pieces = [f"{_mark(part.fields, number)}{part.text}\n\n" if part.fields else f"{part.text}\n\n" for part in parts]
     return "".join(pieces).removesuffix("\n")
@@ -54,7 +54,7 @@ def is_marked(text: str) -> bool:
     return _FIRST.match(text) is not None
 
 
-def parts_of(text: str) -> Iterator[Part]:
+def parts_of(text: str) -> Iterator[MarkedPart]:
     """Give the parts of a marked export as they were written, one after the other; none of any other text.
 
     A mark that cannot be read fields nothing. Where an editor made the line ends Windows', they are made plain again.
@@ -84,12 +84,12 @@ def _mark(fields: Mapping[str, Any], number: int) -> str:
     return f"<!-- paceline {number} {written} -->\n"
 
 
-def _part(mark: re.Match[str], text: str, end: int) -> Part:
+def _part(mark: re.Match[str], text: str, end: int) -> MarkedPart:
     begin = mark.end()
     for _ in range(2):
         if end > begin and text[end - 1] == "\n":
             end -= 1
-    return Part(_said(mark.group(1)), text[begin:end])
+    return MarkedPart(_said(mark.group(1)), text[begin:end])
 
 
 def _said(written: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Limits:
 
 
 class Throttle:
-    """Lets a burst of messages through, then so many a second: who reads no faster is not flooded."""
+    """A token bucket: passes a burst of messages, then a fixed number a second."""
 
     def __init__(self, burst: int, per_s: float) -> None:
         self._burst, self._per_s = float(burst), per_s

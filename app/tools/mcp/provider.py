@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.domain.errors import AppError
 from app.tools.errors import ToolServerError
-from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
-from app.tools.mcp.state import Phase, ServerState
+from app.tools.mcp.state import McpServerState, Phase
 from app.tools.mcp.words import unique_name
 from engine.sentences import said
 
 if TYPE_CHECKING:
     from mcp_types import Tool
 
-    from app.tools.mcp.server import Server
+    from app.tools.mcp.server import McpServer
     from app.tools.mcp.sign_in import SecretStore
 
 _CLOSE_S = 8.0  # for all servers together, which are asked first
@@ -37,7 +37,7 @@ class _Route(NamedTuple):
 
     name: str
     own_name: str  # among the server's
-    server: Server
+    server: McpServer
     tool: Tool
 
 
@@ -60,7 +60,7 @@ class McpTools:
         self._on_change, self._limits = on_change, limits or Limits()
         self._reserved, self._secrets = frozenset(reserved), secrets
         self._lock = threading.Lock()  # of what follows
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[str, McpServer] = {}
         self._runs: dict[str, Future[None]] = {}
         self._names: dict[tuple[str, str], str] = {}  # of a server and a tool of it
         self._signing: dict[str, Future[None]] = {}
@@ -83,7 +83,7 @@ class McpTools:
         self._entries = new
 
     def start(self, name: str) -> None:
-        """Start a server; nothing where it runs. `states` tells how it went."""
+        """Start a server, unless it runs; `states` has the outcome."""
         with self._lock:
             running = self._runs.get(name)
             if self._is_closed or name not in self._entries or (running is not None and not running.done()):
@@ -94,10 +94,10 @@ class McpTools:
         self._on_change()
 
     async def _run(self, entry: ServerEntry) -> None:
-        from app.tools.mcp.server import Server  # noqa: PLC0415  (takes long)
+        from app.tools.mcp.server import McpServer  # noqa: PLC0415  (takes long)
 
         secrets = self._secrets(entry.url) if self._secrets is not None and entry.url else None
-        server = Server(entry, self._limits, self._on_change, secrets)
+        server = McpServer(entry, self._limits, self._on_change, secrets)
         with self._lock:
             if self._entries.get(entry.name) is not entry or entry.name not in self._runs:
                 return  # it was stopped before it began
@@ -177,7 +177,7 @@ class McpTools:
             return
         self.restart(entry.name)
 
-    def states(self) -> tuple[ServerState, ...]:
+    def states(self) -> tuple[McpServerState, ...]:
         """All servers as people see them, in their order."""
         with self._lock:
             signing, problems = set(self._signing), dict(self._not_signed_in)
@@ -190,13 +190,13 @@ class McpTools:
             for one in self._run_states()
         )
 
-    def _run_states(self) -> tuple[ServerState, ...]:
+    def _run_states(self) -> tuple[McpServerState, ...]:
         with self._lock:
             servers, runs = dict(self._servers), dict(self._runs)
         return tuple(
             servers[name].state
             if name in servers
-            else ServerState(
+            else McpServerState(
                 name,
                 entry.place,
                 Phase.STARTING if name in runs and not runs[name].done() else Phase.OFF,
@@ -222,7 +222,7 @@ class McpTools:
         made = ((one.name, one.server.definitions.get(one.own_name)) for one in self._routes())
         return tuple(replace(definition, name=name) for name, definition in made if definition is not None)
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call on its server."""
         with self._lock:
             loop = self._loop

@@ -36,7 +36,7 @@ from app.tools.mcp.over_http import Seen, has_own_key, http_streams
 from app.tools.mcp.process import ServerProcess
 from app.tools.mcp.results import definition_of, result_of, usable_tools
 from app.tools.mcp.sign_in import SecretStore
-from app.tools.mcp.state import Phase, ServerState
+from app.tools.mcp.state import McpServerState, Phase
 from app.tools.mcp.words import one_line
 from engine.sentences import Sentence, said
 
@@ -54,7 +54,7 @@ class _Session(ClientSession):
         """Nothing: patterns in a schema can take for ever, and references could be looked up elsewhere."""
 
 
-class Server:
+class McpServer:
     """One run of a server. All but `state`, `tools` and `definitions` belongs to the loop."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Server:
         self._at_once = asyncio.Semaphore(limits.calls_at_once)
 
     @property
-    def state(self) -> ServerState:
+    def state(self) -> McpServerState:
         """It, as people see it."""
         entry, lines = self.entry, self._log.lines
         seen, sign_in = self._seen, ""
@@ -86,7 +86,7 @@ class Server:
         elif seen.is_signed_in:
             sign_in = "done"
         told = self.problem, self.notice, lines, sign_in
-        return ServerState(entry.name, entry.place, self.phase, *told)
+        return McpServerState(entry.name, entry.place, self.phase, *told)
 
     async def run(self) -> None:
         """Start it, and stay until it ends or this is cancelled."""

@@ -16,7 +16,7 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True)
-class ServerState:
+class McpServerState:
     """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools.
 
     ``sign_in`` is of OAuth: "wanted", "under way", "done", or empty where none is needed.

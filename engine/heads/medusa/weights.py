@@ -23,7 +23,7 @@ from engine.gguf.medusa import (
 )
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import ReadAt, open_for_reading
-from engine.llama.head_graph import Block, HeadWeights, Matrix, Row
+from engine.llama.head_graph import HeadWeights, Matrix, ResidualBlock, Row
 from engine.sentences import said
 
 
@@ -108,7 +108,9 @@ class _Reader:
         for n in range(layout.num_blocks):
             weight, bias = self.needed(f"head.{k}.block.{n}.weight"), self.vector(f"head.{k}.block.{n}.bias")
             skip = self.matrix(f"head.{k}.skip.weight") if n == 0 else None
-            blocks.append(Block(weight, bias, skip, self.vector(f"head.{k}.skip.bias") if skip is not None else None))
+            blocks.append(
+                ResidualBlock(weight, bias, skip, self.vector(f"head.{k}.skip.bias") if skip is not None else None)
+            )
         output = shared if shared is not None else self.needed(f"head.{k}.output.weight")
         return HeadWeights(tuple(blocks), output, self.vector(f"head.{k}.output.bias"), layout.num_seen(k))
 

@@ -17,7 +17,7 @@ from engine.heads.training.samples import Ids
 Values = NDArray[np.float32]
 
 
-class LentMatrices:
+class TargetMatrices:
     """Reads rows of both from the target's file as they are needed.
 
     Raises:

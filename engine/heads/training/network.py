@@ -32,6 +32,10 @@ class Head:
         """All of them."""
         return self.inner, self.inner_bias, self.skip, self.skip_bias
 
+    def copy(self) -> Head:
+        """Another one of the same values."""
+        return Head(*(one.copy() for one in self.parameters))
+
 
 def fresh_head(k: int, width: int, dice: np.random.Generator) -> Head:
     """A head that gives nothing yet; its inner part is hardly anything."""

@@ -12,9 +12,9 @@ from engine.errors import ToolError
 from engine.gguf.header import read_header
 from engine.gguf.medusa import tokenizer_sha256
 from engine.heads.loading import open_head_file
-from engine.heads.training.outlook import Outlook, outlook
 from engine.heads.training.reader import MOST_TOKENS, Text, TextReader, TokenizedText, tokenized
 from engine.heads.training.samples import Reading, read_shard, write_shard
+from engine.heads.training.speedup import HeadSpeedup, Proposals, best_speedup
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.measuring import measure_drafting, measure_passes
@@ -24,7 +24,8 @@ from engine.storage.atomic import write_atomically
 from engine.storage.cost_store import key_of
 
 LEAST_ROWS = 2_000
-_SHARD = 50  # texts
+USUAL_TOKENS = 80_000  # with which heads of SmolLM2 135M began to pay
+_SHARD = 10  # texts: no more are read again where it was ended in the middle
 Progress = Callable[[float], None]
 
 
@@ -59,7 +60,7 @@ def read_texts(target: Path, texts: Sequence[Text], folder: Path, on_progress: P
         _check_amount([ids for _, ids in each])
         reader, found = TextReader(model, model.model.n_embd_out), list[Reading]()
         for begin in range(0, len(each), _SHARD):
-            path = folder / f"texts-{begin // _SHARD:05}.npz"
+            path = folder / f"texts-{begin:06}.npz"
             if not path.is_file():
                 some = list[Reading]()
                 for place, (_, ids) in enumerate(each[begin : begin + _SHARD], begin):
@@ -95,12 +96,12 @@ def _check_amount(texts: Sequence[TokenizedText]) -> None:
                 num_tokens=number,
                 least=LEAST_ROWS,
             ),
-            "Give more; 300,000 of the model's own answers are a beginning.",
+            f"Give more; {USUAL_TOKENS:,} of the model's own answers are a beginning.",
         )
 
 
-def measured_outlook(target: Path, heads: Path, chances: Sequence[float]) -> Outlook:
-    """Measure passes of the target and steps of the heads here, and reckon what ``chances`` to be right are worth.
+def measured_speed_forecast(target: Path, heads: Path, found: Proposals) -> HeadSpeedup:
+    """Measure passes of the target and steps of the heads here, and reckon what such proposals are worth.
 
     Raises:
         EngineError: one cannot be opened, or a pass failed.
@@ -115,4 +116,4 @@ def measured_outlook(target: Path, heads: Path, chances: Sequence[float]) -> Out
             head.close()
     finally:
         model.close()
-    return outlook(curve, step_ms, chances)
+    return best_speedup(curve, step_ms, found)

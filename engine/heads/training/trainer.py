@@ -1,7 +1,8 @@
 """The training itself: batches, losses, checkpoints, the curve, and how often heads are right on held-out texts.
 
 The loss of each head is the cross entropy with the target's own distribution over the tokens that heads can propose,
-which is what verification compares them with. It may be stopped at any time and goes on from its checkpoint.
+which is what verification compares them with. Few texts are learnt by heart sooner or later, so those heads are kept
+that were the best on held-out texts. It may be stopped at any time and goes on from its checkpoint.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 
 from engine.errors import ToolError
 from engine.gguf.medusa_writer import HeadsFile
-from engine.heads.training.lent import LentMatrices
+from engine.heads.training.lent import TargetMatrices
 from engine.heads.training.network import (
     AdamW,
+    Head,
     LinearFit,
     Values,
     computed,
@@ -31,8 +33,9 @@ from engine.heads.training.network import (
     softmax_in_place,
 )
 from engine.heads.training.samples import Reading, Samples, most_used, split
+from engine.heads.training.speedup import Proposals
 from engine.sentences import said
-from engine.storage.atomic import replacing
+from engine.storage.atomic import replacing, write_atomically
 
 WEIGHTS = (1.0, 0.7, 0.5, 0.35)  # of the heads' losses
 RUN = 16  # places that follow one another in a batch: they share labels
@@ -59,26 +62,30 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What to train: so many heads, over so many tokens of the vocabulary, for so long; looked at every so often."""
+class TrainingPlan:
+    """What to train: so many heads, over so many tokens of the vocabulary, for so long; looked at every so often.
+
+    It ends earlier where all texts were read ``passes`` times. The learning rate falls towards the nearer of both ends.
+    """
 
     num_heads: int = 3
-    vocabulary: int = 4096
+    vocabulary: int = 2048
     seconds: float = 1200.0
     every_s: float = 60.0
+    passes: float = 6.0
 
 
 class Trainer:
     """Heads for one target, with their checkpoint and curve in ``folder``."""
 
-    def __init__(self, target: Path, folder: Path, readings: Sequence[Reading], plan: Plan) -> None:
+    def __init__(self, target: Path, folder: Path, readings: Sequence[Reading], plan: TrainingPlan) -> None:
         """Begin, or go on where a checkpoint is.
 
         Raises:
             ToolError: the texts are too few, or the checkpoint is damaged or of another plan.
             EngineError: the target's file cannot be read, or lacks what heads use.
         """
-        self.target, self.plan, self.lent = target, plan, LentMatrices(target)
+        self.target, self.plan, self.lent = target, plan, TargetMatrices(target)
         trained, held = split(readings)
         self.samples, self.held = Samples(trained, plan.num_heads), Samples(held, plan.num_heads)
         if not len(self.samples.places) or not len(self.held.places):
@@ -89,6 +96,8 @@ class Trainer:
         kept = most_used(self.samples, self.lent.n_vocab, min(plan.vocabulary, self.lent.n_vocab))
         dice = np.random.default_rng(1)
         self.heads = [fresh_head(k, self.lent.width, dice) for k in range(plan.num_heads)]
+        self.best = [head.copy() for head in self.heads]
+        self._tokens_of_best = 0.0  # of a pass
         self.spread = self._spread()
         self.tokens, self.seconds = 0, 0.0
         self.kept = self._go_on(kept)
@@ -96,16 +105,31 @@ class Trainer:
         self.curve: list[Curve] = self._old_curve()
         self._losses, self._dice = [0.0, 0.0], np.random.default_rng(self.optimizer.step)
         self._waiting: list[NDArray[np.int64]] = []
+        self._said = _said_of(self)
 
     def _spread(self) -> tuple[float, ...]:
         some = self.samples.places[:4096]
         rows = self.samples.rows[some].astype(np.float32)
         return float(rows.std()), float(self.lent.embedded(self.samples.ids[some]).std())
 
+    @property
+    def progress(self) -> float:
+        """How much of the training is done, from 0 to 1."""
+        return min(1.0, max(self.seconds / self.plan.seconds, self._read))
+
+    @property
+    def has_read_enough(self) -> bool:
+        """Whether more time would not help: the texts were read as often as the plan says."""
+        return self._read >= 1.0
+
+    @property
+    def _read(self) -> float:
+        return self.tokens / (self.plan.passes * len(self.samples.places))
+
     # ---- training ---------------------------------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[float], None], on_look: Callable[[Curve], None]) -> None:
-        """Train until the time is over; ``on_progress`` hears how much of it is. A look ends it, and is kept.
+        """Train until the plan is done; ``on_progress`` hears how much of it is. A look ends it, and is kept.
 
         Raises:
             OSError: a checkpoint cannot be written.
@@ -115,12 +139,12 @@ class Trainer:
                 self._fit()
                 on_look(self.look())
             since = looked = time.monotonic()
-            while self.seconds < self.plan.seconds:
+            while self.progress < 1.0:
                 self.step()
                 now = time.monotonic()
                 self.seconds, since = self.seconds + now - since, now
-                on_progress(min(1.0, self.seconds / self.plan.seconds))
-                if now - looked > self.plan.every_s and self.seconds < self.plan.seconds:
+                on_progress(self.progress)
+                if now - looked > self.plan.every_s and self.progress < 1.0:
                     on_look(self.look())
                     looked = since = time.monotonic()
         except KeyboardInterrupt:
@@ -153,8 +177,7 @@ class Trainer:
         places = places[places < len(self.samples.usable)]
         places = places[self.samples.usable[places]]
         found, loss = self._gradients(places)
-        progress = self.seconds / self.plan.seconds
-        rate = _RATE * min(1.0, (self.optimizer.step + 1) / _WARM_STEPS, (1.0 - progress) / _DECAY_SHARE)
+        rate = _RATE * min(1.0, (self.optimizer.step + 1) / _WARM_STEPS, (1.0 - self.progress) / _DECAY_SHARE)
         self.optimizer.update(found, max(rate, 0.0))
         self.tokens += len(places)
         self._losses[0] += loss * len(places)
@@ -190,24 +213,46 @@ class Trainer:
         Raises:
             OSError: there is no room.
         """
-        greedy, sampled = agreement(self, self.held)
+        proposals = self.proposals(self.heads)
+        if proposals.tokens_per_pass > self._tokens_of_best:
+            self._tokens_of_best, self.best = proposals.tokens_per_pass, [head.copy() for head in self.heads]
         loss = self._losses[0] / max(1.0, self._losses[1])
         self._losses = [0.0, 0.0]
-        found = Curve(self.optimizer.step, self.tokens, self.seconds, loss, greedy, sampled)
+        found = Curve(self.optimizer.step, self.tokens, self.seconds, loss, proposals.greedy, proposals.sampled)
         self.curve.append(found)
         self._save()
-        with self._log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(found)) + "\n")
+        write_atomically(self._log, "".join(json.dumps(asdict(one)) + "\n" for one in self.curve).encode())
         return found
 
+    def proposals(self, heads: Sequence[Head]) -> Proposals:
+        """What heads propose at places of held-out texts. Tokens that they cannot propose are never right."""
+        found = list[tuple[Values, NDArray[np.bool_]]]()
+        shared, alive = np.zeros(len(heads)), np.zeros(len(heads))
+        for places, own_words in zip(_runs(self.held), self._said, strict=True):
+            row, tokens = self.inputs(self.held, places)
+            right = np.ones(len(places), dtype=np.bool_)
+            shape = len(places), len(heads)
+            confidences, hits = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.bool_)
+            for k, head in enumerate(heads):
+                scores = (computed(head, row, tokens, k).given * self.spread[0]) @ self.output.T
+                own = softmax_in_place((scores / _WARM).astype(np.float32))
+                alive[k] += right.sum()
+                shared[k] += np.minimum(own_words.likely[own_words.at[:, k]], own).sum(axis=1)[right].sum()
+                hits[:, k] = self.kept[scores.argmax(axis=1)] == own_words.best[own_words.at[:, k]]
+                confidences[:, k] = softmax_in_place(scores.astype(np.float32, copy=False)).max(axis=1)
+                right &= hits[:, k]
+            found.append((confidences, hits))
+        sampled = tuple((shared / np.maximum(alive, 1.0)).tolist())
+        return Proposals(np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found]), sampled)
+
     def write(self, path: Path, matrix_type: str = "Q8_0") -> None:
-        """Write the heads as a GGUF; what was divided out is folded into the matrices.
+        """Write the best heads as a GGUF; what was divided out is folded into the matrices.
 
         Raises:
             OSError: there is no room.
         """
         width, tensors = self.lent.width, dict[str, Values]()
-        for k, head in enumerate(self.heads):
+        for k, head in enumerate(self.best):
             sizes = np.repeat(np.array([self.spread[0], *[self.spread[1]] * (k + 1)], dtype=np.float32), width)
             tensors |= {f"head.{k}.block.0.weight": head.inner / sizes, f"head.{k}.block.0.bias": head.inner_bias}
             tensors |= {f"head.{k}.skip.weight": head.skip / sizes, f"head.{k}.skip.bias": head.skip_bias}
@@ -221,6 +266,8 @@ class Trainer:
         optimizer = self.optimizer
         counts = {"tokens": np.array(self.tokens), "seconds": np.array(self.seconds)}
         arrays: dict[str, NDArray[Any]] = {"kept": self.kept, "spread": np.array(self.spread), **counts}
+        arrays |= {"tokens_of_best": np.array(self._tokens_of_best)}
+        arrays |= {f"b{i}": one for i, one in enumerate(one for head in self.best for one in head.parameters)}
         arrays |= {f"p{i}": one for i, one in enumerate(optimizer.parameters)}
         arrays |= {f"m{i}": one for i, one in enumerate(optimizer.first)}
         arrays |= {f"v{i}": one for i, one in enumerate(optimizer.second)}
@@ -230,17 +277,24 @@ class Trainer:
     def _go_on(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
         """Take up a checkpoint, where there is one; the ids of the vocabulary in use."""
         parameters = [one for head in self.heads for one in head.parameters]
+        best = [one for head in self.best for one in head.parameters]
         self.optimizer = AdamW(parameters)
         if not self._state.is_file():
             return kept
         try:
             with np.load(self._state, allow_pickle=False) as state:
                 found = dict(state)
-            for name, arrays in (("p", parameters), ("m", self.optimizer.first), ("v", self.optimizer.second)):
+            for name, arrays in (
+                ("p", parameters),
+                ("b", best),
+                ("m", self.optimizer.first),
+                ("v", self.optimizer.second),
+            ):
                 for i, one in enumerate(arrays):
                     one[:] = found[f"{name}{i}"]
             self.optimizer.step, self.tokens = int(found["step"]), int(found["tokens"])
             self.seconds, self.spread = float(found["seconds"]), tuple(map(float, found["spread"]))
+            self._tokens_of_best = float(found["tokens_of_best"])
             fits = f"p{len(parameters)}" not in found and len(found["kept"]) == len(kept)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             fits = False
@@ -253,38 +307,40 @@ class Trainer:
         )
 
     def _old_curve(self) -> list[Curve]:
-        if not self._log.is_file():
+        """Its points up to the checkpoint; none where they are damaged, which harms no training."""
+        try:
+            lines = [json.loads(line) for line in self._log.read_text("utf-8").splitlines()]
+            points = [
+                Curve(**one | {"greedy": tuple(one["greedy"]), "sampled": tuple(one["sampled"])}) for one in lines
+            ]
+        except (OSError, ValueError, KeyError, TypeError):
             return []
-        lines = [json.loads(line) for line in self._log.read_text("utf-8").splitlines()]
-        return [Curve(**one | {"greedy": tuple(one["greedy"]), "sampled": tuple(one["sampled"])}) for one in lines]
+        return [one for one in points if one.step <= self.optimizer.step]
 
 
-def agreement(trainer: Trainer, held: Samples) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Share of each head's proposals that are the target's argmax, and that are kept at T = 0.8, over held-out texts.
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the target itself says at the places behind some: they are row ``at`` [places, heads] of the others.
 
-    Each head counts where those before it were right. Tokens that heads cannot propose count as wrong.
+    ``best`` [rows] are its likeliest tokens, ``likely`` [rows, vocabulary of the heads] its distribution at `_WARM`.
     """
-    count = held.count
-    same, shared, alive = np.zeros(count), np.zeros(count), np.zeros(count)
-    output = trainer.lent.output(np.arange(trainer.lent.n_vocab))
+
+    at: NDArray[np.int64]
+    best: NDArray[np.int64]
+    likely: NDArray[np.float16]
+
+
+def _said_of(trainer: Trainer) -> list[_Said]:
+    """For each of `_runs`: once, since it takes a product with the whole output matrix."""
+    output, held = trainer.lent.output(np.arange(trainer.lent.n_vocab)), trainer.held
+    found = list[_Said]()
     for places in _runs(held):
-        row, tokens = trainer.inputs(held, places)
-        right = np.ones(len(places), dtype=bool)
         every, at = np.unique(held.behind(places), return_inverse=True)
         full = held.rows[every].astype(np.float32) @ output.T
         best = full.argmax(axis=1)
-        wanted = softmax_in_place((full / np.float32(_WARM)).astype(np.float32, copy=False))[:, trainer.kept]
-        at = at.reshape(len(places), -1)
-        for k, head in enumerate(trainer.heads):
-            scores = (computed(head, row, tokens, k).given * trainer.spread[0]) @ trainer.output.T
-            hit = trainer.kept[scores.argmax(axis=1)] == best[at[:, k]]
-            own = softmax_in_place((scores / _WARM).astype(np.float32, copy=False))
-            alive[k] += right.sum()
-            shared[k] += np.minimum(wanted[at[:, k]], own).sum(axis=1)[right].sum()
-            right &= hit
-            same[k] += right.sum()
-    alive = np.maximum(alive, 1.0)
-    return tuple((same / alive).tolist()), tuple((shared / alive).tolist())
+        likely = softmax_in_place((full / np.float32(_WARM)).astype(np.float32, copy=False))[:, trainer.kept]
+        found.append(_Said(at.reshape(len(places), -1), best, likely.astype(np.float16)))
+    return found
 
 
 def _runs(held: Samples) -> list[NDArray[np.int64]]:

@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from app.benchmark.prompts import Prompt, read_prompts
+from app.benchmark.prompts import BenchmarkPrompt, read_prompts
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.sampling.distribution import Distribution
@@ -72,7 +72,7 @@ def read_by_draft(
     }
 
 
-def prompts_of(names: list[str], per_kind: int) -> list[Prompt]:
+def prompts_of(names: list[str], per_kind: int) -> list[BenchmarkPrompt]:
     """The first ``per_kind`` prompts of each category."""
     files = [
         file for name in names for file in (sorted(Path(name).glob("*.jsonl")) if Path(name).is_dir() else [Path(name)])

@@ -42,7 +42,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from app.benchmark.peers.process import PeerProcess, find_program
-from app.benchmark.prompts import Prompt, prompt_files, read_prompts
+from app.benchmark.prompts import BenchmarkPrompt, prompt_files, read_prompts
 from app.domain.errors import PeerError
 from app.paths import HOME_VARIABLE
 from engine.llama.library import physical_cores
@@ -208,9 +208,9 @@ def running(server: str, options: argparse.Namespace) -> Iterator[Client]:
         process.end()
 
 
-def mixed(prompts: Sequence[Prompt], number: int, seed: int) -> list[list[dict[str, str]]]:
+def mixed(prompts: Sequence[BenchmarkPrompt], number: int, seed: int) -> list[list[dict[str, str]]]:
     """So many conversations, of all kinds in turn; another seed takes others."""
-    kinds: dict[str, list[Prompt]] = {}
+    kinds: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in random.Random(seed).sample(list(prompts), len(prompts)):  # noqa: S311
         kinds.setdefault(prompt.category, []).append(prompt)
     order = [kind[i] for i in range(len(prompts)) for kind in kinds.values() if i < len(kind)]
@@ -266,7 +266,7 @@ class Load:
     proposed: int
 
 
-def measure_loads(options: argparse.Namespace, prompts: Sequence[Prompt]) -> list[Load]:
+def measure_loads(options: argparse.Namespace, prompts: Sequence[BenchmarkPrompt]) -> list[Load]:
     """Every load in both modes, as many rounds as are asked for, or there is time for."""
     loads, until = list[Load](), time.monotonic() + 60 * options.minutes
     sizes = [2**n for n in range(options.clients.bit_length())]
@@ -374,7 +374,7 @@ def main() -> int:
     return _keep(options, rounds) or status
 
 
-def measure_rounds(options: argparse.Namespace, prompts: Sequence[Prompt]) -> tuple[list[Round], int]:
+def measure_rounds(options: argparse.Namespace, prompts: Sequence[BenchmarkPrompt]) -> tuple[list[Round], int]:
     """What could be measured; 1 where a server failed."""
     servers = [f"ours-{options.clients}", "ours-1", *([PEER] if options.peer else ())]
     servers = [one for one in dict.fromkeys(servers) if options.only is None or one in options.only.split(",")]

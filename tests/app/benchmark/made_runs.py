@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.benchmark.runs import PLAIN, Run, Variant
+from app.benchmark.runs import PLAIN, BenchmarkRun, Variant
 from engine.records import Mode, RunStats
 
 DRAFT = Variant(Mode.DRAFT.value, 3)
@@ -16,7 +16,7 @@ def made_run(
     category: str = "a",
     temperature: float = 0.0,
     round_number: int = 0,
-) -> Run:
+) -> BenchmarkRun:
     """100 tokens in ``seconds``; what is not plain has two tokens a pass and 6 of 10 proposals accepted."""
     plain = variant is PLAIN
     stats = RunStats(
@@ -33,4 +33,4 @@ def made_run(
         inter_token_ms_p50=seconds,
         inter_token_ms_p95=seconds * 2,
     )
-    return Run(prompt, category, temperature, variant, stats, round_number, (1, 2, 3), seconds)
+    return BenchmarkRun(prompt, category, temperature, variant, stats, round_number, (1, 2, 3), seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.benchmark.by_kind import by_kind
 from app.benchmark.comparisons import compare
 from app.benchmark.report import Report
-from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Run, Variant
+from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, BenchmarkRun, Variant
 from app.benchmark.summary import summarise
 from tests.app.benchmark.made_runs import DRAFT, made_run
 
@@ -15,7 +15,7 @@ SECONDS = {PLAIN: 1.0, AUTO: 0.5, DRAFT: 0.625, DEEP: 0.8, SERVER: 0.75, SERVER_
 
 
 def report_of(*variants: Variant, temperatures: tuple[float, ...] = (0.0, 0.8)) -> Report:
-    runs: list[Run] = [
+    runs: list[BenchmarkRun] = [
         made_run(f"{kind}{i}", variant, SECONDS[variant], category=kind, temperature=temperature)
         for temperature in temperatures
         for kind in ("chat", "editing")

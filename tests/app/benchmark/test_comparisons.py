@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from app.benchmark.comparisons import BEST_PEER, BEST_PEER_DRAFT, EACH_PEER, FIXED, PLAIN_PEER, best_of_half, compare
-from app.benchmark.runs import AUTO, PLAIN, Run, Variant
+from app.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Variant
 from tests.app.benchmark.made_runs import DRAFT, made_run
 
 NGRAM = Variant("ngram", 7)
@@ -27,7 +27,7 @@ def test_each_half_is_compared_with_what_was_best_on_the_other() -> None:
 def test_the_best_of_equals_is_not_better_than_the_rest() -> None:
     rng = Random(3)  # noqa: S311  (repeatable draws are the point)
     candidates = [Variant("draft", depth) for depth in range(1, 9)]
-    runs: list[Run] = []
+    runs: list[BenchmarkRun] = []
     for i in range(200):
         runs += [made_run(f"p{i}", variant, rng.uniform(0.8, 1.2)) for variant in (*candidates, AUTO, PLAIN)]
     fixed = next(one for one in compare(runs) if one.name == FIXED and one.category == "all")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.facts import facts_in_common, program_facts
-from app.benchmark.runner import Plan
+from app.benchmark.runner import BenchmarkPlan
 from engine.records import CacheType, LoadRequest, SamplingParams
 
-PLAN = Plan((0.0,), SamplingParams(seed=0), 64)
+PLAN = BenchmarkPlan((0.0,), SamplingParams(seed=0), 64)
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.journal import Journal, digest_of
-from app.benchmark.prompts import Prompt
-from app.benchmark.runs import AUTO, PLAIN, Run
+from app.benchmark.prompts import BenchmarkPrompt
+from app.benchmark.runs import AUTO, PLAIN, BenchmarkRun
 from engine.records import Message, Source
 from tests.app.benchmark.made_runs import made_run
 
 FACTS = {"target": {"name": "t.gguf", "size_bytes": 7}, "seed": 0, "libraries": ["libllama build 1"]}
-PROMPT = Prompt("x", "a", (Message("user", "What?"),))
+PROMPT = BenchmarkPrompt("x", "a", (Message("user", "What?"),))
 
 
-def full_run(round_number: int = 0) -> Run:
+def full_run(round_number: int = 0) -> BenchmarkRun:
     run = made_run("x", AUTO, 0.123456789012345, temperature=0.8, round_number=round_number)
     stats = replace(run.stats, provenance={Source.DRAFT: 3}, interval_counts={5: 2}, decisions=("draft on",))
     return replace(run, stats=stats)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from app.benchmark.comparisons import compare
 from app.benchmark.markdown import as_markdown, tables
 from app.benchmark.report import Report
-from app.benchmark.runs import AUTO, PLAIN, Run, Variant
+from app.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Variant
 from app.benchmark.summary import summarise
 from tests.app.benchmark.made_runs import DRAFT, made_run
 
 PEER = Variant("draft-3", None, "llama-server")
 
 
-def report_of(runs: list[Run]) -> Report:
+def report_of(runs: list[BenchmarkRun]) -> Report:
     models: dict[str, object] = {"target": {"name": "T", "threads": 2}, "draft": None}
     return Report(
         {"cores": 2, "llama_cpp": "CPU : A = 1 | B = 1 |"},
@@ -23,7 +23,7 @@ def report_of(runs: list[Run]) -> Report:
     )
 
 
-def measured(*variants: Variant) -> list[Run]:
+def measured(*variants: Variant) -> list[BenchmarkRun]:
     speeds = {PLAIN: 1.0, AUTO: 0.5, DRAFT: 0.625, PEER: 0.75}
     return [
         made_run(f"{category}{i}", variant, speeds[variant], category=category, temperature=t, round_number=number)

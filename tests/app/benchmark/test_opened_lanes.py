@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.benchmark import opened_lanes
-from app.benchmark.opened_lanes import OwnModels, open_beside
+from app.benchmark.opened_lanes import LaneModels, open_beside
 from app.benchmark.race import LaneFailedError
 from app.benchmark.runs import AUTO, PLAIN, Variant
 from app.paths import builtin_draft, builtin_target
@@ -66,7 +66,7 @@ def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
         opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)
     with pytest.raises(NotEnoughMemoryError):  # auto has a draft's cache, too
         opened_lanes._check_memory((PLAIN, AUTO), session, 1024, available_bytes=two)
-    for own in (OwnModels(draft=str(builtin_draft())), OwnModels(target=str(builtin_draft()))):
+    for own in (LaneModels(draft=str(builtin_draft())), LaneModels(target=str(builtin_draft()))):
         weights = builtin_draft().stat().st_size // 2  # what a lane has of its own is loaded beside
         with pytest.raises(NotEnoughMemoryError):
             opened_lanes._check_memory(texts, session, 1024, {texts[1]: own}, two + weights)
@@ -86,7 +86,9 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
     with ExitStack() as stack:
-        opened = open_beside((PLAIN, DRAFT), alone, QUESTION, stack, own={DRAFT: OwnModels(draft=str(builtin_draft()))})
+        opened = open_beside(
+            (PLAIN, DRAFT), alone, QUESTION, stack, own={DRAFT: LaneModels(draft=str(builtin_draft()))}
+        )
         assert opened[1].ready.draft is not None
         ends = [
             next(
@@ -103,7 +105,7 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
 
 def test_a_draft_that_does_not_fit_is_reported_of_its_lane(session: Session) -> None:
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN, DRAFT), session, QUESTION, stack, own={DRAFT: OwnModels(draft="nowhere.gguf")})
+        open_beside((PLAIN, DRAFT), session, QUESTION, stack, own={DRAFT: LaneModels(draft="nowhere.gguf")})
     assert failed.value.variant == DRAFT
     assert session.ready().draft is not None
 
@@ -113,7 +115,7 @@ OTHER_AUTO = Variant("auto", None, "paceline with another")
 
 
 def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) -> None:
-    own = dict.fromkeys((OTHER, OTHER_AUTO), OwnModels(target=str(builtin_draft())))
+    own = dict.fromkeys((OTHER, OTHER_AUTO), LaneModels(target=str(builtin_draft())))
     with ExitStack() as stack:
         opened = open_beside((PLAIN, OTHER, OTHER_AUTO), session, QUESTION, stack, own=own)
         paths = [lane.ready.target.path for lane in opened]
@@ -131,6 +133,6 @@ def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) ->
 def test_another_target_that_cannot_be_loaded_is_reported_of_its_lane(session: Session, tmp_path: Path) -> None:
     broken = GgufFile({}).write(tmp_path / "broken.gguf")
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN, OTHER), session, QUESTION, stack, own={OTHER: OwnModels(target=str(broken))})
+        open_beside((PLAIN, OTHER), session, QUESTION, stack, own={OTHER: LaneModels(target=str(broken))})
     assert failed.value.variant == OTHER
     assert session.ready().draft is not None

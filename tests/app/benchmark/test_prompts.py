@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.benchmark.prompts import Prompt, distinct, read_prompts
+from app.benchmark.prompts import BenchmarkPrompt, distinct, read_prompts
 from engine.records import Message
 
 
@@ -52,7 +52,7 @@ def test_other_line_ends_within_a_text_and_a_mark_at_the_beginning_are_no_harm(t
 
 
 def test_prompts_of_several_files_that_are_numbered_alike_stay_apart() -> None:
-    prompts = [Prompt(name, category, ()) for category in "ab" for name in ("1", "2", "1 (2)")]
+    prompts = [BenchmarkPrompt(name, category, ()) for category in "ab" for name in ("1", "2", "1 (2)")]
     apart = distinct(prompts)
     assert [prompt.category for prompt in apart] == [prompt.category for prompt in prompts]
     assert [prompt.id for prompt in apart[:3]] == ["1", "2", "1 (2)"]

@@ -9,14 +9,14 @@ import pytest
 
 from app.benchmark.race_report import aligned, find_difference, judge, lane_rows, make_race_report
 from app.benchmark.ratios import ratio_of
-from app.benchmark.runs import AUTO, PLAIN, Run
+from app.benchmark.runs import AUTO, PLAIN, BenchmarkRun
 from engine.records import EngineReady, ModelInfo
 from tests.app.benchmark.made_runs import DRAFT, made_run
 
 MODEL = ModelInfo("m.gguf", "m", "llama", 1, 2, 3, 4, 5, 2, 0, "from the model")
 
 
-def rounds(*ids: tuple[int, ...], temperature: float = 0.0, spread: float = 0.0) -> list[Run]:
+def rounds(*ids: tuple[int, ...], temperature: float = 0.0, spread: float = 0.0) -> list[BenchmarkRun]:
     """Plain answers 1, 2, 3 in two seconds, `auto` one of ``ids`` for each round in about one."""
     runs = []
     for number, own in enumerate(ids):

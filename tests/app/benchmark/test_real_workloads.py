@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.benchmark.prompts import Prompt, read_prompts
+from app.benchmark.prompts import BenchmarkPrompt, read_prompts
 from app.paths import assets_dir
 from engine.llama.model import LlamaModel
 from engine.llama.vocab import Vocab
@@ -20,7 +20,7 @@ VOCABULARIES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2", "qwen35")
 MOST_TOKENS = 1500
 
 
-def of(category: str) -> list[Prompt]:
+def of(category: str) -> list[BenchmarkPrompt]:
     return read_prompts(assets_dir() / "workloads" / "real" / f"{category}.jsonl")
 
 

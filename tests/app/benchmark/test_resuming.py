@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.journal import Journal
-from app.benchmark.runner import Plan, Runner
+from app.benchmark.runner import BenchmarkPlan, Runner
 from app.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
 from engine.records import SamplingParams
 from tests.app.benchmark.made_runs import DRAFT
 from tests.app.benchmark.test_runner import PEER, Scripted, prompt, steady
 
-PLAN = Plan((0.0, 0.8), SamplingParams(seed=5), 64, repeat=2)
+PLAN = BenchmarkPlan((0.0, 0.8), SamplingParams(seed=5), 64, repeat=2)
 PROMPTS = [prompt("x"), prompt("y"), prompt("z", "b")]
 
 
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def run_once(
-    path: Path, own: Scripted, peer: Scripted, plan: Plan = PLAN, clock: Iterator[float] | None = None
+    path: Path, own: Scripted, peer: Scripted, plan: BenchmarkPlan = PLAN, clock: Iterator[float] | None = None
 ) -> Runner:
     journal = Journal(path, {})
     ticks = clock or (0.0 for _ in count())
@@ -94,7 +94,7 @@ def test_time_ends_it_after_any_answer_but_what_is_kept_is_reported(path: Path) 
     assert own.asked == []
 
 
-def timed(minutes: float) -> Plan:
+def timed(minutes: float) -> BenchmarkPlan:
     return replace(PLAN, max_minutes=minutes)
 
 

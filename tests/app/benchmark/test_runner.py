@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 
 from app.benchmark.own_engine import make_variants
-from app.benchmark.prompts import Prompt
-from app.benchmark.runner import Plan, Runner, interleaved, turns
+from app.benchmark.prompts import BenchmarkPrompt
+from app.benchmark.runner import BenchmarkPlan, Runner, interleaved, turns
 from app.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
 from engine.records import Message, Mode, RunStats, SamplingParams
 from tests.app.benchmark.made_runs import DRAFT
@@ -17,8 +17,8 @@ from tests.app.benchmark.made_runs import DRAFT
 PEER = Variant("plain", None, "llama-server")
 
 
-def prompt(name: str, category: str = "a") -> Prompt:
-    return Prompt(name, category, (Message("user", name),))
+def prompt(name: str, category: str = "a") -> BenchmarkPrompt:
+    return BenchmarkPrompt(name, category, (Message("user", name),))
 
 
 class Scripted:
@@ -30,7 +30,7 @@ class Scripted:
         self.rounds = 0
         self._seconds = seconds
 
-    def prompt_ids(self, asked: Prompt, *, raw: bool) -> tuple[int, ...]:
+    def prompt_ids(self, asked: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
         return (len(asked.id), int(raw))
 
     def begin_round(self) -> None:
@@ -46,7 +46,12 @@ class Scripted:
 
 
 def runner_of(
-    plan: Plan, *, own: Scripted, peers: Sequence[Scripted] = (), prompts: Sequence[Prompt] = (), clock: Iterator[float]
+    plan: BenchmarkPlan,
+    *,
+    own: Scripted,
+    peers: Sequence[Scripted] = (),
+    prompts: Sequence[BenchmarkPrompt] = (),
+    clock: Iterator[float],
 ) -> Runner:
     return Runner(own, peers, prompts or [prompt("x"), prompt("y")], plan, clock=lambda: next(clock))
 
@@ -58,7 +63,7 @@ def steady() -> Iterator[float]:
 
 def test_everybody_answers_the_same_question_in_every_round() -> None:
     own, peer = Scripted((PLAIN, DRAFT), steady()), Scripted((PEER,), steady())
-    plan = Plan((0.0, 0.8), SamplingParams(seed=5), 64, repeat=2, ignore_eos=True)
+    plan = BenchmarkPlan((0.0, 0.8), SamplingParams(seed=5), 64, repeat=2, ignore_eos=True)
     runner = runner_of(plan, own=own, peers=[peer], clock=count())
     runner.run()
     assert runner.rounds == 2
@@ -74,7 +79,7 @@ def test_everybody_answers_the_same_question_in_every_round() -> None:
 def test_rounds_are_repeated_until_the_interval_is_narrow_enough() -> None:
     noise = iter([1.0, 2.0, 1.5, 1.0] * 2 + [1.0] * 10_000)  # wild at first, then steady
     own = Scripted((PLAIN, AUTO), noise)
-    runner = runner_of(Plan((0.0,), SamplingParams(), 8, until_percent=5.0), own=own, clock=count())
+    runner = runner_of(BenchmarkPlan((0.0,), SamplingParams(), 8, until_percent=5.0), own=own, clock=count())
     runner.run()
     assert runner.rounds > 3
     assert runner.widest_percent is not None
@@ -83,7 +88,9 @@ def test_rounds_are_repeated_until_the_interval_is_narrow_enough() -> None:
 
 def test_one_round_is_never_sure() -> None:
     runner = runner_of(
-        Plan((0.0,), SamplingParams(), 8, until_percent=50.0), own=Scripted((PLAIN, AUTO), steady()), clock=count()
+        BenchmarkPlan((0.0,), SamplingParams(), 8, until_percent=50.0),
+        own=Scripted((PLAIN, AUTO), steady()),
+        clock=count(),
     )
     runner.run()
     assert runner.rounds == 2
@@ -92,7 +99,7 @@ def test_one_round_is_never_sure() -> None:
 def test_time_ends_it_between_two_prompts() -> None:
     own = Scripted((PLAIN, AUTO), steady())
     clock = iter([0.0, 10.0, 50.0, 70.0])  # at the start, then before each prompt
-    plan = Plan((0.0,), SamplingParams(), 8, repeat=9, max_minutes=1.0)
+    plan = BenchmarkPlan((0.0,), SamplingParams(), 8, repeat=9, max_minutes=1.0)
     runner = runner_of(plan, own=own, prompts=[prompt("x"), prompt("y"), prompt("z")], clock=clock)
     runner.run()
     assert runner.out_of_time

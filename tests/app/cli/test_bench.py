@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.journal import Journal
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.runner import Runner
-from app.benchmark.runs import Run, Variant
+from app.benchmark.runs import BenchmarkRun, Variant
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main
 from engine.llama import library
@@ -102,7 +102,7 @@ def test_a_stopped_measurement_goes_on_with_the_same_command(
     options += ["--resume", str(state), "--json", str(out)]
     whole, counted = Journal.keep, []
 
-    def keep_and_interrupt(journal: Journal, prompt: Prompt, run: Run) -> None:
+    def keep_and_interrupt(journal: Journal, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
         whole(journal, prompt, run)
         counted.append(run)
         if len(counted) == 3:
@@ -138,7 +138,7 @@ def test_a_file_of_another_measurement_is_one_sentence(tmp_path: Path, capsys: p
 def test_a_full_disk_ends_it_with_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(_journal: Journal, _prompt: Prompt, _run: Run) -> None:
+    def fail(_journal: Journal, _prompt: BenchmarkPrompt, _run: BenchmarkRun) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Journal, "keep", fail)

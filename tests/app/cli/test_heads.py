@@ -46,6 +46,7 @@ def test_heads_are_trained_judged_and_measured(chats: Path, tmp_path: Path, caps
     assert all(0.0 <= one <= 1.0 for one in report["right"])
     assert report["step_share"] > 0.0
     assert report["reckoned"]["gain"] > 0.0
+    assert 0.0 <= report["sure"]["right"] <= 1.0
     assert set(report["measured"]) == {"head", "auto"}
     assert report["curve"][0]["tokens"] == 0
     assert train(chats, out, "--check", "0") == 0
@@ -53,14 +54,16 @@ def test_heads_are_trained_judged_and_measured(chats: Path, tmp_path: Path, caps
     assert "60 texts read: " in told
     assert "tokens seen: right in " in told
     assert f"The heads are {out} (" in told
-    assert "of a pass: " in told
+    assert "of a pass. Reckoned: " in told
     assert "Measured" not in told
+    assert "They pay here" in told or "They do not pay here" in told
 
 
 def test_a_terminal_shows_how_far_it_is(chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    assert train(chats, tmp_path / "heads.gguf", "--check", "0") == 0
+    assert train(chats, tmp_path / "heads.gguf", "--check", "1") == 0
+    assert "answering held-out questions: 100%" in screen.getvalue()
     assert "reading the texts: 100%" in screen.getvalue()
     assert "training: " in screen.getvalue()
 

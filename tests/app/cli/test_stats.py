@@ -11,7 +11,7 @@ import pytest
 from app.cli.parser import main
 from app.domain.messages import MessageState
 from app.paths import find_paths
-from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.answers import AnswerEnding, Generation
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats
@@ -37,7 +37,7 @@ def fill() -> None:
         chat = store.create_conversation(title)
         turn = store.begin_turn(chat, "q", run.mode, None)
         store.append(turn.answer.id, "a")
-        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, run=Generation("big", draft, run)))
+        store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, run, run=Generation("big", draft, run)))
     assert store.close()
 
 

@@ -18,7 +18,7 @@ from app.cli.parser import main, make_parser
 from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, folded, tools_of
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolDefinition, ToolResult
-from app.tools.policy import Answer, Decision
+from app.tools.policy import Permission, UserDecision
 from app.tools.turn import MAX_STEPS
 from engine.errors import SettingError
 from engine.records import ChatRequest, Event, Finished, FinishReason, Message, Mode, TextChunk
@@ -144,14 +144,14 @@ def test_what_the_window_always_allows_runs_for_the_same_server(
 @pytest.mark.parametrize(
     ("typed", "decision"),
     [
-        ("y", Decision(Answer.ONCE)),
-        ("A", Decision(Answer.CHAT)),
-        ("n", Decision(Answer.REFUSED)),
-        ("", Decision(Answer.REFUSED)),
-        ("not that folder", Decision(Answer.REFUSED, "not that folder")),
+        ("y", UserDecision(Permission.ONCE)),
+        ("A", UserDecision(Permission.CHAT)),
+        ("n", UserDecision(Permission.REFUSED)),
+        ("", UserDecision(Permission.REFUSED)),
+        ("not that folder", UserDecision(Permission.REFUSED, "not that folder")),
     ],
 )
-def test_a_person_is_asked(typed: str, decision: Decision, capsys: Capture) -> None:
+def test_a_person_is_asked(typed: str, decision: UserDecision, capsys: Capture) -> None:
     tool = ToolDefinition("echo", "", {}, "x")
     assert ask_at_terminal(tool, lambda: typed) == decision
     assert capsys.readouterr().err.startswith("Run echo of x?")
@@ -159,11 +159,11 @@ def test_a_person_is_asked(typed: str, decision: Decision, capsys: Capture) -> N
 
 def test_the_end_of_input_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert ask_at_terminal(ToolDefinition("echo", "", {}, "x")) == Decision(Answer.REFUSED)
+    assert ask_at_terminal(ToolDefinition("echo", "", {}, "x")) == UserDecision(Permission.REFUSED)
 
 
 def test_ctrl_c_at_the_question_ends_the_turn(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    def interrupt(_tool: ToolDefinition) -> Decision:
+    def interrupt(_tool: ToolDefinition) -> UserDecision:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(tool_run, "ask_at_terminal", interrupt)

@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain.models import DownloadRequest, RepoFile
 from app.hub.answers import MAX_FILES, details_of, parse, readme_text, summaries_of, summary_of
 from app.hub.client import HubClient
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, fetch
 from app.hub.errors import HubAnswerError, HubError, UnsafeNameError
 from app.hub.file_names import safe_parts
 from app.hub.library.library import Library
-from app.hub.records import DownloadRequest, Gated, RemoteFile, RepoDetails, RepoSummary
+from app.hub.records import Gated, RepoDetails, RepoSummary
 from tests.app.hub.loopback import Fault, LoopbackHub
 
 REPO = "tiny/pair-GGUF"
@@ -218,4 +219,4 @@ def test_a_name_from_an_answer_cannot_become_a_path(tmp_path: Path) -> None:
     library = Library(tmp_path / "models", tmp_path / "library.json")
     for trick in [text for text in TRICKS if isinstance(text, str)]:
         with pytest.raises(UnsafeNameError):
-            library.place_for(REPO, RemoteFile(trick).path if not trick.isalpha() or len(trick) > 200 else "../x")
+            library.place_for(REPO, RepoFile(trick).path if not trick.isalpha() or len(trick) > 200 else "../x")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models import FileKind
+from app.domain.models import FileKind, RepoFile
 from app.hub.errors import UnsafeNameError
 from app.hub.file_names import (
     all_shards,
@@ -19,7 +19,6 @@ from app.hub.file_names import (
     quantization_of,
     safe_parts,
 )
-from app.hub.records import RemoteFile
 
 BAD_PATHS = [
     "",
@@ -138,7 +137,7 @@ def test_kind_and_quantization_from_the_name(path: str, kind: FileKind, quantiza
 def test_shards_are_one_model() -> None:
     names = ["b/m-00002-of-00003.gguf", "b/m-00001-of-00003.gguf", "b/m-00003-of-00003.gguf", "mmproj-F16.gguf"]
     names += ["a-00002-of-00002.gguf", "README.md", "x-00004-of-00003.gguf"]
-    models = {model.name: model for model in group_models(RemoteFile(name, 10) for name in names)}
+    models = {model.name: model for model in group_models(RepoFile(name, 10) for name in names)}
     assert [file.path for file in models["m"].files] == [names[1], names[0], names[2]]
     assert (models["m"].size_bytes, models["m"].missing_shards) == (30, 0)
     assert models["a"].missing_shards == 1

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import RepoFile, RepoModel
 from app.hub import remote_header
 from app.hub.client import HubClient
 from app.hub.errors import HubAnswerError, HubError, HubUnreachableError
 from app.hub.file_names import group_models
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
-from app.hub.records import RemoteFile, RemoteLocation, RemoteModel
+from app.hub.records import RemoteLocation
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
-from engine.fit.fit import Verdict
-from engine.fit.table import Room
+from engine.fit.fit import FitVerdict
+from engine.fit.table import FreeMemory
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf.test_ranges import STRANGE
@@ -67,8 +68,8 @@ class FarHub:
         yield FarStream(self.data[start:end].ljust(end - start, b"\0"), start)
 
 
-def one_file(name: str = "m.gguf", size_bytes: int | None = None) -> RemoteModel:
-    (model,) = group_models([RemoteFile(name, size_bytes)])
+def one_file(name: str = "m.gguf", size_bytes: int | None = None) -> RepoModel:
+    (model,) = group_models([RepoFile(name, size_bytes)])
     return model
 
 
@@ -109,7 +110,7 @@ def test_a_broken_connection_is_reported_after_some_attempts(hub: LoopbackHub) -
 @pytest.mark.parametrize("name", ["qwen2", "llama-bpe"])
 def test_a_30_gb_target_in_parts_costs_its_first_parts_header_only(name: str) -> None:
     data = shared_file(f"vocabs/ggml-vocab-{name}.gguf").read_bytes()
-    parts = [RemoteFile(f"m-{number:05d}-of-00003.gguf", 10 * GB) for number in (1, 2, 3)]
+    parts = [RepoFile(f"m-{number:05d}-of-00003.gguf", 10 * GB) for number in (1, 2, 3)]
     (model,) = group_models(parts)
     hub = FarHub(data, 10 * GB)
     known = read_remote_header(hub, REPO, model)
@@ -183,14 +184,14 @@ def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) ->
     proof = assess_pair(target, draft, LoadPlan(), free_room(tmp_path / "not" / "yet"))
     assert proof.match is not None
     assert proof.match.matches
-    assert proof.fit.verdict is Verdict.FITS
+    assert proof.fit.verdict is FitVerdict.FITS
     assert proof.fit.needed.disk_bytes == target.size_bytes + draft.size_bytes
     stranger = on_hub(hub, GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7)), "stranger.gguf")
-    other = assess_pair(target, stranger, LoadPlan(), Room(1000))
+    other = assess_pair(target, stranger, LoadPlan(), FreeMemory(1000))
     assert other.match is not None
     assert other.match.matches, "as a draft with another vocabulary"
     assert other.match.speaks == 1.0
-    assert other.fit.verdict is Verdict.TOO_LARGE
+    assert other.fit.verdict is FitVerdict.TOO_LARGE
 
 
 def test_the_context_is_no_longer_than_the_model_was_trained_for(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
 from app.paths import Paths, find_paths
 from app.storage.chats import database
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -35,7 +35,7 @@ def fill() -> Paths:
     for number in range(20):
         turn = store.begin_turn(None, f"{WORDS} {number}", Mode.OFF, None)
         store.append(turn.answer.id, "an answer " * 200)
-        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+        store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()
     return paths
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import ScriptedWorker
@@ -32,7 +32,7 @@ def harness(qtbot: QtBot) -> AppHarness:
     opened = open_app(ScriptedWorker)
     turn = opened.store.begin_turn(None, "Which animal, with a café\u0301?", Mode.OFF, None)
     opened.store.append(turn.answer.id, THOUGHT)
-    opened.store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    opened.store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     opened.store.begin_turn(turn.conversation_id, "And then? " * 40, Mode.OFF, None)
     opened.store.begin_turn(None, "Another chat.", Mode.OFF, None)
     opened.window.resize(1100, 700)

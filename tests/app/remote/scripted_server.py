@@ -17,6 +17,8 @@ from typing import Any
 
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from tests.waiting import PATIENCE_S
+
 WORDS = ("Hello", ", ", "world", "!")
 VLLM_METRICS = """\
 # TYPE vllm:spec_decode_num_drafts counter
@@ -327,4 +329,4 @@ def serving(**fields: Any) -> Iterator[ScriptedServer]:  # noqa: ANN401
         yield server
     finally:
         server.close()
-        thread.join(5)
+        thread.join(PATIENCE_S)

@@ -14,7 +14,7 @@ from PIL import Image
 
 from app.domain.engines import EngineKind
 from app.remote.answer import RemoteAnswer
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.errors import (
     AnswerCutError,
     EngineBusyError,
@@ -33,7 +33,7 @@ ASKED = ChatRequest((Message("user", "Hi"),), request_id=7, sampling=SamplingPar
 
 
 def answer_of(server: ScriptedServer, request: ChatRequest = ASKED, **more: Any) -> RemoteAnswer:  # noqa: ANN401
-    client = EngineClient(server.url, **more)
+    client = RemoteClient(server.url, **more)
     return RemoteAnswer(client, request, "org/model", EngineKind(server.script.kind), 4096)
 
 
@@ -215,7 +215,7 @@ def test_a_silent_engine_is_given_up() -> None:
 @pytest.mark.parametrize("fields", [{"silence_s": 30.0}, {"pause_s": 30.0}])
 def test_a_stop_ends_it_at_once_before_and_within(fields: dict[str, Any]) -> None:
     with serving(kind="other", **fields) as server:
-        client = EngineClient(server.url)
+        client = RemoteClient(server.url)
         answer = RemoteAnswer(client, ASKED, "org/model", EngineKind.OTHER)
         stopped = threading.Event()
 

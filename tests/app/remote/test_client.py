@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.hub.client import http_library
 from app.remote import client as client_module
-from app.remote.client import EngineClient, check_plain, key_store, normal_url, stays_here
+from app.remote.client import RemoteClient, check_plain, key_store, normal_url, stays_here
 from app.remote.engines import Engines
 from app.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError, RemoteError
 from app.remote.identity import ask
@@ -65,13 +65,13 @@ def test_plain_http_over_a_network_needs_a_confirmation() -> None:
     check_plain("http://192.168.1.5:8000", allowed=True)
     for url in ("http://192.168.1.5:8000", "http://gpu.example.org", "http://localhost.example.org"):
         with pytest.raises(PlainAddressError, match="unencrypted"):
-            EngineClient(url, KEY)
+            RemoteClient(url, KEY)
 
 
 @pytest.mark.parametrize("method", ["ask", "answer"])
 def test_a_redirect_is_not_followed_so_the_key_stays(method: str) -> None:
     with serving() as other, serving(redirect=other.url) as server:
-        client = EngineClient(server.url, KEY)
+        client = RemoteClient(server.url, KEY)
 
         def post() -> None:
             with client.answer("/v1/chat/completions", {}) as objects:
@@ -94,9 +94,9 @@ def test_a_key_is_kept_for_scheme_host_and_port(memory: Memory) -> None:
 def test_no_log_has_the_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with serving(key=KEY) as server:
-        ask(EngineClient(server.url, KEY))
+        ask(RemoteClient(server.url, KEY))
         with pytest.raises(Exception, match="does not accept"):
-            ask(EngineClient(server.url, KEY + "x"))
+            ask(RemoteClient(server.url, KEY + "x"))
     assert server.requests
     assert KEY not in caplog.text
 
@@ -139,7 +139,7 @@ def test_a_proxy_sees_nothing_that_is_not_encrypted(variable: str, monkeypatch: 
         monkeypatch.delenv(name, raising=False)
     with serving(key=KEY) as server, serving() as proxy:
         monkeypatch.setenv(variable, proxy.url)
-        assert ask(EngineClient(server.url, KEY, allows_plain=True)).models
+        assert ask(RemoteClient(server.url, KEY, allows_plain=True)).models
         assert proxy.requests == []
 
 
@@ -159,7 +159,7 @@ def echo(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_an_engine_that_quotes_the_key_is_not_quoted(echo: str) -> None:
     told = ""
     try:
-        with EngineClient(echo, KEY).answer("/v1/chat/completions", {}) as objects:
+        with RemoteClient(echo, KEY).answer("/v1/chat/completions", {}) as objects:
             told = json.dumps(list(objects))
     except RemoteError as error:
         told = error.one_line
@@ -171,13 +171,13 @@ def test_an_engine_that_quotes_the_key_is_not_quoted(echo: str) -> None:
 def test_what_can_be_no_key_is_not_sent_and_not_quoted(key: str) -> None:
     with serving() as server:
         with pytest.raises(KeyRefusedError, match="This is no key") as raised:
-            EngineClient(server.url, key)
+            RemoteClient(server.url, key)
         assert server.requests == []
     assert key not in raised.value.one_line
 
 
 def test_who_prints_a_client_sees_no_key() -> None:
-    client = EngineClient("https://gpu.example.org", KEY)
+    client = RemoteClient("https://gpu.example.org", KEY)
     assert KEY not in f"{client} {client!r}"
     assert not stays_here(client.url)
 
@@ -186,7 +186,7 @@ def answered(content: Answer) -> list[dict[str, Any]]:
     """What comes of an answer that a server gives to a posted request."""
     with LinkServer() as server:
         server.answers[PLACE] = content
-        with EngineClient(server.url("")).answer(PLACE, {}) as objects:
+        with RemoteClient(server.url("")).answer(PLACE, {}) as objects:
             return list(objects)
 
 
@@ -233,6 +233,6 @@ def test_a_long_refusal_is_cut_and_told() -> None:
 def test_a_page_that_is_no_json_tells_nothing() -> None:
     with LinkServer() as server:
         server.answers["/props"] = says(200, b"<html>")
-        assert EngineClient(server.url("")).json("/props") is None
+        assert RemoteClient(server.url("")).json("/props") is None
         server.answers["/props"] = says(404)
-        assert EngineClient(server.url("")).json("/props") is None
+        assert RemoteClient(server.url("")).json("/props") is None

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.engines import EngineKind
 from app.remote.answer import RemoteAnswer
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.errors import RemotePromptError
 from app.remote.fitting import FittingAnswer
 from engine.records import ChatRequest, Event, Finished, Message, Overflow, SummaryUpdate, TextChunk
@@ -19,7 +19,7 @@ LONG = ChatRequest(TURNS, request_id=7, overflow=Overflow.DROP)
 
 
 def told(server: ScriptedServer, request: ChatRequest, n_ctx: int = 0) -> list[Event]:
-    client = EngineClient(server.url)
+    client = RemoteClient(server.url)
 
     def answering(asked: ChatRequest) -> RemoteAnswer:
         return RemoteAnswer(client, asked, "org/model", EngineKind(server.script.kind), n_ctx)

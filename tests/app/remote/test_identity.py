@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.engines import EngineKind
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.errors import EngineAnswerError, EngineUnreachableError, KeyRefusedError
 from app.remote.identity import ask
 from tests.app.remote.scripted_server import serving
@@ -24,7 +24,7 @@ from tests.app.remote.scripted_server import serving
 )
 def test_each_program_is_known_by_its_own_page(kind: str, title: str, n_ctx: int, drafting: str) -> None:
     with serving(kind=kind) as server:
-        facts = ask(EngineClient(server.url))
+        facts = ask(RemoteClient(server.url))
     assert facts.kind is EngineKind(kind)
     assert (facts.title, facts.drafting) == (title, drafting)
     assert [(model.name, model.n_ctx) for model in facts.models] == [("org/model", n_ctx)]
@@ -36,22 +36,22 @@ def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -
     seen = []
     for sees in (True, False):
         with serving(kind=kind, sees=sees) as server:
-            seen += [model.sees for model in ask(EngineClient(server.url)).models]
+            seen += [model.sees for model in ask(RemoteClient(server.url)).models]
     assert seen == [True, kind == "vllm"]
 
 
 def test_a_server_without_a_list_of_models_is_none() -> None:
     with serving(kind="other") as server, pytest.raises(EngineAnswerError, match="has no list of models"):
-        ask(EngineClient(server.url + "/elsewhere"))
+        ask(RemoteClient(server.url + "/elsewhere"))
 
 
 def test_a_wrong_key_and_no_server_are_one_sentence_each() -> None:
     with serving(key="right") as server:
         with pytest.raises(KeyRefusedError, match="does not accept the key"):
-            ask(EngineClient(server.url, "wrong"))
+            ask(RemoteClient(server.url, "wrong"))
         with pytest.raises(KeyRefusedError, match="none is kept"):
-            ask(EngineClient(server.url))
-        assert ask(EngineClient(server.url, "right")).models
+            ask(RemoteClient(server.url))
+        assert ask(RemoteClient(server.url, "right")).models
         url = server.url
     with pytest.raises(EngineUnreachableError, match="Nothing answers at 127"):
-        ask(EngineClient(url))
+        ask(RemoteClient(url))

@@ -15,7 +15,7 @@ from app.benchmark.peers.llama_server import free_ports
 from app.domain.engines import EngineKind
 from app.domain.messages import MessageState
 from app.paths import builtin_draft, builtin_target
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.errors import RemoteError
 from app.remote.identity import ask as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
@@ -55,7 +55,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             ends = time.monotonic() + 120
             while True:
                 try:
-                    ask_engine(EngineClient(found, KEY))
+                    ask_engine(RemoteClient(found, KEY))
                     break
                 except RemoteError:
                     assert server.poll() is None, log.read_text("utf-8", "replace")[-2000:]
@@ -110,6 +110,6 @@ def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str,
 
 
 def test_the_program_is_known(url: str) -> None:
-    facts = ask_engine(EngineClient(url, KEY))
+    facts = ask_engine(RemoteClient(url, KEY))
     assert facts.kind is EngineKind.LLAMA_SERVER
     assert facts.models

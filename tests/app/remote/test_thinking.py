@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.engines import EngineKind
 from app.remote.bodies import path_and_body
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.thinking import WayToThink, ways_to_think
 from engine.records import ChatRequest, Message
 from tests.app.remote.scripted_server import ScriptedServer, serving
@@ -24,7 +24,7 @@ RENDERING = (EngineKind.LLAMA_SERVER, EngineKind.VLLM, EngineKind.SGLANG)
 
 
 def ways(server: ScriptedServer) -> tuple[WayToThink, ...]:
-    return ways_to_think(EngineClient(server.url), EngineKind(server.script.kind), "org/model")
+    return ways_to_think(RemoteClient(server.url), EngineKind(server.script.kind), "org/model")
 
 
 def sent(found: tuple[WayToThink, ...], name: str, kind: EngineKind, **more: Any) -> dict[str, object]:  # noqa: ANN401

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engines import EngineKind
 from app.domain.messages import MessageState
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from app.remote.identity import ask as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
 from tests.app.fakes import AppHarness
@@ -28,7 +28,7 @@ REPEATING = "Repeat this three times: one two three four five six seven eight."
 
 
 def test_it_is_known_and_says_that_it_drafts() -> None:
-    facts = ask_engine(EngineClient(URL, KEY))
+    facts = ask_engine(RemoteClient(URL, KEY))
     assert (facts.kind, facts.drafting) == (EngineKind.VLLM, "spec_decode")
     assert facts.models[0].n_ctx
 

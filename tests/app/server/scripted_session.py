@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from app.server.access import AllowedHosts
 from app.server.application import make_application
-from app.server.embeddings import Embedder
+from app.server.embeddings import EmbeddingSource
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
@@ -233,7 +233,7 @@ class ScriptedServer:
     session: ScriptedSession = field(default_factory=ScriptedSession)
     model: ServedModel = field(default_factory=served)
     max_waiting: int = 4
-    embedder: Embedder | None = None
+    embedder: EmbeddingSource | None = None
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()

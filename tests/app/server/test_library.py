@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from app.server.access import AllowedHosts
 from app.server.application import make_application
-from app.server.library import Choice, IdleTimer, ModelSwitch
+from app.server.library import LoadableModel, ModelSwitch, UnloadTimer
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
@@ -22,11 +22,11 @@ from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
 from tests.app.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedSession, info, started_worker
 
 
-def choice(name: str) -> Choice:
+def choice(name: str) -> LoadableModel:
     def served(ready: EngineReady) -> ServedModel:
         return ServedModel(name, ready, ChatRequest(mode=Mode.AUTO))
 
-    return Choice(LoadRequest(info(name).path), served)
+    return LoadableModel(LoadRequest(info(name).path), served)
 
 
 class TwoModels:
@@ -35,7 +35,7 @@ class TwoModels:
     def names(self) -> list[str]:
         return ["tiny", "other"]
 
-    def find(self, name: str) -> Choice | None:
+    def find(self, name: str) -> LoadableModel | None:
         return choice(name) if name == "other" else None
 
 
@@ -144,7 +144,7 @@ def test_idle_is_what_was_not_disturbed() -> None:
         calls.append(time.monotonic())
         called.set()
 
-    timer = IdleTimer(0.3, on_idle)
+    timer = UnloadTimer(0.3, on_idle)
     for _ in range(4):
         before = time.monotonic()
         timer.restart()
@@ -157,7 +157,7 @@ def test_idle_is_what_was_not_disturbed() -> None:
 
 def test_a_stopped_timer_does_not_ring() -> None:
     called = threading.Event()
-    timer = IdleTimer(1.0, called.set)
+    timer = UnloadTimer(1.0, called.set)
     timer.restart()
     timer.stop()
     assert not called.wait(1.5)
@@ -167,7 +167,7 @@ def test_what_holds_for_a_model_is_its_own() -> None:
     def served(ready: EngineReady, mode: Mode) -> ServedModel:
         return ServedModel(ready.target.name, ready, ChatRequest(mode=mode))
 
-    first = Choice(LoadRequest(info("tiny").path), partial(served, mode=Mode.SUFFIX))
+    first = LoadableModel(LoadRequest(info("tiny").path), partial(served, mode=Mode.SUFFIX))
     models = ModelSwitch(first, replace(EngineReady(info("tiny"))), TwoModels())
     assert models.current().defaults.mode is Mode.SUFFIX
     assert models.known("other") is None

@@ -26,7 +26,7 @@ from app.paths import builtin_draft, builtin_target
 from app.server import listening
 from app.server.access import AllowedHosts
 from app.server.application import make_application
-from app.server.listening import Server, address_of, bind, ended_by_signals
+from app.server.listening import HttpServer, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
@@ -97,7 +97,7 @@ def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
     scheduler = Scheduler(worker)
     scheduler.on_answer, scheduler.on_pass = stats.append, metrics.count_pass
     app = make_application(lambda: model, scheduler, metrics, KEY, AllowedHosts(LOCAL))
-    server = Server(app, scheduler.close)
+    server = HttpServer(app, scheduler.close)
     thread = threading.Thread(target=server.run, args=([listener],))
     found = Running(listener.getsockname()[1], scheduler, metrics, stats, worker)
     worker.start()
@@ -222,7 +222,7 @@ def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(
     connection.close()
 
 
-class CaughtServer(Server):
+class CaughtServer(HttpServer):
     """Lets its loop be reached."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -282,7 +282,7 @@ def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
 
     with bind(LOCAL, 0) as listener:
         port = listener.getsockname()[1]
-        server = Server(app, lambda: None)
+        server = HttpServer(app, lambda: None)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         first, second = (http.client.HTTPConnection(LOCAL, port, timeout=PATIENCE_S) for _ in range(2))

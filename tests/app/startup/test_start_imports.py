@@ -11,7 +11,7 @@ import pytest
 
 from app.domain.messages import MessageState
 from app.paths import find_paths
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -53,7 +53,7 @@ def chat() -> None:
     assert store.open() is None
     turn = store.begin_turn(None, "What is it?", Mode.OFF, None)
     store.append(turn.answer.id, "It is **bold**.")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()
 
 

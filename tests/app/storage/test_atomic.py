@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.storage.atomic import atomic_file, exported_file, move_into_place, write_atomically
+from tests.waiting import PATIENCE_S
 
 
 def write_half(file: Path) -> None:
@@ -96,7 +97,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     reader.start()
     with exported_file(pipe) as handle:
         handle.write(b"words")
-    reader.join(10)
+    reader.join(PATIENCE_S)
     assert read == [b"words"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

@@ -13,7 +13,7 @@ from app.domain.messages import MessageState
 from app.domain.settings.layers import valid_values
 from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import AnswerSpeed, RaceSpeed
-from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.answers import AnswerEnding, Generation
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.chats.totals import read_totals
@@ -41,7 +41,7 @@ def chats_with_figures(place: StoreLocation) -> ChatStore:
         turn = store.begin_turn(None, f"Why {run.mode}?", run.mode, 3)
         store.append(turn.answer.id, "So.")
         made = Generation("big", "small", run)
-        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, run=made))
+        store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, run, run=made))
     return store
 
 

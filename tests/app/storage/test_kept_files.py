@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import PresetError
-from app.domain.settings.layers import MAX_PRESET_NAME_CHARS, MAX_PROMPT_CHARS, Prompt
+from app.domain.settings.layers import MAX_PRESET_NAME_CHARS, MAX_PROMPT_CHARS, SavedPrompt
 from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.presets import BUILTIN, Presets, presets_file
 from app.storage.prompts import Prompts, prompts_file
@@ -85,8 +85,8 @@ def test_a_broken_file_is_set_aside_with_one_sentence(tmp_path: Path, told: Told
         opened = Presets(presets_file(path), told.append)
         assert opened.all == BUILTIN
     else:
-        opened = Prompts(prompts_file(path), [Prompt("a", "b")], told.append)
-        assert opened.all == (Prompt("a", "b"),)
+        opened = Prompts(prompts_file(path), [SavedPrompt("a", "b")], told.append)
+        assert opened.all == (SavedPrompt("a", "b"),)
     assert opened.problem is not None
     assert "damaged" in opened.problem.title
     aside = list(tmp_path.glob(f"{name}.broken-*.toml"))
@@ -149,16 +149,18 @@ def test_built_in_presets_stay_and_names_are_taken_once(tmp_path: Path, told: To
 
 def test_prompts_are_the_built_in_ones_until_there_is_a_list(tmp_path: Path, told: Told) -> None:
     file = prompts_file(tmp_path / "prompts.toml")
-    builtin = [Prompt("summarise", "Sum up {text}")]
+    builtin = [SavedPrompt("summarise", "Sum up {text}")]
     prompts = Prompts(file, builtin, told.append)
     assert prompts.all == tuple(builtin)
-    prompts.replace([Prompt("/two words ", "a\n{b}"), Prompt("TWO-words", "later"), Prompt("none", " ")])
-    assert Prompts(file, builtin, told.append).all == (Prompt("two-words", "a\n{b}"),)
+    prompts.replace([SavedPrompt("/two words ", "a\n{b}"), SavedPrompt("TWO-words", "later"), SavedPrompt("none", " ")])
+    assert Prompts(file, builtin, told.append).all == (SavedPrompt("two-words", "a\n{b}"),)
     prompts.replace([])
     assert Prompts(file, builtin, told.append).all == ()
 
 
 def test_prompts_beyond_their_bounds_are_left_out(tmp_path: Path, told: Told) -> None:
     prompts = Prompts(prompts_file(tmp_path / "prompts.toml"), [], told.append)
-    prompts.replace([Prompt("long", "x" * (MAX_PROMPT_CHARS + 1)), Prompt("n" * 41, "x"), Prompt("good", "x")])
-    assert prompts.all == (Prompt("good", "x"),)
+    prompts.replace(
+        [SavedPrompt("long", "x" * (MAX_PROMPT_CHARS + 1)), SavedPrompt("n" * 41, "x"), SavedPrompt("good", "x")]
+    )
+    assert prompts.all == (SavedPrompt("good", "x"),)

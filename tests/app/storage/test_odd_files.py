@@ -25,9 +25,9 @@ from app.storage.settings_file import read_settings, write_settings
 from app.storage.toml_file import ReadResult, TomlFile
 from engine.cache.speeds import FILE_NAME as SPEEDS
 from engine.cache.speeds import StateSpeeds
-from engine.pacing.experience_store import FILE_NAME as EXPERIENCE
-from engine.pacing.experience_store import ExperienceStore
-from engine.pacing.pacer import Experience, _DraftAverage
+from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
+from engine.pacing.acceptance_store import AcceptanceStore
+from engine.pacing.learning import AcceptanceStats, DraftAverage
 from engine.sandbox.probe import CACHE_FILE, _read_cache
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
@@ -134,14 +134,14 @@ def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
 @SHARED
 @given(noun=st.sampled_from(["text", "draft", "drafted", "average"]), odd=ODD)
 def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
-    experience = Experience(greedy=True)
-    experience.average = _DraftAverage(2.0, 1.5)
+    experience = AcceptanceStats(greedy=True)
+    experience.average = DraftAverage(2.0, 1.5)
     good = experience.numbers
     for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
         data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
         (tmp_path / EXPERIENCE).write_text(json.dumps(data))
-        for numbers in ExperienceStore(tmp_path).get("pair").values():
-            restored = Experience(greedy=True)
+        for numbers in AcceptanceStore(tmp_path).get("pair").values():
+            restored = AcceptanceStats(greedy=True)
             restored.restore(numbers)
             assert 0.0 <= restored.text.chance(0) <= 1.0
             assert 0.0 <= restored.draft.chance(0) <= 1.0
@@ -164,7 +164,7 @@ def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) ->
 def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
     for name in (EXPERIENCE, COSTS, SPEEDS, CACHE_FILE):
         (tmp_path / name).write_text(text, errors="surrogateescape")
-    assert ExperienceStore(tmp_path).get("k") == {}
+    assert AcceptanceStore(tmp_path).get("k") == {}
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
     assert _read_cache(tmp_path) == {}

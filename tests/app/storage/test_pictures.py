@@ -14,8 +14,8 @@ from app.domain.attachment_errors import AttachmentError
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.messages import MessageState
 from app.domain.requests import prompt_messages
-from app.storage.chats.answers import Ending
-from app.storage.chats.store import ChatStore, Turn
+from app.storage.chats.answers import AnswerEnding
+from app.storage.chats.store import ChatStore, StoredTurn
 from app.storage.exchange.file_names import JSON, MARKDOWN
 from app.storage.exchange.transfer import export_chats, import_chats
 from app.storage.pictures import THUMBNAIL_PX, PictureCache, picture_attachment
@@ -25,10 +25,10 @@ from tests.engine.sandbox.pictures import broken, encoded, sample
 TEXTS = ("one byte", "text", "EPS", "SVG", "HTML")
 
 
-def send(store: ChatStore, text: str, chat: int | None = None) -> Turn:
+def send(store: ChatStore, text: str, chat: int | None = None) -> StoredTurn:
     turn = store.begin_turn(chat, text, Mode.OFF, None)
     store.append(turn.answer.id, "A slope.")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import SavedPrompt
 from app.storage.prompts import valid_prompts
 
 
 def test_prompts_are_in_the_order_of_the_alphabet_marks_and_all() -> None:
     names = ("zusammenfassen", "übersetzen", "Uhr", "code-erklären", "äußern")
-    found = valid_prompts([Prompt(name, "Text") for name in names])
+    found = valid_prompts([SavedPrompt(name, "Text") for name in names])
     assert [prompt.name for prompt in found] == ["äußern", "code-erklären", "übersetzen", "Uhr", "zusammenfassen"]

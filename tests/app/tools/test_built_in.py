@@ -9,8 +9,8 @@ from datetime import UTC, datetime, tzinfo
 import pytest
 
 from app.domain.attachments import Attachment, AttachmentKind
-from app.tools.built_in import MAX_HITS, NAMES, PIECE_CHARS, BuiltInTools, ChatHit, Sources
-from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.tools.built_in import MAX_HITS, NAMES, PIECE_CHARS, BuiltInSources, BuiltInTools, ChatHit
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
 from app.tools.policy import HARMLESS
 from app.tools.providers import Providers
 
@@ -33,7 +33,7 @@ def make() -> Iterator[Make]:
 def call(tools: ToolProvider, tool: str, /, **arguments: object) -> ToolResult:
     got: list[ToolResult] = []
     is_there = threading.Event()
-    tools.call(ToolCall("1", tool, arguments), lambda result: (got.append(result), is_there.set())[0])
+    tools.call(ParsedToolCall("1", tool, arguments), lambda result: (got.append(result), is_there.set())[0])
     assert is_there.wait(30)
     return got[0]
 
@@ -75,7 +75,7 @@ def test_the_calculator_answers_and_complains_in_a_sentence(make: Make) -> None:
 
 def test_attached_files_are_read_by_piece(make: Make) -> None:
     text = "".join(f"line {number}\n" for number in range(2_000))
-    tools = make(sources=Sources(files=lambda: (attached("a.txt", text), attached("b.md", "short"))))
+    tools = make(sources=BuiltInSources(files=lambda: (attached("a.txt", text), attached("b.md", "short"))))
     assert call(tools, "read_attachment").text == f"a.txt: {len(text):,} characters\nb.md: 5 characters"
     first = call(tools, "read_attachment", name="a.txt").text
     assert first.endswith("\n\n" + text[:PIECE_CHARS])
@@ -102,7 +102,7 @@ def test_past_chats_are_searched_and_bounded(make: Make) -> None:
         asked.append(words)
         return [ChatHit(f"Chat {number}", "2026-01-01", "x" * 10_000) for number in range(3 * most)]
 
-    tools = make(sources=Sources(search=search))
+    tools = make(sources=BuiltInSources(search=search))
     text = call(tools, "search_chats", words=" pasta ").text
     assert asked == ["pasta"]
     assert text.count("“Chat") == MAX_HITS
@@ -115,7 +115,7 @@ def test_a_source_that_fails_costs_its_own_call(make: Make, caplog: pytest.LogCa
     def fail() -> Sequence[Attachment]:
         raise OSError("no disk")
 
-    result = call(make(sources=Sources(files=fail)), "read_attachment")
+    result = call(make(sources=BuiltInSources(files=fail)), "read_attachment")
     assert (result.text, result.is_error) == ("The tool failed.", True)
     assert "a built-in tool failed" in caplog.text
 
@@ -130,7 +130,7 @@ class One:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         return (self.definition,)
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         done(ToolResult(call.id, self.definition.server))
         return lambda: None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.tools.built_in import BuiltInTools
 from app.tools.interface import ToolResult
 from app.tools.policy import ToolPolicy
-from app.tools.turn import Ask, Call, Generate, Turn
+from app.tools.turn import Ask, Call, Generate, ToolLoop
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, ToolFormat
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
@@ -30,7 +30,7 @@ def test_definitions_are_not_read_again(tmp_path: Path) -> None:
     session.load(LoadRequest(str(model.write(tmp_path / "tools.gguf")), n_ctx=4096))
     definitions = BuiltInTools(("calculate", "current_time", "search_chats")).definitions()
     num_definitions = len(json.dumps([one.description for one in definitions]))
-    turn = Turn((Message("user", "What is 2+3?"),), definitions, ToolPolicy(), ToolFormat.HERMES)
+    turn = ToolLoop((Message("user", "What is 2+3?"),), definitions, ToolPolicy(), ToolFormat.HERMES)
     request = ChatRequest(mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=3)
     prompts: list[tuple[int, int]] = []
     for step in range(4):

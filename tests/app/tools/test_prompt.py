@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.tools.interface import ToolDefinition, ToolResult
 from app.tools.policy import ToolPolicy
-from app.tools.turn import Call, Turn
+from app.tools.turn import Call, ToolLoop
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
 from engine.tools.formats import ToolFormat
@@ -36,7 +36,7 @@ CONTROLS = re.compile(r"<[|｜][^<>\s'\"{}]{1,40}[|｜]>|\[/?[A-Z_]{3,20}\]|<(?:
 
 
 def conversation(result: str) -> tuple[Message, ...]:
-    turn = Turn([Message("user", "Look.")], [LOOK], ToolPolicy(allows_all=True), ToolFormat.HERMES)
+    turn = ToolLoop([Message("user", "Look.")], [LOOK], ToolPolicy(allows_all=True), ToolFormat.HERMES)
     turn.answered('<tool_call>\n{"name": "look", "arguments": {"at": "it"}}\n</tool_call>')
     assert isinstance(turn.todo, Call)
     turn.returned(ToolResult(turn.todo.call.id, result))

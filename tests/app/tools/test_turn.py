@@ -8,16 +8,16 @@ import pytest
 
 from app.storage.pictures import PictureCache, picture_attachment
 from app.tools.interface import ToolDefinition, ToolResult
-from app.tools.policy import Answer, Decision, ToolPolicy
+from app.tools.policy import Permission, ToolPolicy, UserDecision
 from app.tools.turn import (
     MAX_CALLS,
     MAX_UNREADABLE,
     Ask,
     Call,
-    Ending,
-    Finished,
     Generate,
-    Turn,
+    LoopEnding,
+    LoopFinished,
+    ToolLoop,
     functions_of,
     read_answer,
 )
@@ -31,8 +31,8 @@ QUESTION = (Message("user", "What is 1 + 1?"),)
 ALL = ToolPolicy(allows_all=True)
 
 
-def turn(policy: ToolPolicy = ALL, **limits: int) -> Turn:
-    return Turn(QUESTION, (ADD, LOOK), policy, ToolFormat.HERMES, **limits)
+def turn(policy: ToolPolicy = ALL, **limits: int) -> ToolLoop:
+    return ToolLoop(QUESTION, (ADD, LOOK), policy, ToolFormat.HERMES, **limits)
 
 
 def called(*calls: tuple[str, object]) -> str:
@@ -40,7 +40,7 @@ def called(*calls: tuple[str, object]) -> str:
     return "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in written)
 
 
-def make_call(one: Turn) -> Call:
+def make_call(one: ToolLoop) -> Call:
     assert isinstance(one.todo, Call)
     return one.todo
 
@@ -49,7 +49,7 @@ def test_an_answer_without_calls_ends_the_turn() -> None:
     one = turn()
     assert one.todo == Generate(QUESTION, functions_of((ADD, LOOK)))
     one.answered("Two.")
-    assert one.todo == Finished(Ending.ANSWERED)
+    assert one.todo == LoopFinished(LoopEnding.ANSWERED)
     assert one.messages[1:] == (Message("assistant", "Two."),)
 
 
@@ -78,12 +78,12 @@ def test_a_call_waits_for_a_decision_and_a_refusal_is_told_with_its_reason() -> 
     one = turn(ToolPolicy())
     one.answered(called(("add", {"a": 1}), ("add", {"a": 2}), ("look", {})))
     assert isinstance(one.todo, Ask)
-    one.decided(Decision(Answer.REFUSED, "No sums today"))
+    one.decided(UserDecision(Permission.REFUSED, "No sums today"))
     assert isinstance(one.todo, Ask)
-    one.decided(Decision(Answer.ONCE))
+    one.decided(UserDecision(Permission.ONCE))
     one.returned(ToolResult(make_call(one).call.id, "3"))
     assert isinstance(one.todo, Ask)
-    one.decided(Decision(Answer.CHAT))
+    one.decided(UserDecision(Permission.CHAT))
     one.returned(ToolResult(make_call(one).call.id, "seen"))
     one.answered(called(("look", {}), ("add", {})))
     one.returned(ToolResult(make_call(one).call.id, "seen again"))
@@ -125,7 +125,7 @@ def test_a_model_that_goes_on_writing_what_cannot_be_read_is_let_have_its_say() 
     for _ in range(MAX_UNREADABLE):
         one.answered("<tool_call>\nadd it\n</tool_call>")
     one.answered("One writes\n<tool_call>\nadd it\n</tool_call>")
-    assert one.todo == Finished(Ending.ANSWERED)
+    assert one.todo == LoopFinished(LoopEnding.ANSWERED)
     assert one.messages[-1].content == "One writes\n<tool_call>\nadd it\n</tool_call>"
 
 
@@ -151,7 +151,7 @@ def test_the_turn_ends_at_its_limit_with_every_call_answered() -> None:
     for number in range(3):
         one.answered(called(("add", {"a": number})))
         one.returned(ToolResult(make_call(one).call.id, "again"))
-    assert one.todo == Finished(Ending.LIMIT)
+    assert one.todo == LoopFinished(LoopEnding.LIMIT)
     assert one.messages[-1].content == "again"
 
 
@@ -171,7 +171,7 @@ def test_it_stops_at_any_point_and_leaves_no_call_without_a_result(place: str) -
     if place != "generating":
         one.answered(called(("add", {}), ("look", {})))
     one.stop()
-    assert one.todo == Finished(Ending.STOPPED)
+    assert one.todo == LoopFinished(LoopEnding.STOPPED)
     calls = [call.call_id for message in one.messages for call in message.tool_calls]
     results = [message.tool_call_id for message in one.messages if message.role == "tool"]
     assert calls == results
@@ -183,10 +183,10 @@ def test_it_stops_at_any_point_and_leaves_no_call_without_a_result(place: str) -
 
 def test_what_nobody_waits_for_changes_nothing() -> None:
     one = turn(ToolPolicy())
-    assert one.decided(Decision(Answer.ONCE)) is None
+    assert one.decided(UserDecision(Permission.ONCE)) is None
     one.answered(called(("add", {})))
     assert one.returned(ToolResult("1", "nobody allowed this")) is None
-    one.decided(Decision(Answer.ONCE))
+    one.decided(UserDecision(Permission.ONCE))
     assert one.returned(ToolResult("another", "no")) is None
     assert isinstance(one.todo, Call)
 
@@ -194,7 +194,7 @@ def test_what_nobody_waits_for_changes_nothing() -> None:
 def test_a_call_that_was_cut_ends_the_turn() -> None:
     one = turn()
     one.answered('<tool_call>\n{"name": "add", "arguments": {"a": 1', is_cut=True)
-    assert one.todo == Finished(Ending.CUT)
+    assert one.todo == LoopFinished(LoopEnding.CUT)
 
 
 def test_long_results_are_cut_and_the_model_is_told_how_much() -> None:

@@ -10,6 +10,7 @@ from engine.decoding.loop import LoopConfig
 from engine.drafters.base import NoDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
+from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History
 from tests.engine.decoding.test_loop import OPEN, Run
@@ -17,6 +18,20 @@ from tests.fake_model import MarkovModel
 
 GREEDY = SamplingParams(temperature=0.0)
 PENALIZED = SamplingParams(temperature=0.7, repeat_penalty=1.3, seed=11)
+
+
+class Told:
+    """Implements `PassObserver` by keeping what it is told."""
+
+    def __init__(self) -> None:
+        self.passes: list[PassReport] = []
+        self.runs: list[PlainRunReport] = []
+
+    def on_pass(self, report: PassReport) -> None:
+        self.passes.append(report)
+
+    def on_plain_run(self, report: PlainRunReport) -> None:
+        self.runs.append(report)
 
 
 def never(_history: History) -> bool:
@@ -98,11 +113,13 @@ def test_who_is_asked_ends_it_also_where_the_time_is_over(budget_s: float) -> No
 
 
 def test_every_pass_is_reported() -> None:
-    told: list[tuple[int, int]] = []
-    config = LoopConfig(on_pass=lambda num_tokens, passes_ms: told.append((num_tokens, len(passes_ms))))
-    run = Run(NoDrafter(), GREEDY, [3, 1], config=config)
+    told = Told()
+    run = Run(NoDrafter(), GREEDY, [3, 1], config=LoopConfig(observers=(told,)))
     run.speculation.run_plain(7, 60.0, never)
-    assert told == [(1, 7)]
+    run.speculation.step(4, 10)
+    assert [(report.num_history, len(report.forward_ms), len(report.passes_ms)) for report in told.runs] == [(2, 7, 7)]
+    assert told.runs[0].total_ms == pytest.approx(sum(told.runs[0].passes_ms))
+    assert [(report.num_history, report.num_decoded, report.num_proposed) for report in told.passes] == [(9, 1, 0)]
 
 
 class _Failing(MarkovModel):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.estimate import NUM_ROWS, Share, Spread, estimate_memory, experts_of
+from engine.fit.estimate import NUM_ROWS, DeviceSplit, Share, estimate_memory, experts_of
 from engine.gguf.header import GgufHeader, read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -174,13 +174,13 @@ def replace_layers(geometry: Geometry, n_layer: int) -> Geometry:
 
 
 def test_devices_share_layers_as_llama_cpp_assigns_them() -> None:
-    assert Spread((1.0, 1.0)).places(4, 99) == [0, 0, 0, 1, 1]
-    assert Spread((1.0, 3.0)).places(4, 99) == [0, 0, 1, 1, 1]
-    assert Spread((1.0, 0.0, 1.0)).places(4, 3) == [None, None, 0, 0, 2]
-    assert Spread((0.0, 1.0)).places(4, 2) == [None, None, None, 1, 1]
-    assert Spread().places(4, 0) == [None] * 5
+    assert DeviceSplit((1.0, 1.0)).places(4, 99) == [0, 0, 0, 1, 1]
+    assert DeviceSplit((1.0, 3.0)).places(4, 99) == [0, 0, 1, 1, 1]
+    assert DeviceSplit((1.0, 0.0, 1.0)).places(4, 3) == [None, None, 0, 0, 2]
+    assert DeviceSplit((0.0, 1.0)).places(4, 2) == [None, None, None, 1, 1]
+    assert DeviceSplit().places(4, 0) == [None] * 5
     with pytest.raises(ValueError, match="no device"):
-        Spread((0.0, 0.0)).places(4, 2)
+        DeviceSplit((0.0, 0.0)).places(4, 2)
 
 
 @pytest.mark.parametrize("shares", [(1.0, 1.0), (1.0, 3.0), (2.0, 0.0, 1.0)])
@@ -188,7 +188,7 @@ def test_devices_share_layers_as_llama_cpp_assigns_them() -> None:
 def test_what_several_devices_take_is_what_all_take(shares: tuple[float, ...], mode: SplitMode, tmp_path: Path) -> None:
     header = read_header(GEOMETRIES["Llama 3.1 8B"].write(tmp_path / "m.gguf"))
     one = estimate_memory(header, CacheSetup(4096), 99)
-    several = estimate_memory(header, CacheSetup(4096), 99, spread=Spread(shares, mode=mode))
+    several = estimate_memory(header, CacheSetup(4096), 99, spread=DeviceSplit(shares, mode=mode))
     for part in ("weights", "cache"):
         assert getattr(several, part).gpu_bytes == pytest.approx(getattr(one, part).gpu_bytes, abs=2)
         assert getattr(several, part).main_bytes == getattr(one, part).main_bytes
@@ -201,7 +201,7 @@ def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> No
     header = read_header(GEOMETRIES["Qwen3 30B-A3B"].write(tmp_path / "m.gguf"))
     layer = sum(tensor.num_bytes for tensor in header.tensors if re.match(r"blk\.0\..*_exps", tensor.name))
     whole, part = (
-        estimate_memory(header, CacheSetup(4096), 99, spread=Spread(moved=moved))
+        estimate_memory(header, CacheSetup(4096), 99, spread=DeviceSplit(moved=moved))
         for moved in ((), ((experts_of(20), None),))
     )
     assert part.weights == Share(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
@@ -217,7 +217,7 @@ def test_experts_of_several_parts_are_reported_by_the_first(tmp_path: Path) -> N
     part = read_header(replace_layers(geometry, 3).write(tmp_path / "part.gguf"))
     part = replace(part, metadata={**part.metadata, "qwen3moe.block_count": 48})
     for number in (0, 20, 48):
-        spread = Spread(moved=((experts_of(number), None),))
+        spread = DeviceSplit(moved=((experts_of(number), None),))
         told = estimate_memory(part, CacheSetup(4096), 99, whole.weights_bytes, spread)
         real = estimate_memory(whole, CacheSetup(4096), 99, spread=spread)
         assert told.total.main_bytes == pytest.approx(real.total.main_bytes, rel=0.01)

@@ -10,7 +10,7 @@ from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import CacheShape, check_head_fit, estimate
 from engine.fit.heads import BATCH, EAGLE3_BATCH, HEAD_ROWS, TAP_ROWS, head_memory
-from engine.fit.table import ModelPlan, PairPlan, Room, fit_table
+from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import read_header
 from engine.heads import tap
 from engine.heads.loading import open_head_file, open_own_heads
@@ -96,14 +96,14 @@ def test_the_table_counts_heads_with_who_brings_them(tmp_path: Path) -> None:
     header = read_header(qwen35_with_mtp().write(tmp_path / "target.gguf"))
     plain = read_header(tiny_qwen35().write(tmp_path / "plain.gguf"))
     file = read_header(head_only(qwen35_with_mtp()).write(tmp_path / "head.gguf"))
-    room, setup = Room(1 << 30), CacheSetup(512)
+    room, setup = FreeMemory(1 << 30), CacheSetup(512)
     bare = fit_table(PairPlan(ModelPlan(plain, setup)), room).needed.main_bytes
     own = fit_table(PairPlan(ModelPlan(header, setup)), room).needed.main_bytes
     beside = fit_table(PairPlan(ModelPlan(plain, setup), ModelPlan(file, setup)), room).needed.main_bytes
     heads = [head_memory(header, setup), head_memory(plain, setup, file)]
     sums = [(one.weights + one.cache + one.compute).all_bytes for one in heads]
     assert (own - bare, beside - bare) == tuple(sums)
-    on_gpu = fit_table(PairPlan(ModelPlan(header, setup, gpu_layers=99)), Room(1 << 30, 1 << 30)).needed
+    on_gpu = fit_table(PairPlan(ModelPlan(header, setup, gpu_layers=99)), FreeMemory(1 << 30, 1 << 30)).needed
     assert on_gpu.gpu_bytes > heads[0].weights.all_bytes
 
 

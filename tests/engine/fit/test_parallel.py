@@ -9,7 +9,7 @@ import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
 from engine.fit.parallel import MOST_PARALLEL, Parallel, choose_parallel, obstacle_of
-from engine.fit.table import ModelPlan, PairPlan, Room, fit_table
+from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf_factory import GgufFile
@@ -17,7 +17,7 @@ from tests.engine.hybrid_factory import tiny_qwen35
 
 GB = 10**9
 ALL = 999
-PLENTY = Room(500 * GB, machine_bytes=500 * GB)
+PLENTY = FreeMemory(500 * GB, machine_bytes=500 * GB)
 
 
 @pytest.fixture(name="header", scope="module")
@@ -55,22 +55,22 @@ def test_a_draft_has_as_many_contexts(pair: PairPlan, header: GgufHeader) -> Non
 def test_automatic_takes_no_more_than_a_tenth_of_the_machine(pair: PairPlan) -> None:
     one = cache_bytes(pair)
     for number, machine_bytes in ((4, 30 * one), (3, 29 * one), (2, 10 * one), (1, 9 * one)):
-        found = choose_parallel(pair, Room(500 * GB, machine_bytes=machine_bytes))
+        found = choose_parallel(pair, FreeMemory(500 * GB, machine_bytes=machine_bytes))
         assert found.number == number
     assert found.reason.startswith("The memory has room for one answer at a time: a second one takes 1.")
 
 
 def test_automatic_leaves_room_to_spare_and_a_number_does_not(pair: PairPlan) -> None:
     needed = fit_table(pair.answering(4), PLENTY).needed.main_bytes
-    tight = Room(round(needed / 0.95), machine_bytes=500 * GB)
+    tight = FreeMemory(round(needed / 0.95), machine_bytes=500 * GB)
     assert choose_parallel(pair, tight).number == 3
     assert choose_parallel(pair, tight, 4) == Parallel(4)
 
 
 def test_fewer_than_asked_for_where_more_do_not_fit(pair: PairPlan) -> None:
-    room = Room(fit_table(pair.answering(3), PLENTY).needed.main_bytes, machine_bytes=500 * GB)
+    room = FreeMemory(fit_table(pair.answering(3), PLENTY).needed.main_bytes, machine_bytes=500 * GB)
     assert choose_parallel(pair, room, 8) == Parallel(3, "The memory has room for 3 answers at once.")
-    alone = Room(fit_table(pair, PLENTY).needed.main_bytes, machine_bytes=500 * GB)
+    alone = FreeMemory(fit_table(pair, PLENTY).needed.main_bytes, machine_bytes=500 * GB)
     assert choose_parallel(pair, alone, 8).number == 1
 
 
@@ -79,7 +79,7 @@ def test_what_is_asked_for_has_a_bound(pair: PairPlan) -> None:
 
 
 def test_in_one_context_all_of_them_have_room(pair: PairPlan) -> None:
-    little = Room(round(fit_table(pair, PLENTY).needed.main_bytes / 0.8), machine_bytes=2 * GB)
+    little = FreeMemory(round(fit_table(pair, PLENTY).needed.main_bytes / 0.8), machine_bytes=2 * GB)
     assert choose_parallel(pair, little).number == 1
     assert choose_parallel(pair, little, shared=True) == Parallel(4)
 
@@ -88,9 +88,9 @@ def test_no_layer_leaves_the_gpu_for_it(pair: PairPlan) -> None:
     there = replace(pair, target=replace(pair.target, gpu_layers=ALL))
     needed = fit_table(there.answering(2), PLENTY).needed.gpu_bytes
     for gpu_bytes, number in ((round(needed / 0.84), 2), (round(needed / 0.9), 1)):
-        room = Room(500 * GB, gpu_bytes, machine_bytes=500 * GB)
+        room = FreeMemory(500 * GB, gpu_bytes, machine_bytes=500 * GB)
         assert choose_parallel(there, room).number == number
-    crowded = Room(500 * GB, fit_table(there, PLENTY).needed.gpu_bytes // 2, machine_bytes=500 * GB)
+    crowded = FreeMemory(500 * GB, fit_table(there, PLENTY).needed.gpu_bytes // 2, machine_bytes=500 * GB)
     assert choose_parallel(there, crowded).number == 1, "part of it lies in main memory already"
 
 
@@ -108,7 +108,7 @@ def test_a_recurrent_state_and_two_kinds_of_positions_are_obstacles(header: Gguf
 
 
 def test_one_needs_no_reason(pair: PairPlan) -> None:
-    assert choose_parallel(pair, Room(1), 1) == Parallel(1)
+    assert choose_parallel(pair, FreeMemory(1), 1) == Parallel(1)
 
 
 def test_a_full_disk_is_of_no_account(pair: PairPlan) -> None:

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import ENCODER_BYTES, Spread
-from engine.fit.fit import Verdict
-from engine.fit.table import ChangeKind, FitTable, ModelPlan, PairPlan, Room, experts_to_leave, fit_table
+from engine.fit.estimate import ENCODER_BYTES, DeviceSplit
+from engine.fit.fit import FitVerdict
+from engine.fit.table import ChangeKind, FitTable, FreeMemory, ModelPlan, PairPlan, experts_to_leave, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.vision_factory import side_file
 
 GB = 10**9
 ALL = 999
-PLENTY = Room(500 * GB, 200 * GB, 500 * GB)
+PLENTY = FreeMemory(500 * GB, 200 * GB, 500 * GB)
 
 
 @pytest.fixture(name="headers", scope="module")
@@ -48,7 +48,7 @@ def kinds(table: FitTable) -> dict[ChangeKind, str]:
 
 def test_the_rows_add_up(pair: PairPlan) -> None:
     table = fit_table(pair, PLENTY)
-    assert table.verdict is Verdict.FITS
+    assert table.verdict is FitVerdict.FITS
     assert table.changes == ()
     assert [row.name.split(": ")[0] for row in table.rows] == ["Target"] * 4 + ["Draft"] * 4
     assert table.needed.main_bytes == sum(row.main_bytes for row in table.rows)
@@ -60,9 +60,9 @@ def test_the_rows_add_up(pair: PairPlan) -> None:
 def test_a_side_file_is_priced_where_the_target_lies(pair: PairPlan, gpu_layers: int, tmp_path: Path) -> None:
     side = read_header(side_file("gemma3").write(tmp_path / "mmproj.gguf"))
     plain = PairPlan(replace(pair.target, gpu_layers=gpu_layers))
-    room = Room(500 * GB, 200 * GB, devices=(("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
+    room = FreeMemory(500 * GB, 200 * GB, devices=(("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
     if gpu_layers:
-        plain = replace(plain, target=replace(plain.target, spread=Spread((1.0, 1.0))))
+        plain = replace(plain, target=replace(plain.target, spread=DeviceSplit((1.0, 1.0))))
     seeing = replace(plain, target=replace(plain.target, side=side))
     before, after = fit_table(plain, room), fit_table(seeing, room)
     row = after.rows[-1]
@@ -78,16 +78,16 @@ def test_a_side_file_is_priced_where_the_target_lies(pair: PairPlan, gpu_layers:
 def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> None:
     needed = fit_table(pair, PLENTY).needed.main_bytes
     table = fit_table(pair, replace(PLENTY, main_bytes=needed - GB // 2))
-    assert table.verdict is Verdict.TOO_LARGE
+    assert table.verdict is FitVerdict.TOO_LARGE
     assert kinds(table) == {ChangeKind.CACHE_TYPE: "q8_0", ChangeKind.CONTEXT: "16384", ChangeKind.NO_DRAFT: ""}
     smaller = replace(pair, target=replace(pair.target, setup=CacheSetup(16384)))
-    assert fit_table(smaller, table.room).verdict is not Verdict.TOO_LARGE
+    assert fit_table(smaller, table.room).verdict is not FitVerdict.TOO_LARGE
 
 
 def test_a_tight_fit_is_reported_with_what_eases_it(pair: PairPlan) -> None:
     needed = fit_table(pair, PLENTY).needed.main_bytes
     table = fit_table(pair, replace(PLENTY, main_bytes=int(needed * 1.05)))
-    assert table.verdict is Verdict.TIGHT
+    assert table.verdict is FitVerdict.TIGHT
     assert ChangeKind.CACHE_TYPE in kinds(table)
     assert ChangeKind.OTHER_MODEL not in kinds(table)
 
@@ -97,24 +97,24 @@ def test_a_short_gpu_is_met_by_fewer_layers_or_the_draft_elsewhere(pair: PairPla
     assert whole.draft is not None
     needed = fit_table(whole, PLENTY).needed.gpu_bytes
     table = fit_table(whole, replace(PLENTY, gpu_bytes=needed - GB // 2))
-    assert table.verdict is Verdict.TOO_LARGE
+    assert table.verdict is FitVerdict.TOO_LARGE
     found = kinds(table)
     assert found[ChangeKind.DRAFT_ON_CPU] == "0"
     layers = int(found[ChangeKind.GPU_LAYERS])
     assert 20 < layers < 33
     for fewer, fits in ((layers, True), (layers + 1, False)):
         changed = replace(whole, target=replace(whole.target, gpu_layers=fewer))
-        assert (fit_table(changed, table.room).verdict is not Verdict.TOO_LARGE) == fits
+        assert (fit_table(changed, table.room).verdict is not FitVerdict.TOO_LARGE) == fits
 
 
 def test_a_full_disk(pair: PairPlan) -> None:
     table = fit_table(pair, replace(PLENTY, disk_bytes=GB))
-    assert table.verdict is Verdict.TOO_LARGE
+    assert table.verdict is FitVerdict.TOO_LARGE
     assert list(kinds(table)) == [ChangeKind.DISK]
 
 
 def test_where_nothing_helps_another_model_does(pair: PairPlan) -> None:
-    table = fit_table(pair, Room(2 * GB))
+    table = fit_table(pair, FreeMemory(2 * GB))
     assert list(kinds(table)) == [ChangeKind.OTHER_MODEL]
 
 
@@ -125,13 +125,13 @@ def fixture_moe(tmp_path_factory: pytest.TempPathFactory) -> ModelPlan:
 
 
 def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: ModelPlan) -> None:
-    table = fit_table(PairPlan(moe), Room(64 * GB, 12 * GB))
+    table = fit_table(PairPlan(moe), FreeMemory(64 * GB, 12 * GB))
     found = kinds(table)
     assert list(found).index(ChangeKind.EXPERTS_ON_CPU) < list(found).index(ChangeKind.GPU_LAYERS)
     number = int(found[ChangeKind.EXPERTS_ON_CPU])
     assert 0 < number < 48
     changed = fit_table(PairPlan(moe.leaving_experts(number)), table.room)
-    assert changed.verdict is not Verdict.TOO_LARGE
+    assert changed.verdict is not FitVerdict.TOO_LARGE
     fewer = fit_table(PairPlan(moe.leaving_experts(number - 1)), table.room)
     assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
     assert changed.needed.main_bytes > 48 / number  # they are somewhere
@@ -140,24 +140,24 @@ def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: Mod
 
 
 def test_a_dense_model_has_no_experts_to_leave(pair: PairPlan) -> None:
-    assert experts_to_leave(on_gpu(pair), Room(64 * GB, GB)) == 0
-    assert ChangeKind.EXPERTS_ON_CPU not in kinds(fit_table(on_gpu(pair), Room(64 * GB, GB)))
+    assert experts_to_leave(on_gpu(pair), FreeMemory(64 * GB, GB)) == 0
+    assert ChangeKind.EXPERTS_ON_CPU not in kinds(fit_table(on_gpu(pair), FreeMemory(64 * GB, GB)))
 
 
 def test_experts_are_left_nowhere_without_layers_on_a_gpu(moe: ModelPlan) -> None:
-    assert experts_to_leave(PairPlan(replace(moe, gpu_layers=0)), Room(64 * GB, GB)) == 0
+    assert experts_to_leave(PairPlan(replace(moe, gpu_layers=0)), FreeMemory(64 * GB, GB)) == 0
 
 
 def test_each_device_has_to_have_room(pair: PairPlan) -> None:
     whole = on_gpu(pair)
     assert whole.draft is not None
-    target = replace(whole.target, spread=Spread((1.0, 1.0)))
-    draft = replace(whole.draft, spread=Spread((0.0, 1.0)))
+    target = replace(whole.target, spread=DeviceSplit((1.0, 1.0)))
+    draft = replace(whole.draft, spread=DeviceSplit((0.0, 1.0)))
     table = fit_table(PairPlan(target, draft), PLENTY)
     one, two = table.devices_bytes
     assert one + two == table.needed.gpu_bytes
-    roomy = Room(64 * GB, 200 * GB, None, (("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
-    assert fit_table(PairPlan(target, draft), roomy).verdict is Verdict.FITS
+    roomy = FreeMemory(64 * GB, 200 * GB, None, (("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
+    assert fit_table(PairPlan(target, draft), roomy).verdict is FitVerdict.FITS
     for devices in ((("CUDA0", one - GB), ("CUDA1", 100 * GB)), (("CUDA0", 100 * GB), ("CUDA1", two - GB))):
         short = fit_table(PairPlan(target, draft), replace(roomy, devices=devices))
-        assert short.verdict is short.gpu_verdict is Verdict.TOO_LARGE
+        assert short.verdict is short.gpu_verdict is FitVerdict.TOO_LARGE

@@ -7,7 +7,7 @@ import pytest
 from app.paths import builtin_draft, builtin_target
 from engine.forecast.forecast import forecast, pair_kind
 from engine.forecast.gain import PairKind
-from engine.forecast.passes import Machine, PlacedModel
+from engine.forecast.passes import MachineSpeed, PlacedModel
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.token_weights import TokenWeights
 
@@ -40,7 +40,7 @@ def test_a_head_is_no_model_of_a_family() -> None:
 
 
 def test_a_pair_gains_what_its_draft_and_text_gain() -> None:
-    machine = Machine((), 40e9, 2)
+    machine = MachineSpeed((), 40e9, 2)
     target, draft = (PlacedModel(TokenWeights({"Q4_K": size}, 28), 2) for size in (4_000_000_000, 300_000_000))
     pair = forecast(machine, target, draft, PairKind.FAMILY, 0.0)
     alone = forecast(machine, target, None, PairKind.FAMILY, 0.0)
@@ -49,4 +49,4 @@ def test_a_pair_gains_what_its_draft_and_text_gain() -> None:
     assert pair.gain.high > alone.gain.high == pair.text_alone.high
     assert pair.plain == alone.plain
     assert pair.tokens_per_second[0] == pytest.approx(pair.plain.tokens_per_second[0] * pair.gain.low)
-    assert forecast(Machine(), target, draft, PairKind.FAMILY, 0.0) is None
+    assert forecast(MachineSpeed(), target, draft, PairKind.FAMILY, 0.0) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.forecast.passes import ANSWERING, Basis, Machine, PlacedModel, forecast_pass, forecast_step
+from engine.forecast.passes import ANSWERING, Basis, MachineSpeed, PlacedModel, forecast_pass, forecast_step
 from engine.gguf.token_weights import TokenWeights
 from engine.storage.pass_samples import PassSample
 
@@ -28,7 +28,7 @@ def asked(megabytes: int, name: str = "x.gguf", **more: object) -> PlacedModel:
 
 
 def test_its_own_passes_count_before_others() -> None:
-    machine = Machine((sample("x.gguf", 1000, 24.0), sample("y.gguf", 1000, 99.0)), 40e9, 2)
+    machine = MachineSpeed((sample("x.gguf", 1000, 24.0), sample("y.gguf", 1000, 99.0)), 40e9, 2)
     found = forecast_pass(machine, asked(1000))
     assert found is not None
     assert (found.plain_ms, found.basis, found.measured_with) == (24.0, Basis.MODEL, "x.gguf")
@@ -41,19 +41,19 @@ def test_of_one_file_the_passes_with_as_many_threads_and_such_a_cache_count() ->
         sample("x.gguf", 1000, 24.0),
         sample("x.gguf", 1000, 26.0, cache="q8_0"),
     )
-    found = forecast_pass(Machine(samples), asked(1000, cache_type="q8_0"))
+    found = forecast_pass(MachineSpeed(samples), asked(1000, cache_type="q8_0"))
     assert found is not None
     assert found.plain_ms == 26.0
 
 
 def test_another_file_of_that_name_is_another_model() -> None:
-    found = forecast_pass(Machine((sample("x.gguf", 500, 12.0),)), asked(1000))
+    found = forecast_pass(MachineSpeed((sample("x.gguf", 500, 12.0),)), asked(1000))
     assert found is not None
     assert found.basis is Basis.OTHERS
 
 
 def test_a_model_twice_as_large_takes_about_twice_as_long() -> None:
-    found = forecast_pass(Machine((sample("y.gguf", 1000, 24.0),)), asked(2000))
+    found = forecast_pass(MachineSpeed((sample("y.gguf", 1000, 24.0),)), asked(2000))
     assert found is not None
     assert found.plain_ms == pytest.approx(48.0, rel=0.1)
     slow, fast = found.tokens_per_second
@@ -63,25 +63,25 @@ def test_a_model_twice_as_large_takes_about_twice_as_long() -> None:
 
 
 def test_kinds_that_take_longer_to_unpack_are_slower_a_byte() -> None:
-    machine = Machine((sample("y.gguf", 1000, 24.0),))
+    machine = MachineSpeed((sample("y.gguf", 1000, 24.0),))
     slow = forecast_pass(machine, PlacedModel(weights(1000, "Q5_0"), 2))
     assert slow is not None
     assert slow.plain_ms > 1.8 * 24.0
 
 
 def test_what_lies_in_the_caches_tells_nothing_of_what_does_not() -> None:
-    tiny = Machine((sample("tiny.gguf", 5, 0.2),))
+    tiny = MachineSpeed((sample("tiny.gguf", 5, 0.2),))
     assert forecast_pass(tiny, asked(1000)) is None
     assert forecast_pass(tiny, asked(4)) is not None
 
 
 def test_a_processor_tells_nothing_of_a_gpu() -> None:
-    machine = Machine((sample("y.gguf", 1000, 24.0),), 40e9, 2)
+    machine = MachineSpeed((sample("y.gguf", 1000, 24.0),), 40e9, 2)
     assert forecast_pass(machine, asked(1000, on_gpu=True)) is None
 
 
 def test_without_any_model_the_memory_tells() -> None:
-    found = forecast_pass(Machine((), 40e9, 2), asked(1000))
+    found = forecast_pass(MachineSpeed((), 40e9, 2), asked(1000))
     assert found is not None
     assert found.basis is Basis.MEMORY
     assert 15.0 < found.plain_ms < 40.0
@@ -89,7 +89,8 @@ def test_without_any_model_the_memory_tells() -> None:
 
 def test_fewer_threads_are_slower_but_share_the_memory() -> None:
     found = forecast_pass(
-        Machine((sample("x.gguf", 1000, 24.0),)), PlacedModel(weights(1000), 1, name="x.gguf", size_bytes=1000 * MB)
+        MachineSpeed((sample("x.gguf", 1000, 24.0),)),
+        PlacedModel(weights(1000), 1, name="x.gguf", size_bytes=1000 * MB),
     )
     assert found is not None
     assert 1.5 * 24.0 < found.plain_ms < 2.0 * 24.0
@@ -98,7 +99,7 @@ def test_fewer_threads_are_slower_but_share_the_memory() -> None:
 def test_a_drafted_token_is_its_own_measurement() -> None:
     drafted = PassSample("d.gguf", 400 * MB, weights(400), 2, False, "f16", {}, 13.0)
     asked_draft = asked(400, "d.gguf")
-    assert forecast_step(Machine((drafted,)), asked_draft) == 13.0
-    other = forecast_step(Machine((sample("y.gguf", 1000, 24.0),)), asked_draft)
+    assert forecast_step(MachineSpeed((drafted,)), asked_draft) == 13.0
+    other = forecast_step(MachineSpeed((sample("y.gguf", 1000, 24.0),)), asked_draft)
     assert other == pytest.approx(10.0, rel=0.3)
-    assert forecast_step(Machine(), asked_draft) is None
+    assert forecast_step(MachineSpeed(), asked_draft) is None

@@ -17,7 +17,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="the launcher is a sc
 PROCESSOR = "processor\t: {number}\nvendor_id\t: {vendor}\ncpu family\t: {family}\nflags\t\t: fpu {flags}\n\n"
 
 AVX2 = "avx2 f16c fma"
-ALSO_CHANGED = {"llamafile/sgemm.cpp": "few_tokens_sgemm.h", "tiled/tiled.cpp": "few_tokens_tiled.h"}
+ALSO_CHANGED = {
+    "llamafile/sgemm.cpp": "few_tokens_sgemm.h",
+    "tiled/tiled.cpp": "few_tokens_tiled.h",
+    "arch/arm/repack.cpp": "few_tokens_arm_q4_k.h",
+}
 
 
 @pytest.fixture
@@ -47,6 +51,18 @@ def test_each_processor_gets_its_own(
     kernels: ModuleType, tmp_path: Path, vendor: str, family: int, flags: str, expected: str
 ) -> None:
     assert kernels.wanted_kernels("", processor(tmp_path, vendor, family, flags)) == expected
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [("fp asimd asimdhp asimddp", "few tokens"), ("fp asimd asimddp sve i8mm", "few tokens"), ("fp asimd crc32", "")],
+)  # Raspberry Pi 5, Graviton 3, Raspberry Pi 4
+def test_arm_gets_products_where_it_has_dot_products(
+    kernels: ModuleType, tmp_path: Path, features: str, expected: str
+) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text(f"processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: {features}\nCPU implementer\t: 0x41\n\n")
+    assert kernels.wanted_kernels("", path) == expected
 
 
 @pytest.mark.parametrize(

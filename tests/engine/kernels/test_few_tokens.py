@@ -6,7 +6,7 @@ import ctypes
 import mmap
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.engine.kernels.ggml_cpu import open_library
+from tests.engine.kernels.ggml_cpu import IS_ARM, open_library
 
 Product = Callable[..., None]
 UNTOUCHED = 12345.0
@@ -30,9 +30,10 @@ class Kind:
     weights: np.dtype[np.void]
     four: np.dtype[np.void]
     one: np.dtype[np.void]
+    piece: int = 8  # columns of a row that lie together
 
 
-KINDS = [
+OF_X86 = [
     Kind(
         "q4_0_8x8_q8_0",
         32,
@@ -48,11 +49,19 @@ KINDS = [
         np.dtype([("scale", "<f4", 1), ("values", "i1", 256), ("sums", "<i2", 16)]),
     ),
 ]
+OF_ARM = [replace(OF_X86[1], functions="q4_K_8x4_q8_K", piece=4)]  # without i8mm
+KINDS = OF_ARM if IS_ARM else OF_X86
 
 
 @pytest.fixture(scope="module")
 def library() -> ctypes.CDLL:
-    return open_library("ggml_gemm_q4_0_8x8_q8_0_stock")
+    return open_library(f"ggml_gemm_{KINDS[0].functions}_stock")
+
+
+def alone_by(library: ctypes.CDLL, kind: Kind) -> Product:
+    """llama.cpp's own product with a single token, whether or not there is one of ours."""
+    name = f"ggml_gemv_{kind.functions}"
+    return product(library, f"{name}_stock" if hasattr(library, f"{name}_stock") else name)
 
 
 def product(library: ctypes.CDLL, name: str) -> Product:
@@ -95,12 +104,12 @@ def at_the_end(blocks: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def together(kind: Kind, tokens: NDArray[np.void]) -> NDArray[np.void]:
-    """Put tokens, [tokens, blocks], four by four into blocks as llama.cpp does: pieces of eight values in turn."""
+    """Put tokens, [tokens, blocks], four by four into blocks as llama.cpp does: pieces of some values in turn."""
     count, blocks = tokens.shape
     fours = tokens.reshape(count // 4, 4, blocks).transpose(0, 2, 1)
     result = np.zeros(fours.shape[:2], kind.four)
     result["scale"] = fours["scale"].reshape(*result.shape, 4)
-    pieces = fours["values"].reshape(*result.shape, 4, -1, 8)
+    pieces = fours["values"].reshape(*result.shape, 4, -1, kind.piece)
     result["values"] = pieces.swapaxes(2, 3).reshape(*result.shape, -1)
     if "sums" in (kind.four.names or ()):  # of 16 values each: four of a part of 64 for each token in turn
         result["sums"] = fours["sums"].reshape(*result.shape, 4, 4, 4).swapaxes(2, 3).reshape(*result.shape, -1)
@@ -143,7 +152,7 @@ def test_each_token_gets_what_it_gets_alone(
     weights = filled(rng, kind.weights, (groups, blocks), extreme)
     tokens = filled(rng, kind.one, (fours * 4, blocks), extreme)
     columns = blocks * kind.columns
-    expected = alone(product(library, f"ggml_gemv_{kind.functions}_stock"), columns, weights, tokens)
+    expected = alone(alone_by(library, kind), columns, weights, tokens)
     ours = alone(product(library, f"ggml_gemv_{kind.functions}"), columns, weights, tokens)
     assert ours.tobytes() == expected.tobytes()
     ours = results(product(library, f"ggml_gemm_{kind.functions}"), columns, weights, together(kind, tokens), gap)

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import ModelLoadError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import Spread, estimate_memory
+from engine.fit.estimate import DeviceSplit, estimate_memory
 from engine.gguf.header import read_header
 from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
@@ -194,4 +194,4 @@ def test_room_is_left_for_a_draft_that_lies_there(monkeypatch: pytest.MonkeyPatc
 def test_the_room_is_that_of_each_device() -> None:
     room = room_on(gpus(3 * GB, None), 5 * GB)
     assert (room.gpu_bytes, room.devices) == (3 * GB, (("CUDA0", 3 * GB), ("CUDA1", 0)))
-    assert Spread().num_used == 1
+    assert DeviceSplit().num_used == 1

@@ -20,8 +20,8 @@ from engine.interfaces import Rows, TokenIds
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
+from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.pacer import Pacer
-from engine.pacing.recapture import Recapture
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
@@ -114,7 +114,7 @@ class Answering:
     shares: dict[int, float] = field(default_factory=lambda: CORES)
     may_pause: bool = True
     cost_ms: Callable[[int], float] | None = None  # what a pass takes; else as ``shares`` say
-    recapture: Recapture | None = None
+    graph_replay: GraphReplayCost | None = None
 
     def __post_init__(self) -> None:
         self.clock = Clock(self.monkeypatch)
@@ -123,7 +123,7 @@ class Answering:
         cost_ms = self.cost_ms or (lambda n: true_ms.get(n, 0.1 * self.plain_ms * n))
         self.model = Scripted(self.path, 0.99, self.clock, cost_ms)
         self.target = CachedSequence(self.model)
-        self.pacer = Pacer(curve, recapture=self.recapture)
+        self.pacer = Pacer(curve, graph_replay=self.graph_replay)
         self.draft_model: Scripted | None = None
         model = self._drafter_model() if self.draft is not None else None
         text = SuffixDrafter()

@@ -12,6 +12,7 @@ from engine.decoding import loop
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
+from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
@@ -22,12 +23,14 @@ from engine.pacing.constants import MAX_UNSEARCHED
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Pacer
+from engine.pacing.pass_report import PassReport
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel, RecurrentModel
+from tests.long_form import rounds
 from tests.scripted_pair import Clock, unseeded
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
@@ -119,7 +122,7 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
     answering = Answering(curve)
     counts = np.zeros((4, N_VOCAB), dtype=np.int64)
     prompt = likely_path(12)
-    for seed in range(7000, 12000):
+    for seed in range(7000, 7000 + rounds(5_000, 50_000)):
         sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
         for position, token_id in enumerate(answering.tokens(name, sampling, 4, prompt)):
             counts[position, token_id] += 1
@@ -163,6 +166,13 @@ def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> No
     assert drafter.pause_length(np.array([1, 2, 1, 2, 1], dtype=np.int32)) > 0
 
 
+def report(draft: Draft, total_ms: float) -> PassReport:
+    """Of a pass that kept all of a draft and took what it should; drafting and what surrounds it took the rest."""
+    count, forward_ms = len(draft.ids), CostCurve(FLAT).cost_ms(len(draft.ids) + 1)
+    laps = (total_ms - forward_ms - 0.05, 0.0, forward_ms, 0.05, 0.0, 0.0, 0.0, total_ms)
+    return PassReport(2, draft, count, count + 1, 0, 0, 0, False, False, *laps)
+
+
 def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     for module in (engine.pacing.drafter, draft_model):
@@ -179,11 +189,11 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
     drafter.begin(history, Sampler(GREEDY))
     assert drafter.propose(history, 4).ids == []
     drafter.observe(0)
-    drafter.observe_pass(60_001.0, 0)
+    pacer.on_pass(report(Draft([], Source.DRAFT), 60_001.0))
     assert model.was_stopped
-    assert pacer.experience.average is None
-    assert pacer.draft_step_ms == 0.05
-    assert pacer.draft_read_ms == pytest.approx(0.05 / 4)
+    assert pacer.acceptance.average is None
+    assert pacer.prices.draft_step_ms == 0.05
+    assert pacer.prices.draft_read_ms == pytest.approx(0.05 / 4)
 
 
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
@@ -253,13 +263,13 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
     began = now[0]
     draft = drafter.propose(history, 8)
     drafter.observe(len(draft.ids))
-    drafter.observe_pass((now[0] - began) * 1000.0 + 1.05, len(draft.ids))
+    pacer.on_pass(report(draft, (now[0] - began) * 1000.0 + 1.05))
     assert model.num_read == 900
     assert bool(draft.ids) is not bool(ends)
-    assert pacer.experience.in_answer is not None
-    assert pacer.experience.in_answer.cost < 1.5  # 900 tokens took nine plain passes
-    assert pacer.draft_step_ms == pytest.approx(0.01, rel=0.01)
-    assert pacer.draft_read_ms == pytest.approx(0.01 * (1 - 0.5**1) + 0.0025 * 0.5, rel=0.05)
+    assert pacer.acceptance.in_answer is not None
+    assert pacer.acceptance.in_answer.cost < 1.5  # 900 tokens took nine plain passes
+    assert pacer.prices.draft_step_ms == pytest.approx(0.01, rel=0.01)
+    assert pacer.prices.draft_read_ms == pytest.approx(0.01 * (1 - 0.5**1) + 0.0025 * 0.5, rel=0.05)
 
 
 def test_what_a_token_takes_is_learnt_where_there_was_little_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +283,7 @@ def test_what_a_token_takes_is_learnt_where_there_was_little_to_read(monkeypatch
     for _ in range(300):
         drafter.propose(history, 8)
         drafter.observe(0)
-    assert pacer.draft_step_ms == pytest.approx(0.2, rel=0.05)
+    assert pacer.prices.draft_step_ms == pytest.approx(0.2, rel=0.05)
 
 
 def followed(drafter: PacedDrafter, history: list[int], *, rests: bool) -> None:
@@ -294,7 +304,7 @@ def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
     answering, before = Answering(NEVER), Answering(NEVER)
     followed(answering.drafters["text"], [], rests=rests)
     before.pacer.begin("PromptLookupDrafter False sampled", greedy=False)
-    learnt, usual = (one.pacer.experience.text for one in (answering, before))
+    learnt, usual = (one.pacer.acceptance.text for one in (answering, before))
     gained = [kind for kind in range(18) if learnt.chance(kind) > usual.chance(kind) + 0.02]
     assert gained
     assert all(learnt.chance(kind) >= usual.chance(kind) for kind in gained)
@@ -310,11 +320,11 @@ def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
         history.append(int(rng.integers(0, N_VOCAB)))
         drafter.propose(np.array(history, dtype=np.int32), 8)
         drafter.observe(0)
-    assert answering.pacer.experience.text.is_observed
+    assert answering.pacer.acceptance.text.is_observed
     looked_up = answering.text.propose(np.array(history, dtype=np.int32), 8)
     kinds = text_kinds(looked_up)
-    usual = Pacer(CostCurve(NEVER)).experience.text
-    assert answering.pacer.experience.text.chance(kinds[0]) < usual.chance(kinds[0])
+    usual = Pacer(CostCurve(NEVER)).acceptance.text
+    assert answering.pacer.acceptance.text.chance(kinds[0]) < usual.chance(kinds[0])
 
 
 def looks(plain_ms: float, look_ms: float, count: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:

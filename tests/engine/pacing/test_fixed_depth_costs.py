@@ -51,7 +51,7 @@ class Fixed:
         target.forward(PROMPT[:-1], 0)
         self.model.sizes.clear()
         stats = StatsRecorder(Mode.DRAFT, 256)
-        config = LoopConfig(costs=self.costs if pads else None)
+        config = LoopConfig(prices=self.costs.prices if pads else None)
         self.speculation = Speculation(target, drafter, unseeded(sampling), stats, PROMPT, config)
 
     def tokens(self, wanted: int, depth: int) -> list[int]:
@@ -101,8 +101,8 @@ def test_passes_of_a_fixed_depth_correct_the_curve_and_teach_nothing_else() -> N
     assert after[4] == pytest.approx(STEP_S * 1000.0, rel=0.05)
     assert after[4] > before[4] * 1.2
     untaught = Pacer(CostCurve(STAIRCASE))
-    assert run.costs.experience.numbers == untaught.experience.numbers
-    assert (run.costs.experience.rate, run.costs.overhead_ms) == (1.0, untaught.overhead_ms)
+    assert run.costs.acceptance.numbers == untaught.acceptance.numbers
+    assert (run.costs.acceptance.rate, run.costs.prices.overhead_ms) == (1.0, untaught.prices.overhead_ms)
 
 
 def test_plain_passes_correct_the_first_point_once_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_plain_passes_correct_the_first_point_once_a_stretch(monkeypatch: pytest
         run.speculation.run_plain(10, 60.0, lambda _history: False)
     assert told == [1] * 20
     assert run.costs.curve.points_ms[1] > 1.5
-    assert run.costs.overhead_ms == Pacer(CostCurve(STAIRCASE)).overhead_ms
+    assert run.costs.prices.overhead_ms == Pacer(CostCurve(STAIRCASE)).prices.overhead_ms
 
 
 def session_sizes(depth: int | None, mode: Mode, sampling: SamplingParams, monkeypatch: pytest.MonkeyPatch) -> set[int]:

@@ -25,7 +25,7 @@ from engine.pacing.measuring import (
     measure,
     measure_drafting,
     measure_passes,
-    measure_recovery,
+    measure_rollback,
     room_for,
 )
 from engine.sandbox.process import WINDOW_PID
@@ -91,7 +91,7 @@ MEASUREMENTS: dict[str, Callable[[CachedSequence], object]] = {
     "passes": lambda sequence: measure_passes(sequence, 0.02),
     "few passes": lambda sequence: few_passes_ms(sequence, [1, 8]),
     "drafting": lambda sequence: measure_drafting(sequence, N_VOCAB),
-    "recovery": measure_recovery,
+    "rollback": measure_rollback,
 }
 
 

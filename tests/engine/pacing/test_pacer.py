@@ -49,7 +49,7 @@ class Simulation:
             spent_ms += elapsed_ms
             self.depths.append(depth)
             self.choices.append(self.pacer.decision.choice)
-        return tokens / spent_ms * self.pacer.plain_ms
+        return tokens / spent_ms * self.pacer.prices.plain_ms
 
     def one_pass(self, kinds: list[int]) -> tuple[int, int, float]:
         """What was proposed and kept, and what it took; told as the loop tells it."""
@@ -65,7 +65,7 @@ class Simulation:
             pacer.observe_text(kinds[:depth], accepted)
         elif kinds:
             pacer.observe_text(kinds, self.kept(len(kinds), self.repeats))  # it was seen what became of it
-        other_ms = pacer.overhead_ms + depth * pacer.row_ms
+        other_ms = pacer.prices.overhead_ms + depth * pacer.prices.row_ms
         elapsed_ms = pacer.curve.cost_ms(depth + 1) + draft_ms + other_ms
         pacer.observe_step(elapsed_ms, other_ms, depth, accepted)
         if decision.choice is Choice.DRAFT:
@@ -75,7 +75,7 @@ class Simulation:
     def draft(self, limit: int) -> tuple[int, float]:
         drawn, alive, draft_ms = 0, 1.0, self.step_ms
         while self.pacer.worth_drawing(drawn, alive, CONFIDENCE, limit - drawn):
-            alive *= self.pacer.experience.draft.chance(draft_kind(CONFIDENCE))
+            alive *= self.pacer.acceptance.draft.chance(draft_kind(CONFIDENCE))
             drawn += 1
             if drawn == limit or not self.pacer.worth_running(drawn, alive, limit - drawn):
                 break
@@ -156,7 +156,7 @@ def test_a_stall_in_a_drafting_pass_does_not_end_drafting() -> None:
     pacer = simulation.pacer
     pacer.begin()
     pacer.choose([], has_model=True, limit=MAX_DEPTH)
-    pacer.observe_draft([CONFIDENCE] * 8, 8, 40.0 * pacer.plain_ms)
+    pacer.observe_draft([CONFIDENCE] * 8, 8, 40.0 * pacer.prices.plain_ms)
     pacer.begin()
     simulation.run(20)
     assert simulation.choices.count(Choice.DRAFT) >= 18
@@ -197,13 +197,13 @@ def test_what_one_kind_of_answer_teaches_is_kept_apart() -> None:
     pacer, kind = simulation.pacer, draft_kind(CONFIDENCE)
     pacer.begin("good")
     simulation.run(200)
-    known = pacer.experience.draft.chance(kind)
+    known = pacer.acceptance.draft.chance(kind)
     pacer.begin("bad")
     simulation.acceptance = 0.05
     simulation.run(200)
-    assert pacer.experience.draft.chance(kind) < known - 0.1
+    assert pacer.acceptance.draft.chance(kind) < known - 0.1
     pacer.begin("good")
-    assert pacer.experience.draft.chance(kind) == known
+    assert pacer.acceptance.draft.chance(kind) == known
 
 
 def test_an_answer_begins_with_what_those_before_it_taught_about_drafting() -> None:
@@ -233,7 +233,7 @@ def test_all_that_was_learnt_goes_on_with_another_curve() -> None:
 
 def test_no_token_beyond_the_cheapest_pass_is_looked_for_whatever_is_asked() -> None:
     pacer = Pacer(CostCurve({**STAIRCASE, 17: 32.0, 33: 57.0}), 0.3)
-    assert pacer.max_proposed == 15
+    assert pacer.prices.max_proposed == 15
     assert pacer.choose(text(3, 32), has_model=False, limit=2).depth <= 2
     assert pacer.choose(text(3, 32), has_model=False, limit=0).choice is Choice.PLAIN
     assert pacer.choose([], has_model=True, limit=0).choice is Choice.PLAIN
@@ -262,7 +262,7 @@ def test_what_was_never_seen_is_reported_as_expected() -> None:
         pacer.choose([], has_model=True, limit=32)
     assert "expected to be accepted" in pacer.reason
     assert "are accepted" not in pacer.reason
-    pacer.experience.drafted.observe([0] * 4, 1)
+    pacer.acceptance.drafted.observe([0] * 4, 1)
     pacer.explanation.state = ""
     for _ in range(3):
         pacer.choose([], has_model=True, limit=32)
@@ -286,12 +286,12 @@ def test_text_that_does_not_pay_is_reported_where_there_is_no_draft_model() -> N
 
 def test_a_draft_that_is_left_out_beside_text_is_named_with_its_cost() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=0.62 * STAIRCASE[1])
-    pacer.experience.drafted.observe([0] * 40, 1)
+    pacer.acceptance.drafted.observe([0] * 40, 1)
     for _ in range(60):
         decision = pacer.choose(text(8, 3), has_model=True, limit=32)
         if decision.choice is Choice.TEXT:
             pacer.observe_text(text(8, 3)[: decision.depth], decision.depth)
-    cost = round(pacer.draft_step_ms / pacer.plain_ms * 100)
+    cost = round(pacer.prices.draft_step_ms / pacer.prices.plain_ms * 100)
     assert pacer.reason.startswith(
         f"n-gram on: the text repeats; the draft is not used: a drafted token costs {cost}% of a pass, "
     )
@@ -354,7 +354,7 @@ def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> N
         pacer.observe_run([15.0], 0.05)
     assert [one.choice for one in tried[:2]] == [Choice.PLAIN, Choice.PLAIN]
     assert tried[2].choice is not Choice.PLAIN
-    assert pacer.plain_ms == pytest.approx(15.0, abs=0.2)
+    assert pacer.prices.plain_ms == pytest.approx(15.0, abs=0.2)
     assert tried[2].expected_ms < 45.0  # what proposing is hoped to take went down with it
     asked = Pacer(CostCurve({1: 60.0, 2: 70.0}), draft_step_ms=1.0)
     assert asked.choose([], has_model=True, limit=8, may_pause=False).choice is Choice.DRAFT

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,18 +22,18 @@ def test_looking_at_many_rows_does_not_make_plain_decoding_look_dear() -> None:
     for _ in range(200):
         pacer.observe_step(0.35, 0.05, 0, 0)
         pacer.observe_step(2.69, 0.05 + 16 * 0.04, 16, 8)
-    assert pacer.overhead_ms == pytest.approx(0.05, rel=0.05)
-    assert pacer.row_ms == pytest.approx(0.04, rel=0.05)
-    assert pacer.plain_ms == pytest.approx(0.35, rel=0.05)
+    assert pacer.prices.overhead_ms == pytest.approx(0.05, rel=0.05)
+    assert pacer.prices.row_ms == pytest.approx(0.04, rel=0.05)
+    assert pacer.prices.plain_ms == pytest.approx(0.35, rel=0.05)
 
 
 def test_one_slow_moment_beside_the_passes_says_little() -> None:
     pacer = Pacer(CostCurve(TINY), 0.1)
-    before, row_ms = pacer.overhead_ms, pacer.row_ms
+    before, row_ms = pacer.prices.overhead_ms, pacer.prices.row_ms
     pacer.observe_step(500.0, 500.0, 0, 0)
     pacer.observe_step(500.0, 500.0, 4, 0)
-    assert pacer.overhead_ms < 1.5 * before
-    assert pacer.row_ms < 1.5 * row_ms
+    assert pacer.prices.overhead_ms < 1.5 * before
+    assert pacer.prices.row_ms < 1.5 * row_ms
 
 
 def test_plain_passes_in_a_row_count_one_by_one() -> None:
@@ -42,15 +44,15 @@ def test_plain_passes_in_a_row_count_one_by_one() -> None:
     for _ in range(40):
         one.observe_run([7.0], 0.08)
     many.observe_run([7.0] * 40, 0.08)
-    assert many.overhead_ms == pytest.approx(one.overhead_ms, rel=0.01)
-    assert many.experience.rate == pytest.approx(one.experience.rate, rel=0.02)
+    assert many.prices.overhead_ms == pytest.approx(one.prices.overhead_ms, rel=0.01)
+    assert many.acceptance.rate == pytest.approx(one.acceptance.rate, rel=0.02)
     assert many._probe_budget == pytest.approx(one._probe_budget, rel=0.01)
 
 
 def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
     pacer, num_tried = Pacer(CostCurve(TINY), 0.1), 0
     for _ in range(200):
-        pacer.observe_drafting(0.5)
+        pacer.prices.observe_drafting(0.5)
     pacer.begin()
     for _ in range(600):
         is_tried = pacer.choose([], has_model=True, limit=16).choice is Choice.DRAFT
@@ -66,15 +68,15 @@ def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
 
 def test_one_slow_token_of_a_draft_does_not_make_it_dear() -> None:
     pacer = Pacer(CostCurve(TINY), 0.1)
-    pacer.observe_drafting(50.0)
-    assert pacer.draft_step_ms < 0.15
+    pacer.prices.observe_drafting(50.0)
+    assert pacer.prices.draft_step_ms < 0.15
 
 
 def test_what_a_drafted_token_takes_is_learnt_where_nothing_was_measured() -> None:
     pacer = Pacer(CostCurve(TINY))
     for _ in range(200):
-        pacer.observe_drafting(0.5)
-    assert pacer.draft_step_ms == pytest.approx(0.5, rel=0.02)
+        pacer.prices.observe_drafting(0.5)
+    assert pacer.prices.draft_step_ms == pytest.approx(0.5, rel=0.02)
 
 
 @pytest.mark.parametrize(("times", "drafts"), [(1.0, True), (2.0, False)])
@@ -85,11 +87,11 @@ def test_drafting_that_takes_longer_than_its_parts_is_given_up(times: float, dra
     for _ in range(300):
         decision = pacer.choose([], has_model=True, limit=7)
         if decision.choice is Choice.DRAFT:
-            elapsed_ms = times * (19.0 + 0.05 + 7 * pacer.row_ms + 2.8)
+            elapsed_ms = times * (19.0 + 0.05 + 7 * pacer.prices.row_ms + 2.8)
             pacer.observe_step(elapsed_ms, 0.05, 7, 5)
             pacer.observe_draft([0.95] * 7, 5, elapsed_ms)
         else:
-            pacer.observe_step(pacer.plain_ms, 0.05, 0, 0)
+            pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
         last.append(decision.choice)
     assert (last[-50:].count(Choice.DRAFT) > 40) is drafts
 
@@ -101,7 +103,7 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
     monkeypatch.setattr(Pacer, "break_even", lambda _self: asked.append(1))
     for _ in range(50):
         pacer.choose([], has_model=True, limit=16)
-        pacer.observe_step(pacer.plain_ms, 0.05, 0, 0)
+        pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
     assert len(asked) == 1
     assert pacer.reason.startswith("draft paused")
 
@@ -109,30 +111,30 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
 def test_another_answer_says_nothing_anew_that_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     pacer = Pacer(CostCurve(TINY), 0.6)
     told: list[str] = []
-    tell = pacer.explanation.update
+    tell = pacer.explanation._update
 
-    def note(state: str, reason: str, *, is_guess: bool = False) -> None:
-        told.append(reason)
-        tell(state, reason, is_guess=is_guess)
+    def note(state: str, of: Pacer, kinds: Sequence[int], **flags: bool) -> None:
+        told.append(state)
+        tell(state, of, kinds, **flags)
 
-    monkeypatch.setattr(pacer.explanation, "update", note)
+    monkeypatch.setattr(pacer.explanation, "_update", note)
     for _ in range(4):
         pacer.begin()
         for _ in range(20):
             pacer.choose([], has_model=True, limit=16)
-            pacer.observe_step(pacer.plain_ms, 0.05, 0, 0)
+            pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)
     assert len(told) == 1
 
 
 def test_text_saves_what_is_kept_less_what_the_larger_pass_costs() -> None:
     pacer, kinds = Pacer(CostCurve(STAIRS_MS)), text(7, 32)
-    chances = [pacer.experience.text.chance(kind) for kind in kinds]
+    chances = [pacer.acceptance.text.chance(kind) for kind in kinds]
     alive = [1.0]
     for chance in chances:
         alive.append(alive[-1] * chance)
     gain, depth = pacer.text_gain(kinds)
     assert depth == 7
-    assert gain == pytest.approx(sum(alive[1:]) * pacer.plain_ms - (25.0 - 10.0) - 7 * pacer.row_ms)
+    assert gain == pytest.approx(sum(alive[1:]) * pacer.prices.plain_ms - (25.0 - 10.0) - 7 * pacer.prices.row_ms)
 
 
 def test_a_token_is_worth_less_where_tokens_take_less_on_the_average() -> None:
@@ -140,11 +142,11 @@ def test_a_token_is_worth_less_where_tokens_take_less_on_the_average() -> None:
     before = pacer.text_gain(text(7, 32))[0]
     for _ in range(100):
         pacer.observe_step(25.0, 0.05, 7, 7)
-    assert pacer.token_ms < 0.5 * pacer.plain_ms
+    assert pacer.token_ms < 0.5 * pacer.prices.plain_ms
     assert pacer.text_gain(text(7, 32))[0] < before
     for _ in range(300):
         pacer.observe_step(80.0, 0.05, 7, 0)  # whatever happens, a plain pass gives one
-    assert pacer.token_ms == pytest.approx(pacer.plain_ms)
+    assert pacer.token_ms == pytest.approx(pacer.prices.plain_ms)
 
 
 @given(st.lists(st.floats(1.0, 50.0), min_size=MAX_PASS, max_size=MAX_PASS), st.integers(1, MAX_DEPTH))
@@ -153,9 +155,9 @@ def test_no_choice_of_text_is_better_than_the_one_that_is_made(points: list[floa
     gain, depth = pacer.text_gain(kinds)
     alive, expected, gains = 1.0, 0.0, [0.0]
     for number, kind in enumerate(kinds, 1):
-        alive *= pacer.experience.text.chance(kind)
+        alive *= pacer.acceptance.text.chance(kind)
         expected += alive
-        cost_ms = pacer.curve.cost_ms(number + 1) + number * pacer.row_ms - pacer.curve.cost_ms(1)
+        cost_ms = pacer.curve.cost_ms(number + 1) + number * pacer.prices.row_ms - pacer.curve.cost_ms(1)
         gains.append(expected * pacer.token_ms - cost_ms)
     assert gain == pytest.approx(max(gains))
     assert gains[depth] == pytest.approx(gain)
@@ -173,7 +175,7 @@ def test_a_later_step_of_the_stairs_is_foreseen() -> None:
     curve = CostCurve({n: 10.0 if n == 1 else 28.0 if n < 16 else 37.0 for n in range(1, 34)})
     pacer = Pacer(curve, 0.1)
     for _ in range(100):
-        pacer.experience.drafted.observe([0] * 8, 8)
+        pacer.acceptance.drafted.observe([0] * 8, 8)
     assert pacer.worth_drawing(0, 1.0, 0.999, 15)
     assert not pacer.worth_drawing(0, 1.0, 0.999, 1)
 
@@ -197,5 +199,5 @@ def test_what_is_read_before_drafting_is_spread_over_an_answer() -> None:
 def test_what_reading_takes_is_learnt() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), 0.5)
     for _ in range(20):
-        pacer.observe_reading(1000, 3000.0)
-    assert pacer.draft_read_ms == pytest.approx(3.0, rel=0.01)
+        pacer.prices.observe_reading(1000, 3000.0)
+    assert pacer.prices.draft_read_ms == pytest.approx(3.0, rel=0.01)

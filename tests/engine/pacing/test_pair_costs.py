@@ -14,8 +14,8 @@ from app.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
+from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import POINTS
-from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.measuring import DraftingTimes, OtherLoad
 from engine.pacing.pair_costs import PairCosts
 from engine.records import ChatRequest, Device, Finished, FinishReason, LoadRequest, Mode, SamplingParams
@@ -93,7 +93,7 @@ def test_what_passes_cost_those_behind_them_is_measured_on_a_graphics_processor_
     behind_ms = [3.0, 2.0, 1.0, 1.0, 1.0]
     asked = []
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict(TRUE_MS))
-    monkeypatch.setattr(pair_costs, "measure_recapture", lambda *_: asked.append(True) or behind_ms)
+    monkeypatch.setattr(pair_costs, "measure_graph_replay", lambda *_: asked.append(True) or behind_ms)
     for loaded, extra_ms in ((target, None), (there, 3.0)):
         costs = PairCosts(loaded, draft, REQUEST, CostStore())
         if in_idle_time:
@@ -102,7 +102,7 @@ def test_what_passes_cost_those_behind_them_is_measured_on_a_graphics_processor_
             costs.prepare(paced=True)
             costs.prepare(paced=True)
         assert costs.pacer is not None
-        assert (costs.pacer.recapture and costs.pacer.recapture.extra_ms) == extra_ms
+        assert (costs.pacer.prices.graph_replay and costs.pacer.prices.graph_replay.extra_ms) == extra_ms
     assert asked == [True]
 
 
@@ -325,7 +325,7 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
     assert chosen == [(1,)]
     assert measured(second) == pytest.approx(measured(first), rel=0.01)
     assert second.pacer is not None
-    assert (second.pacer.draft_step_ms, second.pacer.draft_read_ms) == (0.125, 0.03)
+    assert (second.pacer.prices.draft_step_ms, second.pacer.prices.draft_read_ms) == (0.125, 0.03)
     assert pair[1].context.threads == 2
     second.measure(0.2)
     assert not wants(second)
@@ -404,18 +404,18 @@ def test_more_threads_than_were_found_best_are_tried_unless_a_number_was_asked_f
 
 
 def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel, LoadedModel], tmp_path: Path) -> None:
-    first = PairCosts(*pair, REQUEST, CostStore(tmp_path), ExperienceStore(tmp_path))
+    first = PairCosts(*pair, REQUEST, CostStore(tmp_path), AcceptanceStore(tmp_path))
     first.measure(0.2)
     assert first.pacer is not None
     first.pacer.begin("kind")
     for _ in range(50):
-        first.pacer.experience.drafted.observe([0], 0)
+        first.pacer.acceptance.drafted.observe([0], 0)
     first.save()
-    second = PairCosts(*pair, REQUEST, CostStore(tmp_path), ExperienceStore(tmp_path))
+    second = PairCosts(*pair, REQUEST, CostStore(tmp_path), AcceptanceStore(tmp_path))
     second.prepare(paced=True)
     assert second.pacer is not None
     second.pacer.begin("kind")
-    assert second.pacer.experience.drafted.chance(0) < 0.2
+    assert second.pacer.acceptance.drafted.chance(0) < 0.2
 
 
 @pytest.mark.parametrize("work", [lambda costs: costs.measure(0.2), lambda costs: costs.prepare(paced=True)])

@@ -50,7 +50,7 @@ class Told:
 
 def test_passes_that_take_what_the_curve_says_bear_it_out() -> None:
     pacer = Pacer(CostCurve(SHAPE))
-    assert Told(pacer).passes(8, 118.0, 125.0, 121.0) == pytest.approx(pacer.plain_ms)
+    assert Told(pacer).passes(8, 118.0, 125.0, 121.0) == pytest.approx(pacer.prices.plain_ms)
 
 
 def test_before_any_pass_nothing_is_reported() -> None:
@@ -74,7 +74,7 @@ def test_a_curve_that_follows_where_passes_were_seen_is_not_yet_right_about_plai
     pacer = Pacer(CostCurve(SHAPE))
     Told(pacer).passes(8, *[30.0] * 100)
     assert pacer.curve.cost_ms(8) == pytest.approx(30.0, rel=0.05)
-    assert pacer.plain_ms > 2.0 * 15.0
+    assert pacer.prices.plain_ms > 2.0 * 15.0
     assert Told(pacer).passes(8, *[30.0] * 10) is None
 
 

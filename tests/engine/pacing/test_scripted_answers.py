@@ -164,7 +164,7 @@ def test_nothing_is_proposed_beyond_the_pass_that_is_cheapest_a_token(
     shares = dict(zip(sizes.tolist(), np.interp(sizes, list(shares), list(shares.values())).tolist(), strict=True))
     draft = DraftScript(0.01, 1.0, sure=0.99)
     answering = Answering(monkeypatch, different_path(2000), 20, 7.0, draft, shares).give(1500)
-    assert answering.pacer.max_proposed in most
-    assert max(one.num_proposed for one in answering.proposals) == answering.pacer.max_proposed
+    assert answering.pacer.prices.max_proposed in most
+    assert max(one.num_proposed for one in answering.proposals) == answering.pacer.prices.max_proposed
     text = Answering(monkeypatch, [*range(100)] * 8, 100, 7.0, None, shares).give(600)
-    assert max(one.num_proposed for one in text.proposals) == text.pacer.max_proposed
+    assert max(one.num_proposed for one in text.proposals) == text.pacer.prices.max_proposed

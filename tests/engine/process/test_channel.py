@@ -26,6 +26,7 @@ from engine.records import (
 )
 from engine.requests import JobEnded, PassTraced
 from engine.sentences import Sentence, said
+from tests.waiting import PATIENCE_S
 
 CHUNK = TextChunk(
     3,
@@ -178,7 +179,7 @@ def test_what_cannot_be_sent_holds_up_nothing_that_comes_later() -> None:
 
     sender = BatchingSender(write, every_s=0.05)
     sender.post(TextChunk(1, "a", ()))
-    assert came.wait(10)
+    assert came.wait(PATIENCE_S)
     sender.post(StatsUpdate(1, lambda: None))  # type: ignore[arg-type]
     time.sleep(0.2)
     came.clear()

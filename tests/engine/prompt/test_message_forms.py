@@ -10,7 +10,7 @@ import pytest
 from engine.errors import TemplateError
 from engine.prompt import message_forms
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.message_forms import MAX_TRIED, Conversation, MessageForms
+from engine.prompt.message_forms import MAX_TRIED, MessageForms, TemplateInput
 from engine.records import Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from tests.engine.prompt.test_chat_prompt import CHATML, TEMPLATES, readable
@@ -136,9 +136,9 @@ def test_a_message_that_no_form_carries_is_named_by_its_number() -> None:
 
 
 def test_a_longer_chat_of_the_same_kind_is_not_tried_again() -> None:
-    tried = list[Conversation]()
+    tried = list[TemplateInput]()
 
-    def render(form: Conversation) -> str:
+    def render(form: TemplateInput) -> str:
         tried.append(form)
         if sum(message.role == "system" for message in form.messages) > 1:
             raise TemplateRefusedError("one system message")
@@ -147,37 +147,37 @@ def test_a_longer_chat_of_the_same_kind_is_not_tried_again() -> None:
     forms = MessageForms()
     for turns in range(3, 40):
         talk = [one for number in range(turns) for one in (user(f"q{number}"), said(f"a{number}"))]
-        text = forms.rendered(Conversation((system("a"), system("b"), *talk, user("last"))), render)
+        text = forms.rendered(TemplateInput((system("a"), system("b"), *talk, user("last"))), render)
         assert text.startswith("a\n\nb q0 a0 ")
         assert text.endswith(f"a{turns - 1} last")
     assert len(tried) < 37 + 10  # each once, and what was tried in the beginning
 
 
 def test_what_refuses_everything_is_asked_a_bounded_number_of_times() -> None:
-    tried = list[Conversation]()
+    tried = list[TemplateInput]()
 
-    def render(form: Conversation) -> str:
+    def render(form: TemplateInput) -> str:
         tried.append(form)
         raise TemplateRefusedError("never")
 
     many = (said("a"), system("b"), called("c", ("1", "{}"), ("2", "x")), result("d", "1"), result("e", "2"), user("f"))
     with pytest.raises(TemplateRefusedError, match="never"):
-        MessageForms().rendered(Conversation(many), render)
+        MessageForms().rendered(TemplateInput(many), render)
     assert len(tried) < 2 * MAX_TRIED
 
 
 def test_a_template_that_is_slow_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = list[Conversation]()
+    tried = list[TemplateInput]()
     clock = iter(range(0, 10_000, 4))
 
-    def render(form: Conversation) -> str:
+    def render(form: TemplateInput) -> str:
         tried.append(form)
         raise TemplateRefusedError("never")
 
     monkeypatch.setattr(message_forms.time, "monotonic", lambda: next(clock))
     many = (said("a"), system("b"), called("c", ("1", "{}"), ("2", "x")), result("d", "1"), user("f"))
     with pytest.raises(TemplateRefusedError, match="never"):
-        MessageForms().rendered(Conversation(many), render)
+        MessageForms().rendered(TemplateInput(many), render)
     assert len(tried) < 10
 
 

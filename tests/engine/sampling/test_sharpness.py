@@ -15,14 +15,14 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.records import Mode, SamplingParams
 from engine.sampling import sharpness as sharpness_module
 from engine.sampling.distribution import Distribution, excess, point_mass
-from engine.sampling.sharpness import EXPONENTS, Sharpened, Sharpness
+from engine.sampling.sharpness import EXPONENTS, DraftTemperature, TemperedDistribution
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel
 from tests.scripted_pair import unseeded
 
 N = 12
-FIRST = Sharpness().exponent
+FIRST = DraftTemperature().exponent
 IDS = np.arange(N, dtype=np.int64)
 PARAMS = SamplingParams(temperature=1.0)
 
@@ -33,10 +33,10 @@ def softmax(logits: NDArray[np.float64]) -> Distribution:
 
 
 def taught(
-    noise: float, count: int = 3000, params: SamplingParams = PARAMS, before: Sharpness | None = None
-) -> Sharpness:
+    noise: float, count: int = 3000, params: SamplingParams = PARAMS, before: DraftTemperature | None = None
+) -> DraftTemperature:
     """After ``count`` passes of a draft whose logits are off by that much, and flatter than the target's for it."""
-    sharpness, rng = before or Sharpness(), np.random.default_rng(4)
+    sharpness, rng = before or DraftTemperature(), np.random.default_rng(4)
     sharpness.begin(params)
     for _ in range(count):
         logits = rng.normal(0, 3, N)
@@ -86,7 +86,7 @@ def test_it_finds_the_one_that_has_most_kept_and_little_drafted_again(noise: flo
 
 
 def test_a_draft_that_is_nearly_the_target_is_not_sharpened_for_what_is_seen_ahead() -> None:
-    sharpness = Sharpness()
+    sharpness = DraftTemperature()
     sharpness.begin(PARAMS)
     sure = softmax(np.array([6.0, *[0.0] * (N - 1)]))
     for _ in range(3000):
@@ -96,7 +96,7 @@ def test_a_draft_that_is_nearly_the_target_is_not_sharpened_for_what_is_seen_ahe
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(EXPONENTS), st.integers(1, 40))
 def test_sharpened_is_a_distribution_over_the_same_tokens(seed: int, exponent: float, count: int) -> None:
-    sharpness, rng = Sharpness(), np.random.default_rng(seed)
+    sharpness, rng = DraftTemperature(), np.random.default_rng(seed)
     sharpness.exponent = exponent
     ids = np.sort(rng.choice(1000, count, replace=False))
     weights = np.exp(rng.normal(0, 5, count))
@@ -106,11 +106,11 @@ def test_sharpened_is_a_distribution_over_the_same_tokens(seed: int, exponent: f
     assert sharp.ids is ids
     assert sharp.probs.argmax() == q.probs.argmax()
     assert (sharp is q) == (exponent == 1.0 or count == 1)
-    assert sharp is q or (isinstance(sharp, Sharpened) and sharp.origin is q)
+    assert sharp is q or (isinstance(sharp, TemperedDistribution) and sharp.origin is q)
 
 
 def test_what_has_no_temperature_is_left_alone() -> None:
-    sharpness = Sharpness()
+    sharpness = DraftTemperature()
     sharpness.exponent = 4.0
     dense = Distribution(np.full(N, 1 / N))
     assert sharpness.sharpen(dense) is dense
@@ -131,7 +131,7 @@ def test_the_answer_is_distributed_as_plain_decoding_while_it_learns(
     monkeypatch: pytest.MonkeyPatch, exponent: float | None
 ) -> None:
     """Each seed continues with what the seeds before have taught, or with one exponent all the time."""
-    sharpness = Sharpness()
+    sharpness = DraftTemperature()
     if exponent is not None:
         monkeypatch.setattr(sharpness, "_best", lambda: exponent)
     prompt = np.array([2, 5], dtype=np.int32)
@@ -154,7 +154,9 @@ def test_the_answer_is_distributed_as_plain_decoding_while_it_learns(
         expected = expected @ p
 
 
-def tokens(drafter: Drafter, sharpness: Sharpness, params: SamplingParams, prompt: NDArray[np.int32]) -> list[int]:
+def tokens(
+    drafter: Drafter, sharpness: DraftTemperature, params: SamplingParams, prompt: NDArray[np.int32]
+) -> list[int]:
     """The first three of an answer, and more is never drafted than two."""
     target = CachedSequence(MarkovModel(P_LOGITS))
     target.forward(prompt[:-1], 0)

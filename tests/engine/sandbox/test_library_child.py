@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import LibraryError
+from engine.errors import NativeLibraryError
 from engine.llama import library
 from engine.sandbox import library_child
 
@@ -34,7 +34,7 @@ def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def fail(_cache_dir: Path | None) -> dict[str, object]:
-        raise LibraryError("libllama.so: cannot open.")
+        raise NativeLibraryError("libllama.so: cannot open.")
 
     monkeypatch.setattr(library_child, "end_with_parent", lambda: None)
     monkeypatch.setattr(library_child, "quiet_crashes", lambda: None)

@@ -17,6 +17,7 @@ from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
 from tests.engine.gguf_factory import tiny_llama
+from tests.waiting import PATIENCE_S
 
 
 class Making:
@@ -61,7 +62,7 @@ def test_the_engine_begins_when_it_may() -> None:
     assert not made.wait(0.05)
     assert making.count == 0
     begins.set()
-    assert made.wait(20)
+    assert made.wait(PATIENCE_S)
     assert worker.close(10)
 
 
@@ -98,6 +99,6 @@ def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(
     worker = Driver(EngineWorker(ignore, lambda: Session(inspector(tmp_path, sample))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
-    assert started.wait(20)
+    assert started.wait(PATIENCE_S)
     assert worker.close(20)
     assert not (tmp_path / CACHE_FILE).exists()

@@ -35,6 +35,7 @@ from engine.session.worker import UNEXPECTED, EngineWorker
 from tests.engine.driver import Driver
 from tests.fake_model import Script, ScriptedWorker
 from tests.shared_files import shared_model
+from tests.waiting import PATIENCE_S
 
 Events = queue.Queue[Event]
 
@@ -196,7 +197,7 @@ def test_all_events_come_from_one_thread_that_is_not_ours() -> None:
     worker = Driver(EngineWorker(on_event, Session))
     worker.start()
     worker.generate(request(1))
-    assert done.wait(10)
+    assert done.wait(PATIENCE_S)
     assert names == {"engine"}
     assert worker.close(10)
 
@@ -271,7 +272,7 @@ def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
     session = Measuring()
     worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
-    assert session.measures.wait(20)
+    assert session.measures.wait(PATIENCE_S)
     for number in (1, 2, 3):
         worker.count(CountRequest(number, ("a" * 100_000, "bc")))
         counted = events.get(timeout=60)
@@ -297,7 +298,7 @@ def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
         worker.count(CountRequest(number, ("abc",)))
     worker.start()
     assert [events.get(timeout=60) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
-    assert session.measures.wait(20), "with nothing left to do, idle time begins"
+    assert session.measures.wait(PATIENCE_S), "with nothing left to do, idle time begins"
     worker.forget_past()
     for number in (4, 5):
         worker.count(CountRequest(number, ("abc",)))
@@ -330,7 +331,7 @@ class ForgettingSession(Session):
     def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
         self.done.append(request.request_id)
         self.began.set()
-        assert self.goes_on.wait(20)
+        assert self.goes_on.wait(PATIENCE_S)
         return iter(())
 
     def forget_past(self) -> None:
@@ -353,7 +354,7 @@ def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
     worker = Driver(EngineWorker(events.put, lambda: Session(inspector(tmp_path, None))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
-    assert started.wait(20)
+    assert started.wait(PATIENCE_S)
     assert worker.close(20)
 
 
@@ -362,7 +363,7 @@ def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(ev
     worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
     worker.generate(request(1))
-    assert session.began.wait(20)
+    assert session.began.wait(PATIENCE_S)
     worker.forget_state(7)
     worker.generate(request(2))
     worker.forget_past()

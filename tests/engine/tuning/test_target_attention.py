@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.fit.fit import Verdict
+from engine.fit.fit import FitVerdict
 from engine.gguf.header import read_header
 from engine.loading import loading
 from engine.loading.loading import LoadOptions
@@ -78,12 +78,12 @@ def test_a_small_model_and_scores_without_room_stay_fused(suited: None, monkeypa
     assert with_attention(PATH, USUAL) != USUAL
 
 
-@pytest.mark.parametrize("verdict", [Verdict.TIGHT, Verdict.TOO_LARGE])
+@pytest.mark.parametrize("verdict", [FitVerdict.TIGHT, FitVerdict.TOO_LARGE])
 def test_where_memory_is_short_attention_stays_fused(
-    suited: None, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+    suited: None, monkeypatch: pytest.MonkeyPatch, verdict: FitVerdict
 ) -> None:
     estimate = loading.estimate
-    share = {Verdict.TIGHT: 1.01, Verdict.TOO_LARGE: 0.9}[verdict]
+    share = {FitVerdict.TIGHT: 1.01, FitVerdict.TOO_LARGE: 0.9}[verdict]
 
     def of_little(*args: object, **kwargs: object) -> object:
         needed = estimate(*args, **kwargs).needed_bytes  # type: ignore[arg-type]

@@ -252,12 +252,16 @@ def test_the_suite_is_shared_by_the_processors_and_its_failure_is_the_checks(
     (tmp_path / "getconf").write_text(f"#!/bin/sh\necho {processors}\n", encoding="utf-8")
     (tmp_path / "getconf").chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    venv = fake_environment(tmp_path / "env", python='echo "bytecode ${PYTHONDONTWRITEBYTECODE:-kept}"; exit 1')
+    venv = fake_environment(
+        tmp_path / "env",
+        python='echo "bytecode ${PYTHONDONTWRITEBYTECODE:-kept}, waits ${OMP_WAIT_POLICY:-spinning}"; exit 1',
+    )
     result = run_script("check.sh", "tests", VENV=str(venv), PATH=path, PYTHONDONTWRITEBYTECODE="1")
     assert result.returncode == 1
     assert 'The check "tests" failed.' in result.stderr
     assert f"python -m pytest -q --numprocesses {expected} --dist worksteal" in result.stdout
     assert "bytecode kept" in result.stdout, "every process that a test starts would compile the program anew"
+    assert f"waits {'PASSIVE' if expected else 'spinning'}" in result.stdout
 
 
 def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_elsewhere(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import SavedPrompt
 from tests.ui.window.test_accessibility import nameless
 from ui.composer.placeholders import placeholders
 from ui.composer.prompt_list import PromptList
@@ -19,9 +19,9 @@ from ui.settings.prompts_page import PromptsPage
 from ui.window.main_window import MainWindow
 
 PROMPTS = (
-    Prompt("shorter", "Shorten this:\n\n{text}"),
-    Prompt("summarise", "😀 Sum up {text} in {number of words} words"),
-    Prompt("translate", "Into {language}: {text}"),
+    SavedPrompt("shorter", "Shorten this:\n\n{text}"),
+    SavedPrompt("summarise", "😀 Sum up {text} in {number of words} words"),
+    SavedPrompt("translate", "Into {language}: {text}"),
 )
 
 
@@ -186,7 +186,9 @@ def test_prompts_are_added_edited_and_deleted(
     with qtbot.waitSignal(window.chat_settings.prompts_changed) as told:
         QTest.mouseClick(settings.save_button, Qt.MouseButton.LeftButton)
     shorter, translate = PROMPTS[0], PROMPTS[2]
-    assert told.args == [(shorter, Prompt(translate.name, f"New. {translate.text}"), Prompt("my-own", "Say {it}"))]
+    assert told.args == [
+        (shorter, SavedPrompt(translate.name, f"New. {translate.text}"), SavedPrompt("my-own", "Say {it}"))
+    ]
 
 
 def test_cancel_and_unchanged_prompts_tell_nothing(

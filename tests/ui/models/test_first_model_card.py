@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import FirstState, ModelRef
+from app.domain.models import DownloadStatus, ModelRef
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
 
 LEFT = Qt.MouseButton.LeftButton
-COMING = replace(r.FIRST, state=FirstState.COMING)
+COMING = replace(r.FIRST, status=DownloadStatus.RUNNING)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: Mo
     assert "from the Hugging Face hub" in said(card)
     welcome.welcome.set_first_model(replace(COMING, from_hub=True))
     assert "Contacting the Hugging Face hub…" in said(card)
-    welcome.welcome.set_first_model(replace(COMING, state=FirstState.CHECKING))
+    welcome.welcome.set_first_model(replace(COMING, status=DownloadStatus.VERIFYING))
     assert "Unpacking and checking…" in said(card)
     assert card.bar.value() == card.bar.maximum() == 1000
     stopped = asked(welcome.requests.first_model_stopped)
@@ -77,7 +77,7 @@ def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: Mo
 
 def test_what_went_wrong_is_said_with_another_try(welcome: ModelsPanel, qtbot: QtBot) -> None:
     words = "The small model could not be downloaded: pip could not reach its package index."
-    welcome.welcome.set_first_model(replace(r.FIRST, state=FirstState.FAILED, words=words))
+    welcome.welcome.set_first_model(replace(r.FIRST, status=DownloadStatus.FAILED, words=words))
     assert words in said(welcome.welcome)
     wanted = asked(welcome.requests.first_model_requested)
     qtbot.mouseClick(pressed(welcome.welcome, "Try downloading SmolLM2 135M Instruct again"), LEFT)
@@ -88,7 +88,7 @@ def test_what_went_wrong_is_said_with_another_try(welcome: ModelsPanel, qtbot: Q
 
 
 def test_once_here_it_is_chatted_with(welcome: ModelsPanel, qtbot: QtBot) -> None:
-    welcome.welcome.set_first_model(replace(r.FIRST, state=FirstState.HERE, path="/models/small.gguf"))
+    welcome.welcome.set_first_model(replace(r.FIRST, status=DownloadStatus.DONE, path="/models/small.gguf"))
     assert "98.4 MB, already downloaded" in said(welcome.welcome)
     wanted, chats = asked(welcome.requests.first_model_requested), asked(welcome.requests.chat_requested)
     qtbot.mouseClick(pressed(welcome.welcome, "Chat with SmolLM2 135M Instruct"), LEFT)

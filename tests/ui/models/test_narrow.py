@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextLayout
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DraftList, FirstState, Match, Presence
+from app.domain.models import DownloadStatus, DraftList, Presence, VocabularyMatch
 from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel
@@ -50,11 +50,11 @@ def test_every_page_fits(narrow: ModelsPanel, qtbot: QtBot, page: str) -> None:
     qtbot.waitUntil(lambda: not [one for one in shown if one.width() < one.minimumSizeHint().width()])
 
 
-@pytest.mark.parametrize("state", list(FirstState))
-def test_the_small_model_fits(narrow: ModelsPanel, qtbot: QtBot, state: FirstState) -> None:
+@pytest.mark.parametrize("status", [None, *DownloadStatus])
+def test_the_small_model_fits(narrow: ModelsPanel, qtbot: QtBot, status: DownloadStatus | None) -> None:
     narrow.open("welcome")
     narrow.welcome.set_first_model(
-        replace(r.FIRST, state=state, done_bytes=1, total_bytes=3, words="It went wrong. " * 9)
+        replace(r.FIRST, status=status, done_bytes=1, total_bytes=3, words="It went wrong. " * 9)
     )
     assert narrow.minimumSizeHint().width() <= WIDTH
     card = narrow.welcome.first
@@ -68,7 +68,7 @@ def test_the_deeds_of_a_pair_stand_below_each_other(narrow: ModelsPanel, qtbot: 
     absent = replace(r.PAIR.target, presence=Presence.ABSENT)
     draft = r.PAIR.draft
     assert draft is not None
-    pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=Match.YES)
+    pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=VocabularyMatch.YES)
     narrow.open("drafts")
     narrow.drafts.set_pair(pair)
     area = narrow.drafts.card

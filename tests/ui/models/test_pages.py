@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, EngineRecord, RemoteModel
-from app.domain.models import DraftList, DraftRow, Drawback, FitLevel, Match, ModelRef, Presence, SearchQuery
-from app.domain.speed.outlook import GainRange, Outlook, SpeedRange
+from app.domain.models import DraftList, DraftRow, Drawback, FitLevel, ModelRef, Presence, SearchQuery, VocabularyMatch
 from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
+from app.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -198,12 +198,14 @@ def test_a_draft_with_another_vocabulary_is_offered_with_how_much_it_speaks(plac
     words = "It has another vocabulary and speaks 90% of the target's tokens."
     place.open("drafts")
     rows = r.drafts().rows
-    place.drafts.set_drafts(DraftList(r.TARGET, (*rows, DraftRow(r.OTHER, "on the hub", Match.TRANSLATED, words))))
+    place.drafts.set_drafts(
+        DraftList(r.TARGET, (*rows, DraftRow(r.OTHER, "on the hub", VocabularyMatch.TRANSLATED, words)))
+    )
     listed = place.drafts.list.rows.rows
     headings = [row.title for row in listed if not row.key]
     assert headings == ["Matching", "With another vocabulary", "Not suitable"]
     assert any(words in row.lines for row in listed)
-    place.drafts.set_pair(replace(r.PAIR, match=Match.TRANSLATED, match_words=words))
+    place.drafts.set_pair(replace(r.PAIR, match=VocabularyMatch.TRANSLATED, match_words=words))
     shown = said(place.drafts.card)
     assert "The draft can be used" in shown
     assert words in shown
@@ -247,12 +249,12 @@ def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel,
     here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
     pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
     for changes, names in (({}, ["Download both", "Download and chat"]), (here, ["Chat with this pair"])):
-        place.drafts.set_pair(replace(r.PAIR, match=Match.CHECKING, **changes))
+        place.drafts.set_pair(replace(r.PAIR, match=VocabularyMatch.CHECKING, **changes))
         assert offered(place) == [(name, "") for name in names]
         for name in names:
             assert not pressed(place.drafts, name).isEnabled()
             qtbot.mouseClick(pressed(place.drafts, name), LEFT)
-        place.drafts.set_pair(replace(r.PAIR, match=Match.UNCHECKED, **changes))
+        place.drafts.set_pair(replace(r.PAIR, match=VocabularyMatch.UNCHECKED, **changes))
         assert offered(place) == [(name, "") for name in names]
         assert all(pressed(place.drafts, name).isEnabled() for name in names)
         place.drafts.set_pair(replace(r.PAIR, **changes))
@@ -262,7 +264,7 @@ def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel,
 
 def test_a_target_alone_needs_no_verdict(place: ModelsPanel) -> None:
     place.open("drafts")
-    place.drafts.set_pair(replace(r.PAIR, draft=None, match=Match.UNCHECKED))
+    place.drafts.set_pair(replace(r.PAIR, draft=None, match=VocabularyMatch.UNCHECKED))
     assert offered(place) == [("Download it", ""), ("Download and chat", "primary")]
 
 
@@ -285,8 +287,8 @@ def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: 
     words = "Measured here: 1.62× plain decoding in a race (1.48–1.77)."
     race = PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024),))
     range_ = GainRange(1.1, 1.5, 0.2, draft_pays=True)
-    outlook = Outlook(SpeedRange(20.0, 30.0), range_, range_, "memory", 1.4, "model", measured=race)
-    pair = replace(catalog_row.pair, gain_words=words, note="A drafted token costs 20%.", outlook=outlook)
+    speed_forecast = SpeedForecast(SpeedRange(20.0, 30.0), range_, range_, "memory", 1.4, "model", measured=race)
+    pair = replace(catalog_row.pair, gain_words=words, note="A drafted token costs 20%.", speed_forecast=speed_forecast)
     place.recommended.set_rows([replace(expected, pair=pair)])
     shown, gain = said(place.recommended), place.recommended.card.gain
     assert words in shown
@@ -294,9 +296,9 @@ def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: 
     assert "Expect about" not in shown  # one range from sizes, another from headers
     assert gain.text.property("kind") == "tone-good"
     slower = replace(race, races=(replace(race.races[0], speedup=0.9),))
-    place.recommended.card.set_pair(replace(pair, outlook=replace(outlook, measured=slower)))
+    place.recommended.card.set_pair(replace(pair, speed_forecast=replace(speed_forecast, measured=slower)))
     assert gain.text.property("kind") == "tone-warn"
-    place.recommended.card.set_pair(replace(pair, outlook=replace(outlook, measured=None)))
+    place.recommended.card.set_pair(replace(pair, speed_forecast=replace(speed_forecast, measured=None)))
     assert gain.text.property("kind") == "tone-muted"
 
 

@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.models import (
-    DownloadState,
+    DownloadStatus,
     Drafting,
+    FileProgress,
     FitLevel,
-    Match,
     ModelRef,
-    OfferRow,
     PairView,
     Presence,
     SearchQuery,
+    VocabularyMatch,
 )
-from app.domain.speed.outlook import SpeedRange
+from app.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -59,15 +59,27 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot:
     assert actions == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
     assert "1.39 GB are missing" in said(place.downloads)
     lines["1"].action_buttons["pause"].setFocus()
-    place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
+    place.set_downloads(
+        [replace(r.downloads()[0], files=(FileProgress("x.gguf", 4_683 * r.MB, 2 * r.GB),)), *r.downloads()[1:]]
+    )
     assert lines["1"].action_buttons["pause"].hasFocus()
-    place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
+    place.set_downloads([replace(r.downloads()[0], status=DownloadStatus.PAUSED), *r.downloads()[1:]])
     assert lines["1"].action_buttons["resume"].hasFocus()
-    done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
+    done = replace(r.downloads()[0], status=DownloadStatus.DONE, path="/models/one.gguf")
     place.set_downloads([done, *r.downloads()[1:]])
     assert lines["1"].chat.hasFocus(), "not what takes it from the list"
     place.set_downloads(r.downloads()[1:])
     assert "1" not in place.downloads.lines
+
+
+@pytest.mark.parametrize("status", list(DownloadStatus))
+def test_every_status_of_a_download_can_be_shown(place: ModelsPanel, status: DownloadStatus) -> None:
+    place.open("downloads")
+    row = replace(r.download("1", "x", "a/b", status, 40, 100), message="It broke.", advice="Retry.")
+    place.set_downloads([row])
+    line = place.downloads.lines["1"]
+    assert line.action_buttons
+    assert ("It broke. Retry." in said(place.downloads)) is (status is not DownloadStatus.DONE)
 
 
 def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot: QtBot) -> None:
@@ -125,7 +137,7 @@ def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None
 def test_all_that_was_found_is_added_at_once_and_nothing_moves(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     page, taken = place.library, asked(place.requests.offer_taken)
-    offers = [OfferRow(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b", "c")]
+    offers = [r.offer(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b", "c")]
     page.set_library(r.library(), offers)
     QApplication.processEvents()
     assert page.add_all_button.text() == "Add all 3"
@@ -439,7 +451,7 @@ def test_a_pair_without_a_draft_says_so(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
     assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
-    assert Match.UNCHECKED.value not in said(place.drafts.card)
+    assert VocabularyMatch.UNCHECKED.value not in said(place.drafts.card)
 
 
 def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsPanel) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import FitLevel, Hardware, LinkView, ModelRef, OfferRow, ScanView
+from app.domain.models import FileKind, FitLevel, Hardware, LinkView, ModelRef, Offer, ScanView
 from engine.records import Problem
+from tests.ui.models import records as r
 from tests.ui.models.reading import said
 from tests.ui.window.test_accessibility import nameless
 from ui.models.panel import ModelsPanel
@@ -18,8 +19,8 @@ URL = "https://h.example/m.gguf"
 FOUND = LinkView(URL, name="Tiny", facts="llama · Q4_0", size_bytes=2 * GB, hosts=("h.example",), fit=FitLevel.FITS)
 
 
-def offer(name: str, size: int, *, alone: bool = True) -> OfferRow:
-    return OfferRow(f"/m/{name}", name, size, "Ollama", alone)
+def offer(name: str, size: int, *, alone: bool = True) -> Offer:
+    return r.offer(f"/m/{name}", name, size, "Ollama", FileKind.MODEL if alone else FileKind.MMPROJ)
 
 
 def test_the_largest_that_fits_is_offered_first_and_no_projector(place: ModelsPanel, qtbot: QtBot) -> None:

@@ -24,7 +24,7 @@ from ui.settings.prompts_page import PromptsPage
 from ui.settings.rows import (
     ChoiceRow,
     DevicesRow,
-    FolderRow,
+    FolderSettingRow,
     LineRow,
     ModelFileRow,
     NumberRow,
@@ -83,7 +83,7 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.MODE: ModeRow,
         FieldKind.SWITCH: SwitchRow,
         FieldKind.MODEL_FILE: ModelFileRow,
-        FieldKind.FOLDER: FolderRow,
+        FieldKind.FOLDER: FolderSettingRow,
         FieldKind.LINE: LineRow,
         FieldKind.DEVICES: DevicesRow,
         FieldKind.SEVERAL: SeveralRow,

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QImage, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.statistics.plots import DepthBars, LengthBars, Part, Sparkline, StackedBar
+from ui.statistics.plots import BarSegment, DepthBars, LengthBars, Sparkline, StackedBar
 from ui.theme.theme import Theme
 
 Plot = DepthBars | LengthBars | Sparkline | StackedBar
@@ -34,7 +34,7 @@ def _show(plot: Plot, values: Sequence[float | None]) -> None:
     else:
         names = ("draft", "verify", "sample")
         parts = zip(names, values, strict=False)
-        plot.set_parts([Part(name, value or 0.0, name) for name, value in parts])
+        plot.set_parts([BarSegment(name, value or 0.0, name) for name, value in parts])
 
 
 def _placed(plot: Plot, theme: Theme, qtbot: QtBot) -> QWidget:

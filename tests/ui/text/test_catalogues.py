@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import SavedPrompt
 from app.domain.settings.table import FIELDS
 from engine.sentences import said
 from tests.ui.conftest import ASSETS, READY, STATS, rows
@@ -204,7 +204,7 @@ def test_english_knows_one_and_many(qapp: QApplication) -> None:
 
 
 def test_what_a_prompt_lacks_is_reported_in_german(german: str, qtbot: QtBot) -> None:
-    page = PromptsPage([Prompt("kurz", "x")])
+    page = PromptsPage([SavedPrompt("kurz", "x")])
     qtbot.addWidget(page)
     page.text_edit.selectAll()
     qtbot.keyClick(page.text_edit, Qt.Key.Key_Delete)

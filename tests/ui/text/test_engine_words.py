@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from engine.cache.states import _decoded_again, _tokens
 from engine.decoding.stats import StatsRecorder
 from engine.pacing import reasons
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.records import Mode
 from engine.sentences import Sentence, from_json, said, to_json
 from engine.session.answer import _messages_left_out, _questions_left_out, _tie_summary
@@ -41,7 +41,7 @@ def tie_summary(num_ties: int, num_tokens: int) -> Sentence:
 @pytest.mark.parametrize(("depth", "can_pace"), [(None, True), (None, False), (3, True)])
 @pytest.mark.parametrize("mode", list(Mode))
 def test_every_pace_is_reported_in_german(german: None, mode: Mode, depth: int | None, can_pace: bool) -> None:
-    english = choose_pace(mode, depth, can_pace=can_pace).reason
+    english = choose_draft_length(mode, depth, can_pace=can_pace).reason
     german_words = in_language(english)
     assert german_words != english
     assert "at draft length" not in german_words
@@ -49,7 +49,7 @@ def test_every_pace_is_reported_in_german(german: None, mode: Mode, depth: int |
 
 
 def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) -> None:
-    reason = choose_pace(Mode.NGRAM, 3, can_pace=True).reason
+    reason = choose_draft_length(Mode.NGRAM, 3, can_pace=True).reason
     assert reason == "ngram at the chosen draft length of 3"
     assert in_language(reason) == "n-gram at the chosen draft length of 3"
     assert in_language(from_json(json.loads(json.dumps(to_json(reason))))) == "n-gram at the chosen draft length of 3"

@@ -79,9 +79,7 @@ def test_duration(seconds: float | None, text: str) -> None:
     assert formatting.duration(seconds) == text
 
 
-def test_context_size_and_parameters() -> None:
-    assert formatting.context(1204, 4096) == "1,204 / 4,096"
-    assert formatting.context(0, 0) == "-"
+def test_size_and_parameters() -> None:
     assert formatting.size(8_900_000) == "8.90 MB"
     assert formatting.size(213_000_000) == "213 MB"
     assert formatting.parameters(8_100_000) == "8.10 M parameters"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pacing.pace import choose_pace
+from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.reasons import not_paying, text_not_paying, text_without_draft
 from engine.records import Mode, RunStats
 from engine.sentences import said
@@ -24,8 +24,8 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
 @pytest.mark.parametrize(
     ("stats", "cause"),
     [
-        (run(Mode.OFF, choose_pace(Mode.OFF, None, can_pace=True).reason), nothing_drafted.PLAIN),
-        (run(Mode.AUTO, choose_pace(Mode.AUTO, 0, can_pace=True).reason), nothing_drafted.NO_LENGTH),
+        (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), nothing_drafted.PLAIN),
+        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), nothing_drafted.NO_LENGTH),
         (run(Mode.AUTO, PAUSED), nothing_drafted.DEAR_DRAFT),
         (run(Mode.AUTO, UNUSED), nothing_drafted.UNUSED_DRAFT),
         (run(Mode.AUTO, TEXT_PAUSED), nothing_drafted.UNLIKELY_TEXT),

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.filled_window import make_window, open_dialog
 from tests.ui.settings.test_dialog import VALUES
-from ui.composer.attachments.reader import AttachmentReader
+from ui.composer.attachments.reader import AttachmentDialog
 from ui.settings.dialog import SettingsDialog
 from ui.widgets import dialogs, icon_button
 from ui.widgets.icon_button import CONFIRM_MS
@@ -36,7 +36,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_copying_a_text_is_seen_and_heard(window: MainWindow, heard: list[str], qtbot: QtBot) -> None:
     reader = open_dialog(window, "attachment")
-    assert isinstance(reader, AttachmentReader)
+    assert isinstance(reader, AttachmentDialog)
     button, width = reader.copy_button, reader.copy_button.width()
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert QGuiApplication.clipboard().text() == "Some words."

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import SavedPrompt
 from engine.records import Mode
 from tests.ui.conftest import READY
 from tests.ui.filled_window import make_window, open_dialog
@@ -197,7 +197,7 @@ def test_an_input_method_goes_on_where_the_letter_went(window: MainWindow) -> No
 
 
 def test_a_slash_opens_the_prompts_and_a_paste_is_the_messages(window: MainWindow) -> None:
-    window.chat_settings.set_prompts((Prompt("shorter", "Shorten this"),))
+    window.chat_settings.set_prompts((SavedPrompt("shorter", "Shorten this"),))
     QTest.keyClicks(focus(window.composer.attach_button), "/")
     assert window.chat_settings.prompt_list.isVisible()
     QTest.keyClick(window.composer.edit, Qt.Key.Key_Backspace)

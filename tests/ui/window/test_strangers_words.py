@@ -22,7 +22,7 @@ from app.domain.settings.table import FIELDS
 from tests.ui.conftest import READY, STATS, model, rows
 from tests.ui.filled_window import MODELS_PAGES, make_window
 from tests.ui.models import records as hub
-from ui.composer.attachments.reader import AttachmentReader
+from ui.composer.attachments.reader import AttachmentDialog
 from ui.text.formatting import as_written, hover
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
@@ -92,7 +92,7 @@ def test_chats_and_messages(window: MainWindow, qtbot: QtBot) -> None:
     window.composer.show_attachments((attachment,), (EVIL,), reading=False)
     hit = SearchHit(1, EVIL, 2, "assistant", ((EVIL, True),), False)
     window.sidebar.results.set_hits((hit,))
-    dialogs = (AttachmentReader(window.theme, attachment, window), ConfirmDialog(window, EVIL, EVIL, "Do it"))
+    dialogs = (AttachmentDialog(window.theme, attachment, window), ConfirmDialog(window, EVIL, EVIL, "Do it"))
     for dialog in dialogs:
         dialog.show()
     qtbot.waitUntil(lambda: not window.transcript.is_building)

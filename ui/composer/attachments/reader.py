@@ -26,7 +26,7 @@ MOST_CHARS = 200_000  # more would keep the window waiting for its layout
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
 
 
-class AttachmentReader(QDialog):
+class AttachmentDialog(QDialog):
     """One attachment; Esc closes it."""
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget) -> None:

@@ -190,7 +190,7 @@ class AttachmentTray(QWidget):
 
 
 def _row(words: QLabel, *buttons: QPushButton) -> QWidget:
-    """A caption, which may need several lines, with buttons behind it."""
+    """A wrapping caption, followed by buttons."""
     words.setProperty("kind", "caption")
     words.setTextFormat(Qt.TextFormat.PlainText)
     words.setWordWrap(True)

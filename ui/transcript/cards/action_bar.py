@@ -69,7 +69,7 @@ class AnswerActionBar(QWidget):
         return place
 
     def add_buttons(self, buttons: Sequence[IconButton]) -> None:
-        """Add these buttons behind the figures."""
+        """Add these buttons after the figures."""
         self._buttons = buttons
         self.row.addSpacing(GAP_PX)
         for button in buttons:

@@ -12,7 +12,6 @@ from ui.transcript.marks.provenance import PassView
 
 MOST_ROWS = 16
 NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
-CELL = "style='white-space: pre; padding-right: 12px'"
 _LAST = {
     Source.RECOVERED: mark("PassTip", "sampled instead"),
     Source.BONUS: mark("PassTip", "one more, because all were accepted"),

@@ -215,7 +215,7 @@ class CardRecycler(QObject):
         return _Missing(min(found)[3], min(found)[2]) if found else None
 
     def _index_range(self, num_pages: float) -> tuple[int, int]:
-        """The range of messages within so many heights of the page around the viewport, the end excluded."""
+        """The half-open range of messages within a number of page heights around the viewport."""
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
         column = self._column()
         places = range(len(column.entries))

@@ -6,13 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from app.benchmark.peers.configs import Drafter, default_configs, drafter_of, offered_kinds, remembers, server_arguments
+from app.benchmark.peers.configs import (
+    ServerDrafter,
+    default_configs,
+    drafter_of,
+    offered_kinds,
+    remembers,
+    server_arguments,
+)
 from engine.records import EngineReady
 from tests.app.fakes import info
 
 DRAFTS = ("draft-simple", "draft-eagle3", "draft-mtp")
 KINDS = (*DRAFTS, "ngram-simple", "ngram-map-k4v", "ngram-mod", "ngram-cache")
-DRAFT = Drafter(path="d.gguf")
+DRAFT = ServerDrafter(path="d.gguf")
 HELP = """
 --spec-draft-n-max N                    number of tokens to draft
 --spec-type none,draft-simple,draft-eagle3,draft-mtp,ngram-simple,ngram-map-k4v,ngram-mod,ngram-cache
@@ -79,13 +86,17 @@ def test_what_drafts_here_drafts_there() -> None:
     for ready, drafter, arguments in (
         (EngineReady(target), None, ""),
         (EngineReady(target, info("d.gguf")), DRAFT, "draft-simple --spec-draft-model d.gguf"),
-        (EngineReady(target, head_file), Drafter("draft-eagle3", "h.gguf"), "draft-eagle3 --spec-draft-model h.gguf"),
+        (
+            EngineReady(target, head_file),
+            ServerDrafter("draft-eagle3", "h.gguf"),
+            "draft-eagle3 --spec-draft-model h.gguf",
+        ),
         (
             EngineReady(target, replace(head_file, head="MTP")),
-            Drafter("draft-mtp", "h.gguf"),
+            ServerDrafter("draft-mtp", "h.gguf"),
             "draft-mtp --spec-draft-model h.gguf",
         ),
-        (EngineReady(target, own_head=replace(target, head="MTP")), Drafter("draft-mtp"), "draft-mtp"),
+        (EngineReady(target, own_head=replace(target, head="MTP")), ServerDrafter("draft-mtp"), "draft-mtp"),
         (EngineReady(target, replace(head_file, head="Hydra")), None, ""),
     ):
         assert drafter_of(ready) == drafter
@@ -96,7 +107,7 @@ def test_what_drafts_here_drafts_there() -> None:
 
 def test_a_server_without_heads_is_not_asked_for_them() -> None:
     with pytest.raises(ValueError, match="does not offer draft-mtp"):
-        server_arguments("draft-3", Drafter("draft-mtp"), ("draft-simple", "ngram-simple"))
+        server_arguments("draft-3", ServerDrafter("draft-mtp"), ("draft-simple", "ngram-simple"))
 
 
 def test_only_the_shared_pool_remembers() -> None:

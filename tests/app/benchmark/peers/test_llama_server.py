@@ -21,7 +21,7 @@ from app.benchmark.peers.llama_server import (
     free_ports,
     read_answer,
 )
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.runs import PLAIN, Question, Variant
 from app.domain.errors import PeerError
 from app.paths import builtin_draft, builtin_target
@@ -41,7 +41,11 @@ from tests.app.benchmark import scripted_server
 
 REAL = os.environ.get("PACELINE_LLAMA_SERVER", "")
 QUESTION = Question(
-    Prompt("p", "a", (Message("user", "Hello, who are you?"),)), (5, 6, 7), SamplingParams(seed=9), 32, ignore_eos=True
+    BenchmarkPrompt("p", "a", (Message("user", "Hello, who are you?"),)),
+    (5, 6, 7),
+    SamplingParams(seed=9),
+    32,
+    ignore_eos=True,
 )
 LOAD = LoadRequest("works")
 

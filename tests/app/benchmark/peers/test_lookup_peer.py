@@ -11,7 +11,7 @@ import pytest
 
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers.lookup_peer import LookupPeer, LookupProcess, understands
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.runs import PLAIN, Question
 from app.domain.errors import PeerError
 from app.paths import builtin_target
@@ -19,7 +19,7 @@ from engine.records import EngineReady, LoadRequest, Message, ModelInfo, Placeme
 from engine.session.session import Session
 
 LIST = "Repeat this list exactly: market, anchor, violin, lemon, carpet, window, market, anchor, violin, lemon."
-QUESTION = Question(Prompt("p", "a", (Message("user", LIST),)), (), SamplingParams(temperature=0.0), 48)
+QUESTION = Question(BenchmarkPrompt("p", "a", (Message("user", LIST),)), (), SamplingParams(temperature=0.0), 48)
 
 
 def test_it_gives_our_answers_at_temperature_0_in_fewer_passes() -> None:

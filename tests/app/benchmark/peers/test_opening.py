@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.peers.opening import NO_DRAFT, OTHER_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
-from app.benchmark.prompts import Prompt
+from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.runs import NO_DRAFT_AUTO, PLAIN, Question
 from app.domain.errors import PeerError
 from app.paths import builtin_draft, builtin_target
@@ -51,7 +51,7 @@ def test_what_makes_no_sense_is_refused(words: list[str], configs: list[str], se
 
 
 def question(max_tokens: int) -> Question:
-    prompt = Prompt("x", "a", (Message("user", "What is speculative decoding?"),))
+    prompt = BenchmarkPrompt("x", "a", (Message("user", "What is speculative decoding?"),))
     return Question(prompt, (), SamplingParams(temperature=0.0), max_tokens)
 
 

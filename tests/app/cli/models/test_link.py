@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
+from app.domain.models import DownloadRequest
 from app.hub.link_header import judge_link
-from app.hub.records import DownloadRequest
 from app.hub.remote_header import KnownModel
 from app.paths import builtin_target, find_paths
 from tests.app.hub.conftest import hub

@@ -26,7 +26,7 @@ from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
 from ui.composer.attachments.picture_viewer import PictureViewer
-from ui.composer.attachments.reader import AttachmentReader
+from ui.composer.attachments.reader import AttachmentDialog
 from ui.transcript.cards.user_card import UserCard
 
 WAIT_MS = 30_000
@@ -96,7 +96,7 @@ def test_a_dropped_file_is_shown_counted_and_sent(
     assert [chip.attachment.name for chip in rows.chips] == ["notes.md"]
     assert card(harness).text == "What is it?"
     qtbot.mouseClick(rows.chips[0], Qt.MouseButton.LeftButton)
-    reader = window.findChild(AttachmentReader)
+    reader = window.findChild(AttachmentDialog)
     assert reader is not None
     assert reader.text.toPlainText() == "one two three\n"
     qtbot.keyClick(reader, Qt.Key.Key_Escape)
@@ -291,7 +291,7 @@ def test_removed_by_mouse_and_by_key(harness: AppHarness, qtbot: QtBot, attach: 
     qtbot.keyClick(chips(harness)[1], Qt.Key.Key_Delete)
     assert [chip.attachment.name for chip in chips(harness)] == ["b.txt"]
     qtbot.keyClick(chips(harness)[0], Qt.Key.Key_Return)
-    assert harness.window.findChild(AttachmentReader) is not None
+    assert harness.window.findChild(AttachmentDialog) is not None
     qtbot.waitUntil(lambda: len(harness.store.attachments.unsent(None)) == 1, timeout=WAIT_MS)
 
 

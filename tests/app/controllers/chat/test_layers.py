@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer, Prompt
+from app.domain.settings.layers import Layer, SavedPrompt
 from app.storage.chats import conversations
 from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.store_access import insert_chat, read_chat
@@ -243,8 +243,8 @@ def test_a_preset_that_cannot_be_kept_is_told_and_prompts_are_kept(harness: AppH
     wants = harness.window.chat_settings
     wants.preset_saved.emit("", {"temperature": 0.1})
     assert harness.window.problems[-1].message == "A name has 1 to 60 characters."
-    wants.prompts_changed.emit([Prompt("mine", "Answer in {language}.")])
+    wants.prompts_changed.emit([SavedPrompt("mine", "Answer in {language}.")])
     harness.close()
     again = open_app()
-    assert again.controller.chat_settings.prompts.all == (Prompt("mine", "Answer in {language}."),)
+    assert again.controller.chat_settings.prompts.all == (SavedPrompt("mine", "Answer in {language}."),)
     again.close()

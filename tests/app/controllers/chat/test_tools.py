@@ -21,7 +21,7 @@ from app.storage.chats import answer_records
 from app.storage.exchange.file_names import JSON
 from app.storage.exchange.transfer import export_chats, import_chats
 from app.storage.pictures import picture_attachment
-from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.tools.turn import MAX_STEPS
 from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
@@ -35,7 +35,7 @@ class ScriptedTools:
     """A provider whose calls wait until the test answers them."""
 
     def __init__(self) -> None:
-        self.calls: list[ToolCall] = []
+        self.calls: list[ParsedToolCall] = []
         self.done: list[Callable[[ToolResult], None]] = []
         self.cancelled: list[str] = []
         self.is_closed = False
@@ -44,7 +44,7 @@ class ScriptedTools:
         schema = {"type": "object", "properties": {"path": {"type": "string"}}}
         return tuple(ToolDefinition(name, f"{name}s.", schema, "files", name.title()) for name in ("read", "write"))
 
-    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+    def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         self.calls.append(call)
         self.done.append(done)
         return lambda: self.cancelled.append(call.id)

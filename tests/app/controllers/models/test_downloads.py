@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,31 +14,32 @@ from pytestqt.qtbot import QtBot
 from app.controllers.models.downloads import HubDownloadsController, _arrival_notice
 from app.controllers.models.jobs import JobRunner
 from app.domain.errors import AppError
-from app.domain.models import DownloadRow, DownloadState, ModelRef
+from app.domain.models import Download, DownloadStatus, ModelRef
 from app.paths import find_paths
 from engine.records import Problem
+from tests.ui.models.records import download
 
 LIMIT_S = 30.0
 ONE, TWO = ModelRef("a/one", "one.gguf"), ModelRef("a/two", "two.gguf")
 
 
-def row(name: str, state: DownloadState = DownloadState.DONE) -> DownloadRow:
-    return DownloadRow(name, name, "a/b", state)
+def row(name: str, state: DownloadStatus = DownloadStatus.DONE) -> Download:
+    return download(name, name, "a/b", state)
 
 
 class HubService:
     """A queue that stands as the test says."""
 
     def __init__(self) -> None:
-        self.rows: tuple[DownloadRow, ...] = ()
-        self.last_time: tuple[DownloadRow, ...] = ()
+        self.rows: tuple[Download, ...] = ()
+        self.last_time: tuple[Download, ...] = ()
         self.downloads = SimpleNamespace(start=self._start)
         self.pulls: Callable[[tuple[ModelRef, ...]], None] = lambda _refs: None
 
     def _start(self) -> None:
         self.rows = (*self.last_time, *self.rows)
 
-    def download_rows(self) -> tuple[DownloadRow, ...]:
+    def all_downloads(self) -> tuple[Download, ...]:
         return self.rows
 
     def pull(self, refs: tuple[ModelRef, ...]) -> None:
@@ -105,7 +107,7 @@ def test_what_came_last_time_is_no_news(bench: Bench, qtbot: QtBot) -> None:
 def test_each_end_is_reported_once(bench: Bench, qtbot: QtBot) -> None:
     bench.made.start()
     bench.settle(qtbot)
-    for state in (DownloadState.RUNNING, DownloadState.CHECKING, DownloadState.DONE, DownloadState.DONE):
+    for state in (DownloadStatus.RUNNING, DownloadStatus.VERIFYING, DownloadStatus.DONE, DownloadStatus.DONE):
         bench.service.rows = (row("one.gguf", state),)
         bench.made.show()
         bench.settle(qtbot)
@@ -144,8 +146,9 @@ def test_the_chat_begins_when_all_of_it_is_here(bench: Bench, qtbot: QtBot) -> N
 
 
 def test_what_has_no_checksum_is_not_said_to_be_checked() -> None:
-    hub_row = DownloadRow("a", "Large", "org/large", DownloadState.DONE)
-    linked = DownloadRow("b", "Linked", "", DownloadState.DONE, has_checksum=False)
+    hub_row = download("a", "Large", "org/large", DownloadStatus.DONE)
+    linked = download("b", "Linked", "", DownloadStatus.DONE)
+    linked = replace(linked, request=replace(linked.request, url="https://example.org/x.gguf"))
     assert _arrival_notice([hub_row]) == "Downloaded and checked: Large."
     assert _arrival_notice([linked]) == "Downloaded, without a checksum to check it by: Linked."
     assert _arrival_notice([linked, hub_row]).startswith("Downloaded and checked: Large. Downloaded, without")

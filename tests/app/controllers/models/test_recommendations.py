@@ -11,8 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
-from app.domain.models import Drafting, FitLevel, Hardware, Suits
-from app.domain.speed.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
+from app.domain.models import Drafting, FitLevel, Hardware, Suitability
+from app.domain.speed.speed_forecast import FAST_ENOUGH, GainRange, SpeedForecast, SpeedRange
 from app.hub.errors import HubUnreachableError
 from app.hub.pairs.catalog import CatalogPair
 from app.paths import assets_dir, builtin_draft, builtin_target
@@ -36,33 +36,33 @@ __all__ = ["filled", "harness", "hub"]  # fixtures
 GB = 1_000_000_000
 
 
-def unknown(_pair: CatalogPair) -> Outlook | None:
+def unknown(_pair: CatalogPair) -> SpeedForecast | None:
     """Of a machine on which nothing was measured."""
     return None
 
 
-def read_at(gb_per_s: float) -> Callable[[CatalogPair], Outlook]:
+def read_at(gb_per_s: float) -> Callable[[CatalogPair], SpeedForecast]:
     """Of a machine whose memory is read so fast."""
 
-    def outlook(pair: CatalogPair) -> Outlook:
+    def speed_forecast(pair: CatalogPair) -> SpeedForecast:
         middle = gb_per_s * GB / pair.target.size_bytes
         gain = GainRange(1.2, 1.5, 0.1, True, 0.5)
-        return Outlook(SpeedRange(middle / 1.2, middle * 1.2), gain, gain, "memory", 1.3, "memory")
+        return SpeedForecast(SpeedRange(middle / 1.2, middle * 1.2), gain, gain, "memory", 1.3, "memory")
 
-    return outlook
+    return speed_forecast
 
 
 def recommended(
     free_disk: int | None,
     path: str = "",
-    outlook: Callable[[CatalogPair], Outlook | None] = unknown,
+    speed_forecast: Callable[[CatalogPair], SpeedForecast | None] = unknown,
     free_memory: int = 60 * GB,
 ) -> Recommendations:
     """For a machine with much memory; ``path`` is where every model lies, or empty."""
     judge: Any = SimpleNamespace(
         hardware=lambda: Hardware(8, 64 * GB, free_memory, free_disk),
         service=SimpleNamespace(path_of=lambda _ref: path),
-        listed_outlook=outlook,
+        listed_speed_forecast=speed_forecast,
     )
     return Recommendations(assets_dir() / "catalog.toml", judge)
 
@@ -84,7 +84,7 @@ def test_what_fits_the_disk_in_part_only_is_left_out() -> None:
 
 
 def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> None:
-    slow, quick = (recommended(500 * GB, outlook=read_at(speed)).suggested() for speed in (2.0, 200.0))
+    slow, quick = (recommended(500 * GB, speed_forecast=read_at(speed)).suggested() for speed in (2.0, 200.0))
     sizes = sorted(pair.target.size_bytes for pair in recommended(500 * GB).pairs() if pair.machine == "laptop")
     assert slow[0].pair.target.size_bytes == sizes[0]
     assert all(row.plain is not None and row.plain.is_fast_enough for row in quick)
@@ -92,7 +92,7 @@ def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> Non
 
 
 def test_a_machine_that_reads_40_gb_a_second_is_not_offered_what_it_would_crawl_through() -> None:
-    for row in recommended(500 * GB, outlook=read_at(41.0)).suggested():
+    for row in recommended(500 * GB, speed_forecast=read_at(41.0)).suggested():
         assert (row.pair.target.size_bytes or 0) <= 41.0 * GB / FAST_ENOUGH
 
 
@@ -107,10 +107,10 @@ def test_a_machine_that_reads_40_gb_a_second_is_not_offered_what_it_would_crawl_
     ],
 )
 def test_what_is_offered_first_runs_well_here(gb_per_s: float, free_memory: int, first: str) -> None:
-    found = recommended(500 * GB, outlook=read_at(gb_per_s), free_memory=free_memory)
+    found = recommended(500 * GB, speed_forecast=read_at(gb_per_s), free_memory=free_memory)
     best = found.suggested()[0]
     assert best.key == first
-    assert best.suits >= Suits.WELL
+    assert best.suits >= Suitability.WELL
     assert (best.pair.missing_bytes or 0) < free_memory / 2
     assert max(found.rows(), key=lambda row: row.preference).key == first, "as on the page of all"
 
@@ -137,7 +137,7 @@ def test_what_drafts_is_shown_as_it_is_listed() -> None:
     assert (rows["qwen3.8-27b"].drafting, rows["qwen3.8-27b"].draft) == (Drafting.HEADS_INSIDE, None)
     assert (rows["glm-4.7-flash"].drafting, rows["glm-4.7-flash"].draft) == (Drafting.TEXT, None)
     assert rows["qwen3-8b"].draft is not None
-    told = {row.key: row.expected for row in recommended(500 * GB, outlook=read_at(40.0)).rows()}
+    told = {row.key: row.expected for row in recommended(500 * GB, speed_forecast=read_at(40.0)).rows()}
     assert told["gpt-oss-20b"].endswith("How much its head helps is shown once its header has been read.")
     assert told["qwen3.8-27b"].endswith("How much its head helps is shown once its header has been read.")
     assert "head" not in told["qwen3-8b"]

@@ -13,7 +13,7 @@ from app.domain.speed.pair_speed import RaceSpeed
 from app.paths import builtin_draft, builtin_target, find_paths
 from app.storage.pair_speeds import PairSpeeds
 from tests.app.fakes import AppHarness
-from tests.app.hub.pairs.test_outlooks import keep_passes
+from tests.app.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 
 WAIT_MS = 60_000

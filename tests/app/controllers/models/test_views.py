@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from app.controllers.models.views import (
-    download_row,
     fit_view,
     guess_fit,
     library_row,
+    link_view,
     repo_details,
     repo_row,
+    scan_view,
+    skipped_words,
     sorted_rows,
 )
 from app.domain import models as views
-from app.domain.models import FileKind, FitLevel, Presence
-from app.hub.records import (
-    DownloadRequest,
-    DownloadState,
-    DownloadStatus,
-    FileProgress,
-    Gated,
-    LibraryModel,
-    Origin,
-    RemoteFile,
-    RemoteModel,
-    RepoDetails,
-    RepoSummary,
+from app.domain.models import (
+    FileKind,
+    FitLevel,
+    Presence,
+    RepoFile,
+    RepoModel,
 )
-from engine.fit.table import Change, ChangeKind, FitRow, FitTable, ModelPlan, PairPlan, Room
+from app.hub.library.folder_scan import FolderScan
+from app.hub.library.ollama import Skipped
+from app.hub.links import request_of
+from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
+from app.hub.remote_header import read_local_header
+from app.paths import builtin_target
+from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
 from ui.models.words import KIND_HELP, KIND_WORDS
 
 GB = 10**9
@@ -40,10 +40,8 @@ GB = 10**9
 REPO = "owner/name-GGUF"
 
 
-def remote(
-    name: str, size: int | None = GB, kind: FileKind = FileKind.MODEL, quantization: str = "Q8_0"
-) -> RemoteModel:
-    return RemoteModel(name, kind, (RemoteFile(f"{name}.gguf", size),), quantization)
+def remote(name: str, size: int | None = GB, kind: FileKind = FileKind.MODEL, quantization: str = "Q8_0") -> RepoModel:
+    return RepoModel(name, kind, (RepoFile(f"{name}.gguf", size),), quantization)
 
 
 def test_a_guess_from_the_size_alone() -> None:
@@ -93,20 +91,6 @@ def test_every_kind_of_file_can_be_shown(kind: FileKind) -> None:
     assert KIND_HELP[kind]
 
 
-@pytest.mark.parametrize("status", list(DownloadStatus))
-def test_every_state_of_a_download_can_be_shown(status: DownloadStatus) -> None:
-    request = DownloadRequest(REPO, remote("x"))
-    files = (FileProgress("x.gguf", 100, 40),)
-    state = DownloadState("id", request, status, files, bytes_per_s=20.0, message="It broke.", advice="Retry.")
-    row = download_row(state, {f"{REPO}/x.gguf": "/models/x.gguf"})
-    assert (row.done_bytes, row.total_bytes, row.left_s) == (40, 100, 3.0)
-    done = status is DownloadStatus.DONE
-    assert row.error == ("" if done else "It broke. Retry.")
-    assert row.path == ("/models/x.gguf" if done else "")
-    assert row.has_checksum
-    assert not download_row(replace(state, request=replace(request, url="https://example.org/x.gguf")), {}).has_checksum
-
-
 def test_a_model_of_the_library_says_what_it_is_used_for() -> None:
     path = Path("/models/x.gguf")
     model = LibraryModel("owner/x", (path,), FileKind.MODEL, Origin.IN_PLACE, "Q8_0", 5, draft="owner/y")
@@ -122,7 +106,7 @@ def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> Non
         FitRow("Draft: weights", GB, 0),
     )
     change = Change(ChangeKind.CONTEXT, "4096", "Choose a context of 4,096 tokens.")
-    table = FitTable(rows, Room(6 * GB, 2 * GB, 4 * GB), (change,))
+    table = FitTable(rows, FreeMemory(6 * GB, 2 * GB, 4 * GB), (change,))
     from engine.fit.cache_size import CacheSetup
 
     plan = ModelPlan(header=None, setup=CacheSetup(8192))  # type: ignore[arg-type]
@@ -139,3 +123,19 @@ def test_a_fit_table_stands_side_by_side(monkeypatch: pytest.MonkeyPatch) -> Non
     assert shown.level is FitLevel.TOO_LARGE
     assert shown.advice == ("Choose a context of 4,096 tokens.",)
     assert shown.n_ctx == 8192
+
+
+def test_a_scan_is_counted_and_what_is_skipped_has_its_reason() -> None:
+    view = scan_view(FolderScan(Path("/data"), num_files=3, num_unreadable=1), is_running=True)
+    assert (view.folder, view.num_files, view.num_found, view.num_unreadable) == ("/data", 3, 0, 1)
+    assert skipped_words(Skipped("bad:1b", "Its manifest is damaged.")) == "bad:1b: Its manifest is damaged."
+
+
+def test_a_link_is_judged_by_its_header_and_by_the_memory() -> None:
+    known = read_local_header(builtin_target())
+    request = request_of("https://h.example/tiny-Q8_0.gguf")
+    view = link_view(request, known, ("h.example",), 10**12)
+    assert view.facts.startswith("llama · ")
+    assert view.facts.endswith(" · Q8_0")
+    assert (view.fit, view.size_bytes) == (FitLevel.FITS, builtin_target().stat().st_size)
+    assert link_view(request, known, ("h.example",), 10).fit is FitLevel.TOO_LARGE

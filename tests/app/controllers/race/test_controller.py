@@ -112,7 +112,7 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     harness.engine.tell(EngineReady(replace(target, sees=True)))
     qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
-    qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
     answer(harness, qtbot, "What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form
@@ -133,7 +133,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     (tmp_path / "notes.md").write_text("one two three\n")
     harness.controller.attachments.offer([str(tmp_path / "notes.md")])
-    qtbot.waitUntil(lambda: len(harness.controller.attachments._attached) == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: len(harness.controller.attachments._attached) == 2)
     harness.window.composer.edit.setPlainText("What is it?")
     harness.window.race.asked.emit()
     form = harness.window.race.page.form

@@ -21,7 +21,7 @@ from app.domain.engines import EngineKind
 from app.domain.local_server import ServerState
 from app.domain.messages import MessageState
 from app.remote.answer import RemoteAnswer
-from app.remote.client import EngineClient
+from app.remote.client import RemoteClient
 from engine.records import ChatRequest, Finished, Message, SamplingParams, TextChunk
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
@@ -161,7 +161,7 @@ def test_pictures_reach_the_windows_model_from_a_program_and_from_another_paceli
     target = lambda: harness.window.engine_view.target  # noqa: E731
     qtbot.waitUntil(lambda: target() is not None and target().sees, timeout=30_000)  # type: ignore[union-attr]
     qtbot.waitUntil(lambda: found.is_in(ServerState.ON))
-    client = EngineClient(f"http://127.0.0.1:{port}", found.key)
+    client = RemoteClient(f"http://127.0.0.1:{port}", found.key)
     ends = []
     for seed in (0, 1, 0):
         message = Message("user", "ab  ab", pictures=((3, picture(seed)),))

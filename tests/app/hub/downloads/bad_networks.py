@@ -34,11 +34,11 @@ ROOT = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT))
 
 from app.domain.errors import AppError  # noqa: E402
+from app.domain.models import DownloadRequest, DownloadStatus  # noqa: E402
 from app.hub.client import HubClient  # noqa: E402
 from app.hub.downloads.download_queue import DownloadQueue  # noqa: E402
 from app.hub.downloads.transfer import RetryPolicy  # noqa: E402
 from app.hub.library.library import Library  # noqa: E402
-from app.hub.records import DownloadRequest, DownloadStatus  # noqa: E402
 from tests.app.hub.loopback import Content, Fault, LoopbackHub  # noqa: E402
 
 REPO, NAME = "test/file", "m.gguf"
@@ -251,7 +251,7 @@ def child(home: Path, file_limit: int) -> int:
         sys.stdout.write(f"{error.message}\n")
         return 1
     for state in downloads.snapshot():
-        downloads.retry(state.download_id)
+        downloads.retry(state.key)
     while True:
         (state,) = downloads.snapshot()
         if state.status in (DownloadStatus.DONE, DownloadStatus.FAILED):

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.domain.models import FileKind
+from app.domain.models import Download, DownloadRequest, DownloadStatus, FileKind, RepoFile, RepoModel
 from app.hub.client import HubClient
 from app.hub.downloads import part_file
 from app.hub.downloads.download_queue import DownloadQueue
@@ -25,7 +25,6 @@ from app.hub.downloads.queue_file import QueueFile
 from app.hub.downloads.transfer import RetryPolicy
 from app.hub.errors import UnsafeNameError
 from app.hub.library.library import Library
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteFile, RemoteModel
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.waiting import wait_for
 
@@ -39,7 +38,7 @@ from pathlib import Path
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.library.library import Library
-from app.hub.records import DownloadRequest
+from app.domain.models import DownloadRequest
 root = Path(sys.argv[1])
 client = HubClient()
 downloads = DownloadQueue(client, Library(root / "models", root / "library.json"), root / "downloads.json")
@@ -79,8 +78,8 @@ def request(client: HubClient, name: str, draft_of: str = "") -> DownloadRequest
     return DownloadRequest(REPO, model, draft_of=draft_of)
 
 
-def state(downloads: DownloadQueue, download_id: str) -> DownloadState:
-    return next(one for one in downloads.snapshot() if one.download_id == download_id)
+def state(downloads: DownloadQueue, download_id: str) -> Download:
+    return next(one for one in downloads.snapshot() if one.key == download_id)
 
 
 def is_at(downloads: DownloadQueue, download_id: str, *statuses: DownloadStatus) -> Callable[[], bool]:
@@ -93,7 +92,7 @@ def test_several_at_once_with_a_bound(
     hub.bytes_per_s = 5e6
     most = 0
     ids = [downloads.add(request(client, name)) for name in DATA]
-    assert [one.download_id for one in downloads.snapshot()] == ids
+    assert [one.key for one in downloads.snapshot()] == ids
     assert downloads.add(request(client, "one")) == ids[0]
     while any(one.status is not DownloadStatus.DONE for one in downloads.snapshot()):
         most = max(most, sum(one.status.is_active for one in downloads.snapshot()))
@@ -101,7 +100,7 @@ def test_several_at_once_with_a_bound(
     assert most == 2
     assert {model.path.name: model.path.read_bytes() for model in library.models()} == DATA
     downloads.remove(ids[0])
-    assert [one.download_id for one in downloads.snapshot()] == ids[1:]
+    assert [one.key for one in downloads.snapshot()] == ids[1:]
     assert len(library.models()) == 4
 
 
@@ -130,7 +129,7 @@ def test_pause_resume_and_cancel(
     other = downloads.add(request(client, "two"))
     wait_for(lambda: state(downloads, other).done_bytes >= 300_000)
     downloads.cancel(other)
-    assert [one.download_id for one in downloads.snapshot()] == [wanted]
+    assert [one.key for one in downloads.snapshot()] == [wanted]
     wait_for(lambda: not list(library.folder.rglob("two*")))
     again = downloads.add(request(client, "two"))
     wait_for(is_at(downloads, again, DownloadStatus.DONE))
@@ -190,13 +189,13 @@ def test_a_pair_is_made_in_whatever_order_it_comes(
 
 def test_names_that_lead_elsewhere_are_refused(downloads: DownloadQueue, library: Library, tmp_path: Path) -> None:
     for repo_id, path in (("a/b", "../../x.gguf"), ("a/b", "/x.gguf"), ("../b", "x.gguf"), ("con/b", "x.gguf")):
-        model = RemoteModel("x", FileKind.MODEL, (RemoteFile(path),))
+        model = RepoModel("x", FileKind.MODEL, (RepoFile(path),))
         with pytest.raises(UnsafeNameError):
             downloads.add(DownloadRequest(repo_id, model))
     library.folder.mkdir(exist_ok=True)
     (library.folder / "linked").symlink_to(tmp_path)
     with pytest.raises(UnsafeNameError):
-        downloads.add(DownloadRequest("linked/b", RemoteModel("x", FileKind.MODEL, (RemoteFile("x.gguf"),))))
+        downloads.add(DownloadRequest("linked/b", RepoModel("x", FileKind.MODEL, (RepoFile("x.gguf"),))))
     assert downloads.snapshot() == ()
 
 

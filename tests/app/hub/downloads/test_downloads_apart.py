@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import Download, DownloadRequest, DownloadStatus
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.downloads.transfer import RetryPolicy
 from app.hub.library.library import Library
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteLocation
+from app.hub.records import RemoteLocation
 from app.hub.sources import Stream
 from tests.app.hub.loopback import LoopbackHub
 from tests.waiting import wait_for
@@ -21,7 +22,7 @@ REPOS = ("one/model-GGUF", "two/model-GGUF", "three/model-GGUF")
 FAST = RetryPolicy(max_failures=2, first_wait_s=0.001, max_wait_s=0.01)
 
 
-def states(downloads: DownloadQueue) -> dict[str, DownloadState]:
+def states(downloads: DownloadQueue) -> dict[str, Download]:
     return {state.request.repo_id: state for state in downloads.snapshot()}
 
 
@@ -65,7 +66,7 @@ def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
     assert [row["repo_id"] for row in json.loads(queue.read_text())["downloads"]] == list(REPOS)
     once_more = DownloadQueue(client, library, queue, patience=FAST)
     once_more.start()
-    failed = states(once_more)[REPOS[0]].download_id
+    failed = states(once_more)[REPOS[0]].key
     once_more.cancel(failed)
     once_more.close()
     assert not list((tmp_path / "larger disk").iterdir())

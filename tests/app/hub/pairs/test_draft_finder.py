@@ -9,8 +9,8 @@ import pytest
 
 from app.domain.models import Drafting, FileKind
 from app.hub.client import HubClient
-from app.hub.pairs.catalog import CatalogModel, CatalogPair, Machine
-from app.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, Sources, family_of, find_drafts
+from app.hub.pairs.catalog import CatalogModel, CatalogPair, MachineClass
+from app.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, DraftSources, family_of, find_drafts
 from app.hub.records import LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
@@ -53,7 +53,7 @@ def on_hub(hub: LoopbackHub, repo: str, file: GgufFile, name: str, total: int) -
 
 
 def test_an_empty_machine_is_reported_in_words(target: KnownModel) -> None:
-    search = find_drafts(target, Sources(()))
+    search = find_drafts(target, DraftSources(()))
     assert (search.matching, search.rejected) == ((), ())
     assert search.words.startswith("There is no other model on this computer that could draft for Tiny-2.5-7B")
     assert "n-gram mode" in search.words
@@ -74,7 +74,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
         here(other_head, FileKind.EAGLE),
         here(tmp_path / "gone.gguf", missing=True), here(tmp_path / "mmproj.gguf", FileKind.MMPROJ),
     ]  # fmt: skip
-    search = find_drafts(target, Sources(library))
+    search = find_drafts(target, DraftSources(library))
     matching = {candidate.name: candidate for candidate in search.matching}
     assert {name: (one.speaks, one.head) for name, one in matching.items()} == {
         "draft": (None, ""), "half": (None, ""), "eagle3-tiny": (None, "EAGLE-3"), "stranger": (1.0, "")
@@ -108,13 +108,13 @@ def test_recommended_and_found_drafts_come_after_those_here(
     listed = CatalogModel("good/Tiny-2.5-0.1B-GGUF", "*-q8_0.gguf", "Q8_0", "mit", 10**6)
     foreign = CatalogModel("no/Such-GGUF", "x.gguf", "Q8_0", "mit", 10**6)
     catalog = [
-        CatalogPair("a", "A", "Tiny-2.5", Machine.LAPTOP, "tests", listed, listed),
-        CatalogPair("b", "B", "Tiny-2.5", Machine.LAPTOP, "tests", listed, foreign),
-        CatalogPair("c", "C", "Other", Machine.LAPTOP, "tests", foreign, foreign),
+        CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed),
+        CatalogPair("b", "B", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, foreign),
+        CatalogPair("c", "C", "Other", MachineClass.LAPTOP, "tests", foreign, foreign),
     ]
     seen: list[DraftSearch] = []
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
-    search = find_drafts(target, Sources(library, catalog, client), on_progress=seen.append)
+    search = find_drafts(target, DraftSources(library, catalog, client), on_progress=seen.append)
     assert [(one.name, one.place) for one in search.matching] == [
         ("draft", CandidateOrigin.HERE),
         ("Tiny-2.5-0.1B-Q8_0", CandidateOrigin.RECOMMENDED),
@@ -145,19 +145,21 @@ def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
     hub.add_file("other/Tiny-2.5-eagle3-GGUF", "Tiny-2.5-eagle3.gguf", eagle3_for(width=96).to_bytes())
     hub.describe("other/Tiny-2.5-eagle3-GGUF", gguf={"architecture": "eagle3", "total": 10}, tags=["gguf"])
     listed = CatalogModel("good/Tiny-2.5-GGUF", "mtp-*.gguf", "Q8_0", "mit", 10**6)
-    catalog = [CatalogPair("a", "A", "Tiny-2.5", Machine.LAPTOP, "tests", listed, listed, drafting=Drafting.SIDE_FILE)]
-    search = find_drafts(with_heads, Sources((), catalog, client))
+    catalog = [
+        CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed, drafting=Drafting.SIDE_FILE)
+    ]
+    search = find_drafts(with_heads, DraftSources((), catalog, client))
     assert [(one.name, one.head, one.place) for one in search.matching] == [
         ("mtp-Tiny-2.5-Q8_0", "MTP", CandidateOrigin.RECOMMENDED)
     ]
     assert search.matching[0].cost_share is not None
     assert search.words.startswith("target drafts for itself: it has a next-token layer (MTP).")
-    assert "belongs to another model" in reasons(find_drafts(target, Sources((), (), client)))["Tiny-2.5-eagle3"]
+    assert "belongs to another model" in reasons(find_drafts(target, DraftSources((), (), client)))["Tiny-2.5-eagle3"]
 
 
 def test_a_hub_that_does_not_answer_is_reported(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:
     hub.refusals.extend([Fault(status=503)] * 20)
-    search = find_drafts(target, Sources((), (), client))
+    search = find_drafts(target, DraftSources((), (), client))
     assert "The hub could not be searched:" in search.words
     assert search.words.startswith("There is no other model on this computer")
 
@@ -165,7 +167,7 @@ def test_a_hub_that_does_not_answer_is_reported(target: KnownModel, hub: Loopbac
 def test_it_can_be_cancelled(target: KnownModel, tmp_path: Path) -> None:
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
     with pytest.raises(ModelFileError, match="cancelled"):
-        find_drafts(target, Sources(library), should_stop=lambda: True)
+        find_drafts(target, DraftSources(library), should_stop=lambda: True)
 
 
 @pytest.mark.parametrize(
@@ -190,11 +192,11 @@ def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
 ) -> None:
     on_hub(hub, "good/Tiny-2.5-0.1B-GGUF", DRAFT, "Tiny-2.5-0.1B-Q8_0.gguf", 50_000)
     listed = CatalogModel("good/Tiny-2.5-0.1B-GGUF", "*-q2_k.gguf", "Q2_K", "mit", 10**6)
-    catalog = [CatalogPair("a", "A", "Tiny-2.5", Machine.LAPTOP, "tests", listed, listed)]
-    told = reasons(find_drafts(target, Sources((), catalog, client)))
+    catalog = [CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed)]
+    told = reasons(find_drafts(target, DraftSources((), catalog, client)))
     assert "The hub no longer has *-q2_k.gguf in good/Tiny-2.5-0.1B-GGUF." in told.values()
     hub.faults.extend([Fault(status=503)] * 20)
-    search = find_drafts(target, Sources((), (), client))
+    search = find_drafts(target, DraftSources((), (), client))
     assert "HTTP 503" in unchecked(search)["Tiny-2.5-0.1B-Q8_0"]
     assert not search.rejected, "nothing is known against it"
     assert search.words.startswith("Nothing that could be checked can draft for Tiny-2.5-7B")

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.models import Drafting
 from app.hub.client import HubClient
-from app.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, Machine
+from app.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, MachineClass
 from app.hub.pairs.verification import Verification, verify
 from engine.errors import ModelFileError
 from tests.app.hub.loopback import Fault, LoopbackHub
@@ -40,7 +40,7 @@ def listed(
 
     first = put(TARGET_REPO, "target-Q8_0.gguf", target)
     second = put(DRAFT_REPO, f"{draft_name}-Q8_0.gguf", draft) if draft is not None else None
-    return CatalogPair("tiny", "Tiny", "Tiny", Machine.LAPTOP, "tests", first, second, drafting)
+    return CatalogPair("tiny", "Tiny", "Tiny", MachineClass.LAPTOP, "tests", first, second, drafting)
 
 
 def test_a_pair_that_is_as_listed_is_confirmed(hub: LoopbackHub, client: HubClient) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -33,7 +33,7 @@ def main() -> None:
         answer = turn.answer
         for word in range(20):
             store.append(answer.id, f"word{word} ")
-        store.finish_answer(answer.id, Ending(MessageState.COMPLETE))
+        store.finish_answer(answer.id, AnswerEnding(MessageState.COMPLETE))
 
 
 if __name__ == "__main__":

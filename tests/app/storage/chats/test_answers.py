@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.messages import MessageState
-from app.storage.chats.answers import FLUSH_S, Ending, StreamingAnswers
+from app.storage.chats.answers import FLUSH_S, AnswerEnding, StreamingAnswers
 
 
 class Clock:
@@ -21,7 +21,7 @@ def test_an_answer_that_ends_while_it_is_written_is_due_at_once() -> None:
     answers.begin(1)
     answers.append(1, "half", ())
     (first,) = answers.due()
-    answers.end(1, Ending(MessageState.COMPLETE))
+    answers.end(1, AnswerEnding(MessageState.COMPLETE))
     answers.written(first)
     (last,) = answers.due()
     assert last.ending is not None

@@ -10,7 +10,7 @@ import pytest
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.conversations import SearchHit
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
@@ -26,7 +26,7 @@ def send(store: ChatStore, *files: Attachment, words: str = "Look") -> tuple[int
         store.attachments.add_unsent(None, file)
     turn = store.begin_turn(None, words, Mode.OFF, None)
     store.append(turn.answer.id, "Yes.")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn.conversation_id, turn.question.id
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.messages import MessageState
 from app.domain.requests import prompt_messages
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore, Turn
+from app.storage.chats.store import ChatStore, StoredTurn
 from app.storage.exchange.file_names import JSON, MARKDOWN
 from app.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode
@@ -20,10 +20,10 @@ NOTES = Attachment(0, "notes.md", AttachmentKind.MARKDOWN, 12, "# Notes\n```\nx\
 TABLE = Attachment(0, "table.csv", AttachmentKind.CSV, 4, "a,b\n")
 
 
-def send(store: ChatStore, text: str = "What is this?", conversation_id: int | None = None) -> Turn:
+def send(store: ChatStore, text: str = "What is this?", conversation_id: int | None = None) -> StoredTurn:
     turn = store.begin_turn(conversation_id, text, Mode.OFF, None)
     store.append(turn.answer.id, "An answer.")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn
 
 
@@ -75,7 +75,7 @@ def test_editing_keeps_them_but_for_those_that_were_removed(store: ChatStore) ->
     gone = store.messages(turn.conversation_id)[0].attachments[0].id
     edited = store.begin_turn(turn.conversation_id, "Else", Mode.OFF, None, instead_of=turn.question.id, without={gone})
     assert [each.name for each in edited.question.attachments] == ["table.csv"]
-    store.finish_answer(edited.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.question.id)
     assert attached(store, turn.conversation_id)[0] == ["notes.md", "table.csv"]
 

@@ -15,7 +15,7 @@ import pytest
 from app.domain.messages import MessageState, MessageView
 from app.domain.requests import prompt_messages
 from app.domain.tools.calls import CallStatus, CallTokens, StoredCall
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
@@ -35,7 +35,7 @@ def asked(store: ChatStore, text: str = "", *, calls: tuple[StoredCall, ...] = (
     turn = store.begin_turn(None, "What is the time, and 1+1?", Mode.OFF, None)
     store.append(turn.answer.id, text)
     views = store.calls.begin(turn.conversation_id, turn.answer.id, [(call, "") for call in calls])
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn.conversation_id, [view.id for view in views]
 
 
@@ -81,7 +81,7 @@ def test_the_model_is_sent_calls_and_results_of_each_answer(store: ChatStore) ->
     turn = store.begin_next(chat, second)
     store.append(turn.answer.id, "Once more.")
     (third,) = store.calls.begin(chat, turn.answer.id, [(replace(SUM, call_id="c3"), "")])
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     called = (ToolCall("a1", CLOCK.name, CLOCK.arguments), ToolCall("b2", SUM.name, SUM.arguments))
     assert prompt_messages("", store.history(chat)) == (
         Message("user", "What is the time, and 1+1?"),

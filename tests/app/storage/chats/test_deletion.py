@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.domain.messages import MessageState, MessageView
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore, Turn
+from app.storage.chats.store import ChatStore, StoredTurn
 from app.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def ask(store: ChatStore, chat: int | None, text: str) -> Turn:
+def ask(store: ChatStore, chat: int | None, text: str) -> StoredTurn:
     turn = store.begin_turn(chat, text, Mode.OFF, None)
     store.append(turn.answer.id, f"The answer to {text}")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn
 
 
@@ -145,7 +145,7 @@ def test_what_followed_a_version_follows_the_other_one(store: ChatStore) -> None
     chat = first.conversation_id
     other = store.begin_answer(chat, first.answer.id)
     store.append(other.answer.id, "Another answer")
-    store.finish_answer(other.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
     ask(store, chat, "two")
     before = texts(store.messages(chat))
     assert before == ["one", "Another answer", "two", "The answer to two"]
@@ -164,7 +164,7 @@ def test_a_version_that_is_followed_already_keeps_what_is_shown_below_it(store: 
     ask(store, chat, "below the first")
     other = store.begin_answer(chat, first.answer.id)
     store.append(other.answer.id, "Another answer")
-    store.finish_answer(other.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
     ask(store, chat, "below the other")
     branch = store.deletions.mark_message(other.answer.id, NOW)
     assert branch is not None

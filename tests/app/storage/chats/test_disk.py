@@ -14,7 +14,7 @@ import pytest
 from app.domain.errors import SettingsWriteError, StorageFullError
 from app.domain.messages import MessageState
 from app.domain.settings.values import Settings
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.settings_file import read_settings, write_settings
@@ -42,7 +42,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     with pytest.raises(StorageFullError):
         store.begin_turn(turn.conversation_id, LONG, Mode.OFF, None)
     store.append(turn.answer.id, "ended")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     time.sleep(0.5)
     assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
     assert store.messages(turn.conversation_id)[-1].text == f"begun {LONG}ended"
@@ -50,7 +50,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     ballast.unlink()
     wait_for(lambda: troubles[-1] is None)
     second = store.begin_turn(turn.conversation_id, "and now?", Mode.OFF, None)
-    store.finish_answer(second.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(second.answer.id, AnswerEnding(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)
     assert store.close()
     again = ChatStore(place, troubles.append)

@@ -9,7 +9,7 @@ import pytest
 from app.domain.conversations import ConversationRow, FolderRow
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -107,10 +107,10 @@ def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place:
 def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.DRAFT, 3)
     store.append(turn.answer.id, "first")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(other.id, "second")
-    store.finish_answer(other.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(other.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.answer.id)
     copy = store.library.duplicate(turn.conversation_id)
     source, copied = store.messages(turn.conversation_id), store.messages(copy)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.codec import spans_from_text, stats_from_text
 from app.storage.chats.conversations import from_us, to_us
 from app.storage.chats.opening import StoreLocation
@@ -27,7 +27,7 @@ def test_half_characters_are_kept_as_question_marks_everywhere(store: ChatStore)
     turn = store.begin_turn(None, HALF, Mode.OFF, None)
     store.append(turn.answer.id, HALF, [TokenSpan(4, Source.TARGET, HALF)])
     store.note_models(turn.answer.id, HALF, HALF)
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, notice=HALF))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, notice=HALF))
     assert [view.text for view in store.messages(turn.conversation_id)] == [KEPT, KEPT]
     store.rename_conversation(turn.conversation_id, HALF)
     store.options.write(turn.conversation_id, {"system_prompt": HALF}, Mode.OFF, None)
@@ -51,7 +51,7 @@ def test_the_thread_of_the_chats_outlives_what_cannot_be_written(
     with monkeypatch.context() as patched:
         patched.setattr("app.storage.chats.messages.write_answer", refuse)
         store.append(turn.answer.id, "words")
-        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+        store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
         assert store.messages(turn.conversation_id)[-1].text == "words"
     assert store.close()
 

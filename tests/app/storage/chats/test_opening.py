@@ -15,7 +15,7 @@ import pytest
 from app.domain.errors import BackupError, DamagedFileError, StorageError
 from app.domain.messages import MessageState
 from app.storage.chats import database, opening
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.storage.chats.database import connect, version_of
 from app.storage.chats.opening import OpenedStore, StoreLocation, open_chats
@@ -32,7 +32,7 @@ def fill(place: StoreLocation, num_turns: int = 30) -> None:
     for number in range(num_turns):
         turn = store.begin_turn(None, f"question {number}", Mode.OFF, None)
         store.append(turn.answer.id, f"answer {number} " * 40)
-        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+        store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.domain.conversations import SearchHit
 from app.domain.messages import MessageState
 from app.domain.unspaced import spaced
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.search import match_words
@@ -26,7 +26,7 @@ from engine.records import Mode
 def say(store: ChatStore, question: str, answer: str, conversation: int | None = None) -> tuple[int, int]:
     turn = store.begin_turn(conversation, question, Mode.OFF, None)
     store.append(turn.answer.id, answer)
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.conversations()  # written by now
     return turn.conversation_id, turn.answer.id
 
@@ -63,7 +63,7 @@ def test_all_branches_are_searched_and_what_is_deleted_is_not_found(store: ChatS
     chat, first = say(store, "q", "zebra")
     second = store.begin_answer(chat, first).answer.id
     store.append(second, "giraffe")
-    store.finish_answer(second, Ending(MessageState.COMPLETE))
+    store.finish_answer(second, AnswerEnding(MessageState.COMPLETE))
     store.conversations()
     assert where(find(store, "zebra")) == [first]
     assert store.show_message(first) == chat
@@ -85,7 +85,7 @@ def test_an_answer_that_goes_on_is_found_with_its_new_words(store: ChatStore) ->
     chat, answer = say(store, "q", "half ")
     store.continue_answer(chat, answer)
     store.append(answer, " done")
-    store.finish_answer(answer, Ending(MessageState.COMPLETE))
+    store.finish_answer(answer, AnswerEnding(MessageState.COMPLETE))
     store.conversations()
     assert where(find(store, "half done")) == [answer]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import FLUSH_S, AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, Problem, RunStats, Source, TokenSpan
@@ -40,7 +41,7 @@ def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore,
     turn = store.begin_turn(None, "Name three colours.", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red, ", SPANS[:2])
     store.append(turn.answer.id, "blue", SPANS[2:])
-    finished = store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, STATS, "A line below."))
+    finished = store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line below."))
     assert store.messages(turn.conversation_id) == (turn.question, finished)
     assert store.close()
     again = reopen(place)
@@ -60,22 +61,22 @@ def test_an_answer_in_the_making_is_shown_with_all_its_text(store: ChatStore) ->
     assert (view.state, view.text) == (MessageState.STREAMING, "not yet written")
 
 
-def test_streamed_text_is_in_the_file_half_a_second_later(
-    store: ChatStore, place: StoreLocation, tmp_path: Path
-) -> None:
+def test_streamed_text_is_in_the_file_soon(store: ChatStore, place: StoreLocation, tmp_path: Path) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     for index in range(20):
         store.append(turn.answer.id, f"{index} ")
         time.sleep(0.01)
-    time.sleep(0.5)
-    # A copy of the files is what a power loss would leave.
-    for suffix in ("", "-wal"):
-        copy = tmp_path / f"copy.db{suffix}"
-        copy.write_bytes(Path(f"{place.file}{suffix}").read_bytes())
-    connection = sqlite3.connect(tmp_path / "copy.db")
-    text = connection.execute("SELECT text FROM messages WHERE id = ?", (turn.answer.id,)).fetchone()[0]
-    connection.close()
-    assert text == "".join(f"{index} " for index in range(20))
+
+    def text_after_a_power_loss() -> str:
+        for suffix in ("", "-wal"):
+            copy = tmp_path / f"copy.db{suffix}"
+            copy.write_bytes(Path(f"{place.file}{suffix}").read_bytes())
+        with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
+            found = connection.execute("SELECT text FROM messages WHERE id = ?", (turn.answer.id,)).fetchone()
+        return str(found[0]) if found else ""
+
+    wait_for(lambda: text_after_a_power_loss() == "".join(f"{index} " for index in range(20)))
+    assert FLUSH_S <= 0.25
 
 
 def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None:
@@ -92,7 +93,7 @@ def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None
 def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "text")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.conversations()
     assert store._answers.wait_s() is None
     assert store._answers.num_unwritten == 0
@@ -111,11 +112,11 @@ def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatSt
 def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     assert [view.id for view in store.messages(turn.conversation_id)] == [turn.question.id, new.id]
     store.append(new.id, "new")
-    store.finish_answer(new.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(new.id, AnswerEnding(MessageState.COMPLETE))
     assert [view.text for view in store.messages(turn.conversation_id)] == ["Hello", "new"]
     assert store.messages(turn.conversation_id)[1].versions == (turn.answer.id, new.id)
     assert store.show_message(turn.answer.id) == turn.conversation_id
@@ -125,7 +126,7 @@ def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> No
 def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "begun")
     store.discard_answer(new.id)
@@ -135,7 +136,7 @@ def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
 def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "half a new one")
     store.close()
@@ -187,7 +188,7 @@ def test_a_deleted_conversation_takes_its_messages_and_a_growing_answer_along(st
     store.append(turn.answer.id, "text")
     store.deletions.wipe([turn.conversation_id])
     store.append(turn.answer.id, " more")
-    store.finish_answer(turn.answer.id, Ending(MessageState.STOPPED))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.STOPPED))
     assert store.conversations() == ()
     assert store.read(lambda db: db.execute("SELECT count(*) FROM messages").fetchone()[0]) == 0
 
@@ -237,7 +238,7 @@ def test_trouble_is_reported_once_and_so_is_its_end(
     store.read(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
     long_text = "much more than a page holds. " * 2000
     store.append(turn.answer.id, long_text)
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     wait_for(lambda: bool(troubles))
     time.sleep(0.3)  # it is tried again meanwhile
     assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
@@ -252,7 +253,7 @@ def test_trouble_is_reported_once_and_so_is_its_end(
 
 def test_nothing_is_put_beside_a_message_that_is_gone(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)[:1]
     store.deletions.mark_branch(turn.answer.id, datetime.now(UTC))
     with pytest.raises(StorageError, match="no longer exists"):
@@ -278,9 +279,9 @@ def test_a_chat_branched_off_keeps_words_figures_and_settings_after_a_restart(
 ) -> None:
     turn = store.begin_turn(None, "Name a colour.", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red.", SPANS)
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, STATS))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))
     later = store.begin_turn(turn.conversation_id, "Another.", Mode.DRAFT, 3)
-    store.finish_answer(later.answer.id, Ending(MessageState.COMPLETE, STATS))
+    store.finish_answer(later.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))
     store.options.write(turn.conversation_id, {"temperature": 0.1}, Mode.DRAFT, 3)
     before = store.messages(turn.conversation_id)
     copied = store.library.branch_off(turn.answer.id)

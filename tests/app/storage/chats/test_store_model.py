@@ -15,7 +15,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from app.domain.messages import MessageState
 from app.domain.titles import one_line, title_from
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats, Source, TokenSpan
@@ -238,7 +238,7 @@ class StoreMachine(RuleBasedStateMachine):
         message = self.streaming(answer)
         if message is None:
             return multiple()
-        view = self.store.finish_answer(answer[1], Ending(state, stats))
+        view = self.store.finish_answer(answer[1], AnswerEnding(state, stats))
         assert (view.text, view.spans) == (message.text, message.spans)
         message.state, message.stats, message.instead_of = state, stats, None
         message.before = None

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from app.domain.messages import MessageState
 from app.domain.sums import ADDED, PairSums, Sums, add_sums, by_pair, sums_of, total
 from app.storage.chats import answer_records, totals
-from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.answers import AnswerEnding, Generation
 from app.storage.chats.database import MEMORY, connect
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.schema import MIGRATIONS
@@ -178,7 +178,9 @@ def test_a_row_that_cannot_be_read_is_set_aside_and_kept(db: sqlite3.Connection,
 def give(store: ChatStore, chat: int, run: RunStats = RUN, *, keep: bool = True) -> int:
     turn = store.begin_turn(chat, "q", Mode.DRAFT, None)
     store.append(turn.answer.id, "a")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, keep=keep, run=Generation("t", "d", run)))
+    store.finish_answer(
+        turn.answer.id, AnswerEnding(MessageState.COMPLETE, run, keep=keep, run=Generation("t", "d", run))
+    )
     return turn.answer.id
 
 
@@ -200,7 +202,7 @@ def test_an_answer_names_its_models_while_it_grows_and_when_it_is_copied(store: 
     store.note_models(turn.answer.id, "big", "small")
     sql = "SELECT target, draft FROM messages WHERE role = 'assistant'"
     assert store.read(lambda db: db.execute(sql).fetchall()) == [("big", "small")]
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, RUN, run=Generation("big", "small", RUN)))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, RUN, run=Generation("big", "small", RUN)))
     copy = store.library.duplicate(chat)
     (answer,) = store.read(lambda db: answer_records.answers_of_chat(db, copy))
     assert (answer.target, answer.draft, answer.stats.tokens) == ("big", "small", 40)
@@ -293,7 +295,7 @@ def test_a_late_note_of_the_models_does_not_change_an_answer_that_has_ended(stor
     turn = store.begin_turn(None, "q", Mode.OFF, None)
     store.note_models(turn.answer.id, "target", "draft")
     run = Generation("target", "", RunStats(mode=Mode.OFF, tokens=3, passes=3))
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, stats=run.stats, run=run))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, stats=run.stats, run=run))
     store.note_models(turn.answer.id, "target", "draft")
     (given,) = store.read(lambda db: answer_records.answers_of_chat(db, turn.conversation_id))
     assert (given.target, given.draft) == ("target", "")

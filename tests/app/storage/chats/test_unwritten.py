@@ -11,9 +11,9 @@ import pytest
 
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.answers import AnswerEnding, Generation
 from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore, Turn
+from app.storage.chats.store import ChatStore, StoredTurn
 from app.storage.chats.totals import read_totals
 from app.storage.exchange.file_names import JSON
 from app.storage.exchange.transfer import export_chats
@@ -22,7 +22,7 @@ from tests.waiting import wait_for
 
 WHOLE = "Written, and not written"
 STATS = RunStats(mode=Mode.OFF, tokens=4, passes=4, decode_s=0.1)
-CUT = Ending(MessageState.COMPLETE, STATS, "Cut.", cut=True, run=Generation("target", "", STATS))
+CUT = AnswerEnding(MessageState.COMPLETE, STATS, "Cut.", cut=True, run=Generation("target", "", STATS))
 
 
 def refuse(*_arguments: object) -> None:
@@ -30,7 +30,7 @@ def refuse(*_arguments: object) -> None:
 
 
 @pytest.fixture
-def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch) -> Turn:
+def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch) -> StoredTurn:
     """An answer that was cut short, with half of its words in the file; the disk takes no more until `works_again`."""
     monkeypatch.setattr("app.storage.chats.answers.RETRY_S", 60.0)
     turn = store.begin_turn(None, "question", Mode.OFF, None)
@@ -45,28 +45,28 @@ def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.M
 
 
 @pytest.fixture
-def works_again(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def works_again(turn: StoredTurn, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return monkeypatch.undo
 
 
-def in_file(store: ChatStore, turn: Turn) -> str:
+def in_file(store: ChatStore, turn: StoredTurn) -> str:
     row = store.read(lambda db: db.execute("SELECT text FROM messages WHERE id = ?", (turn.answer.id,)).fetchone())
     return str(row[0])
 
 
-def test_it_goes_on_from_its_last_word(store: ChatStore, turn: Turn, works_again: Callable[[], None]) -> None:
+def test_it_goes_on_from_its_last_word(store: ChatStore, turn: StoredTurn, works_again: Callable[[], None]) -> None:
     works_again()
     again = store.continue_answer(turn.conversation_id, turn.answer.id)
     assert again.answer.text == WHOLE
     store.append(turn.answer.id, " yet")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.messages(turn.conversation_id)[-1].text == f"{WHOLE} yet"
     assert [row.sums.num_answers for row in store.read(read_totals)] == [1]
     assert store.close()
 
 
 def test_on_a_disk_that_takes_little_it_does_not_go_on_and_stays_as_it_is(
-    store: ChatStore, turn: Turn, works_again: Callable[[], None]
+    store: ChatStore, turn: StoredTurn, works_again: Callable[[], None]
 ) -> None:
     with pytest.raises(StorageError):
         store.continue_answer(turn.conversation_id, turn.answer.id)
@@ -76,7 +76,7 @@ def test_on_a_disk_that_takes_little_it_does_not_go_on_and_stays_as_it_is(
     assert store.close()
 
 
-def test_it_is_exported_whole(store: ChatStore, turn: Turn, tmp_path: Path) -> None:
+def test_it_is_exported_whole(store: ChatStore, turn: StoredTurn, tmp_path: Path) -> None:
     """To another disk, say, since this one is full."""
     file = tmp_path / "chats.json"
     assert export_chats(store, file, JSON) == 1
@@ -91,10 +91,10 @@ def test_an_answer_that_is_yet_to_go_is_not_seen(
     """Whoever asks again on a full disk, and gets no word, has what was there before: at once."""
     first = store.begin_turn(None, "first", Mode.OFF, None)
     store.append(first.answer.id, "answer")
-    store.finish_answer(first.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
     other = store.begin_answer(first.conversation_id, first.answer.id)
     store.append(other.answer.id, "other")
-    store.finish_answer(other.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
     before = store.show_message(first.answer.id) and store.messages(first.conversation_id)
     again = store.begin_answer(first.conversation_id, first.answer.id)
     with monkeypatch.context() as full:
@@ -113,7 +113,7 @@ def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
     """An answer that brought no word goes, with all that stands below it; on a full disk it does so later."""
     first = store.begin_turn(None, "first", Mode.OFF, None)
     store.append(first.answer.id, "answer")
-    store.finish_answer(first.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
     again = store.begin_answer(first.conversation_id, first.answer.id)
     with monkeypatch.context() as full:
         full.setattr("app.storage.chats.answers.RETRY_S", 60.0)
@@ -122,7 +122,7 @@ def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
         wait_for(lambda: bool(troubles))
     second = store.begin_turn(first.conversation_id, "second", Mode.OFF, None)
     assert [view.text for view in second.history] == ["first", "answer", "second"]
-    store.finish_answer(second.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(second.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()
     reopened = ChatStore(place, troubles.append)
     assert reopened.open() is None

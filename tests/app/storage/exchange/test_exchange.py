@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app.domain.errors import ChatsExportError, ChatsImportError
 from app.domain.messages import MessageState
 from app.domain.thinking import without_thinking
-from app.storage.chats.answers import Ending
+from app.storage.chats.answers import AnswerEnding
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import reading
@@ -39,13 +39,13 @@ def filled(store: ChatStore) -> int:
     """A chat with a branch, an edited question, figures, a folder and a pin."""
     turn = store.begin_turn(None, "Name *three* colours", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red", (TokenSpan(2, Source.TARGET), TokenSpan(1, Source.DRAFT)))
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, STATS, "A line.", cut=True))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line.", cut=True))
     other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(other.id, "Blue")
-    store.finish_answer(other.id, Ending(MessageState.STOPPED))
+    store.finish_answer(other.id, AnswerEnding(MessageState.STOPPED))
     edited = store.begin_turn(turn.conversation_id, "Name two", Mode.OFF, None, instead_of=turn.question.id)
     store.append(edited.answer.id, "Green")
-    store.finish_answer(edited.answer.id, Ending(MessageState.COMPLETE))
+    store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.answer.id)
     store.library.move_to_folder(turn.conversation_id, store.library.create_folder("Work"))
     return turn.conversation_id

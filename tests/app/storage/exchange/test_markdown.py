@@ -20,7 +20,7 @@ from app.storage.chats.messages import insert_message
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import markdown, reading
 from app.storage.exchange.markdown import from_markdown, shown_path, to_markdown
-from app.storage.exchange.markdown_marks import Part, parts_of, to_text
+from app.storage.exchange.markdown_marks import MarkedPart, parts_of, to_text
 from app.storage.exchange.reading import may_be_export, read_chats
 from app.storage.exchange.records import PortableChat, PortableMessage
 from app.storage.exchange.transfer import export_chats, import_chats
@@ -123,8 +123,8 @@ def test_a_mark_that_cannot_be_is_passed_over(tmp_path: Path, mark: str) -> None
 
 @given(st.lists(st.tuples(st.dictionaries(st.text(), st.text(), min_size=1), WORDS), min_size=1))
 def test_parts_are_read_as_they_were_written(parts: list[tuple[dict[str, str], str]]) -> None:
-    written = [Part(says, text) for says, text in [({"chat": "1"}, ""), *parts]]
-    assert list(parts_of(to_text([Part({}, "# t"), *written], 77))) == written
+    written = [MarkedPart(says, text) for says, text in [({"chat": "1"}, ""), *parts]]
+    assert list(parts_of(to_text([MarkedPart({}, "# t"), *written], 77))) == written
 
 
 def test_a_newer_export_is_reported(tmp_path: Path) -> None:

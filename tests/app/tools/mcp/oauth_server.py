@@ -23,6 +23,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 
+from tests.waiting import PATIENCE_S
+
 
 class Tokens(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
     """Who is asked says yes at once, unless ``says_no``; tokens hold for ``expires_in`` seconds, or until `revoke`."""
@@ -129,5 +131,5 @@ class OAuthServer:
 
     def close(self) -> None:
         self._uvicorn.should_exit = self._uvicorn.force_exit = True
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
         self._socket.close()

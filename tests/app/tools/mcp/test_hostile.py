@@ -17,11 +17,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.tools.interface import ToolCall, ToolResult
+from app.tools.interface import ParsedToolCall, ToolResult
 from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import LOG_LINES, Limits, ValueCounter
 from app.tools.mcp.provider import McpTools
-from app.tools.mcp.state import Phase, ServerState
+from app.tools.mcp.state import McpServerState, Phase
 
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[4]
@@ -61,14 +61,14 @@ def call(tools: McpTools, name: str = "echo", **arguments: object) -> ToolResult
         got.append(result)
         is_there.set()
 
-    tools.call(ToolCall("id", name, arguments), done)
+    tools.call(ParsedToolCall("id", name, arguments), done)
     assert is_there.wait(WAIT_S)
     time.sleep(0.01)
     assert len(got) == 1
     return got[0]
 
 
-def state(tools: McpTools) -> ServerState:
+def state(tools: McpTools) -> McpServerState:
     return tools.states()[0]
 
 
@@ -117,7 +117,7 @@ def test_a_message_without_an_end_ends_the_server(start: Start) -> None:
 def test_endless_notifications_cost_the_server_its_own_call(start: Start) -> None:
     tools = start(entry("notifications"), entry("good", "y"), limits=replace(IMPATIENT, call_s=5.0))
     results: list[ToolResult] = []
-    tools.call(ToolCall("1", "echo", {}), results.append)
+    tools.call(ParsedToolCall("1", "echo", {}), results.append)
     cpu = time.process_time()
     other = call(tools, "y_echo", a=1)
     assert not other.is_error
@@ -292,7 +292,7 @@ def test_a_list_that_changes_is_looked_at_again(start: Start) -> None:
 def test_a_call_can_be_stopped_and_is_told_once(start: Start) -> None:
     tools = start(entry("never answers"))
     results: list[ToolResult] = []
-    cancel = tools.call(ToolCall("1", "echo", {}), results.append)
+    cancel = tools.call(ParsedToolCall("1", "echo", {}), results.append)
     time.sleep(0.2)
     cancel()
     cancel()

@@ -19,9 +19,10 @@ from app.tools.mcp.entries import ServerEntry
 from app.tools.mcp.limits import Limits
 from app.tools.mcp.provider import McpTools
 from app.tools.mcp.sign_in import ReturnPlace, may_be_asked
-from app.tools.mcp.state import Phase, ServerState
+from app.tools.mcp.state import McpServerState, Phase
 from tests.app.tools.mcp.oauth_server import OAuthServer
 from tests.app.tools.mcp.test_hostile import call, wait_for
+from tests.waiting import PATIENCE_S
 
 LIMITS = Limits(start_s=30.0, call_s=30.0)
 WORDS = "You can close this page."
@@ -95,7 +96,7 @@ def tools_of(oauth: OAuthServer, keyring: Keyring) -> Iterator[Made]:
         tools.close()
 
 
-def state(tools: McpTools) -> ServerState:
+def state(tools: McpTools) -> McpServerState:
     return tools.states()[0]
 
 
@@ -172,7 +173,7 @@ def test_a_refusal_a_missing_keyring_and_an_end_of_waiting_are_told(
     assert state(tools).sign_in == "wanted"
     opened = threading.Event()
     tools.sign_in("x", lambda _page: opened.set(), WORDS)  # and nobody comes back
-    assert opened.wait(20)
+    assert opened.wait(PATIENCE_S)
     assert state(tools).sign_in == "under way"
     tools.stop_sign_in("x")
     wait_for(lambda: state(tools).sign_in == "wanted")

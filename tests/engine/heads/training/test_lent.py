@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from engine.errors import DraftRefusedError
-from engine.heads.training.lent import LentMatrices
+from engine.heads.training.lent import TargetMatrices
 from tests.engine.gguf_factory import tiny_llama
 
 
 def test_rows_are_those_of_the_files_tensors(tmp_path: Path) -> None:
     target = tiny_llama(seed=4)
-    lent = LentMatrices(target.write(tmp_path / "target.gguf"))
+    lent = TargetMatrices(target.write(tmp_path / "target.gguf"))
     values = {
         one.name: np.frombuffer(one.data, np.float16).reshape(-1, lent.width).astype(np.float32)
         for one in target.tensors
@@ -31,4 +31,4 @@ def test_a_target_without_such_a_matrix_is_refused(tmp_path: Path) -> None:
     kept = tuple(one for one in target.tensors if one.name not in ("token_embd.weight", "output.weight"))
     path = type(target)(target.metadata, kept).write(tmp_path / "target.gguf")
     with pytest.raises(DraftRefusedError):
-        LentMatrices(path)
+        TargetMatrices(path)

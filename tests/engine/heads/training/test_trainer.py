@@ -10,16 +10,16 @@ import pytest
 
 from engine.errors import ToolError
 from engine.heads.training import trainer as trainer_module
-from engine.heads.training.outlook import outlook
-from engine.heads.training.run import Readings, measured_outlook, read_texts
-from engine.heads.training.trainer import Curve, Plan, Trainer
+from engine.heads.training.run import Readings, measured_speed_forecast, read_texts
+from engine.heads.training.speedup import Proposals, best_speedup
+from engine.heads.training.trainer import Curve, Trainer, TrainingPlan
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing.cost_curve import CostCurve
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode
 from engine.session.session import Session
 
 TARGET = Path(__file__).parents[4] / "assets" / "models" / "paceline-tiny-target.gguf"
-PLAN = Plan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0)
+PLAN = TrainingPlan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0, passes=1e6)
 
 
 def texts(number: int) -> list[tuple[Message, ...]]:
@@ -42,7 +42,7 @@ def fixture_readings(folder: Path) -> Readings:
     return read_texts(TARGET, texts(60), folder, lambda _share: None)
 
 
-def trained(folder: Path, readings: Readings, plan: Plan = PLAN) -> Trainer:
+def trained(folder: Path, readings: Readings, plan: TrainingPlan = PLAN) -> Trainer:
     made = Trainer(TARGET, folder, readings.found, plan)
     made.run(lambda _share: None, lambda _point: None)
     return made
@@ -95,9 +95,11 @@ def test_training_learns_goes_on_and_its_file_drafts(
     (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
     session.close()
     assert end.stats.proposed > 0
-    judged = measured_outlook(TARGET, heads, on.curve[-1].greedy)
+    found = on.proposals(on.best)
+    assert found.tokens_per_pass == pytest.approx(max(map(tokens_per_pass, on.curve)))
+    judged = measured_speed_forecast(TARGET, heads, found)
     assert judged.step_share > 0.0
-    assert judged.depth in (1, 2)
+    assert 0.0 <= judged.proposed <= 2.0
 
 
 def test_the_last_look_is_what_the_curve_ends_with(tmp_path: Path, readings: Readings) -> None:
@@ -108,9 +110,61 @@ def test_the_last_look_is_what_the_curve_ends_with(tmp_path: Path, readings: Rea
     assert [point.step for point in looks] == [0, made.optimizer.step]
 
 
-def test_the_outlook_takes_the_depth_that_pays_most() -> None:
-    curve = CostCurve({1: 10.0, 2: 10.0, 3: 30.0, 4: 30.0, 8: 60.0})
-    best = outlook(curve, 1.0, (0.5, 0.5, 0.5))
-    assert best.depth == 1
-    assert best.gain == pytest.approx(15.0 / 11.12)
-    assert best.step_share == pytest.approx(0.1)
+def tokens_per_pass(point: Curve) -> float:
+    one, two = point.greedy
+    return 1.0 + one + one * two
+
+
+def test_texts_that_were_read_often_enough_end_it(tmp_path: Path, readings: Readings) -> None:
+    made = trained(tmp_path, readings, replace(PLAN, seconds=3600.0, passes=1.5))
+    assert made.progress == 1.0
+    assert made.has_read_enough
+    assert 1.5 <= made.tokens / len(made.samples.places) < 3.0
+
+
+def test_the_best_heads_are_kept_and_written(tmp_path: Path, readings: Readings) -> None:
+    first = trained(tmp_path, readings)
+    good = [one.copy() for head in first.best for one in head.parameters]
+    for head in first.heads:
+        head.skip[:] = 0.0
+    worse = first.look()
+    assert worse.greedy[0] < max(point.greedy[0] for point in first.curve)
+    for trainer in (first, Trainer(TARGET, tmp_path, readings.found, PLAN)):
+        kept = [one for head in trainer.best for one in head.parameters]
+        assert all(np.array_equal(one, other) for one, other in zip(kept, good, strict=True))
+        assert not trainer.heads[0].skip.any()
+
+
+def test_a_damaged_curve_harms_no_training(tmp_path: Path, readings: Readings) -> None:
+    steps = trained(tmp_path, readings).optimizer.step
+    (tmp_path / "curve.jsonl").write_text('{"step": 1, "tok', encoding="utf-8")
+    again = Trainer(TARGET, tmp_path, readings.found, PLAN)
+    assert (again.optimizer.step, again.curve) == (steps, [])
+
+
+def proposals(confidences: list[list[float]], right: list[list[bool]]) -> Proposals:
+    return Proposals(np.array(confidences, dtype=np.float32), np.array(right), (0.0,) * len(right[0]))
+
+
+def test_how_often_heads_are_right_counts_where_those_before_were() -> None:
+    found = proposals(
+        [[0.9, 0.9], [0.8, 0.1], [0.2, 0.9], [0.75, 0.1]], [[True, True], [True, False], [False, True], [False, False]]
+    )
+    assert found.greedy == (0.5, 0.5)
+    assert found.tokens_per_pass == 1.75
+    assert found.when_sure(0.7) == (0.75, pytest.approx(2 / 3))
+    assert found.when_sure(0.95) == (0.0, 0.0)
+
+
+def test_the_outlook_proposes_where_heads_are_sure() -> None:
+    curve = CostCurve({1: 10.0, 2: 14.0, 3: 30.0, 4: 30.0, 8: 60.0})
+    sure = proposals([[0.97, 0.97]] * 5 + [[0.3, 0.3]] * 15, [[True, True]] * 5 + [[False, False]] * 15)
+    found = best_speedup(curve, 0.1, sure)
+    assert found.proposed == 0.25  # the first head where it is sure; a third token of a pass is too dear
+    assert found.gain == pytest.approx(25 * 10.0 / (20 * 10.0 + 5 * 4.12 + 25 * 0.1))
+    assert found.step_share == pytest.approx(0.01)
+
+
+def test_the_outlook_of_heads_that_are_never_right_is_a_loss() -> None:
+    found = best_speedup(CostCurve({1: 10.0, 2: 11.0}), 1.0, proposals([[0.5]] * 4, [[False]] * 4))
+    assert (found.proposed, found.gain) == (0.0, pytest.approx(10.0 / 11.0))

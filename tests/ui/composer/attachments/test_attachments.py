@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows, facts
-from ui.composer.attachments.reader import MOST_CHARS, AttachmentReader
+from ui.composer.attachments.reader import MOST_CHARS, AttachmentDialog
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.theme.theme import Theme
 from ui.transcript.cards.user_card import UserCard
@@ -78,7 +78,7 @@ def test_the_reader_shows_the_beginning_of_a_very_long_text(theme: Theme, qtbot:
     qtbot.addWidget(host)
     host.resize(900, 700)
     text = "line\n" * (MOST_CHARS // 4)
-    reader = AttachmentReader(theme, Attachment(1, "a.py", AttachmentKind.CODE, len(text), text), host)
+    reader = AttachmentDialog(theme, Attachment(1, "a.py", AttachmentKind.CODE, len(text), text), host)
     reader.show()
     assert reader.text.toPlainText() == text[:MOST_CHARS]
     qtbot.keyClick(reader.copy_button, Qt.Key.Key_Space)
@@ -91,7 +91,7 @@ def test_the_reader_breaks_a_line_without_spaces_anywhere(theme: Theme, qtbot: Q
     qtbot.addWidget(host)
     host.resize(900, 700)
     for text, is_long in (("A" * MOST_CHARS, True), ("word " * 1_000, False)):
-        reader = AttachmentReader(theme, Attachment(1, "a.txt", AttachmentKind.TEXT, len(text), text), host)
+        reader = AttachmentDialog(theme, Attachment(1, "a.txt", AttachmentKind.TEXT, len(text), text), host)
         reader.show()
         assert (reader.text.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere) is is_long
         assert reader.text.toPlainText() == text

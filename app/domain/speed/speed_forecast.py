@@ -74,7 +74,7 @@ class GainRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class SpeedForecast:
     """``bound``: "memory", "arithmetic" or "both"; ``cost_of_four`` is a pass of four tokens in plain ones.
 
     ``basis``: "model", "others" or "memory", whose passes, or speed, it was told from; ``measured_with`` is the model.

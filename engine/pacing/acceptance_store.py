@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.pacing.pacer import Experience, Numbers
+from engine.pacing.learning import AcceptanceStats, Numbers
 from engine.storage.json_store import JsonStore, with_latest
 
 FILE_NAME = "experience.json"
@@ -18,7 +18,7 @@ MAX_PAIRS, MAX_KINDS = 32, 12
 Kinds = dict[str, Numbers]  # of answers
 
 
-class ExperienceStore:
+class AcceptanceStore:
     """What answers of each kind taught, by pair of models: in memory, and in ``folder`` where one is given."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -27,7 +27,7 @@ class ExperienceStore:
         self._kept = dict(list(kept.items())[-MAX_PAIRS:])
 
     def get(self, key: str) -> Kinds:
-        """What was kept under ``key``; nothing where it was not."""
+        """Give what was kept under ``key``; nothing where it was not."""
         return self._kept.get(key, {})
 
     def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
@@ -57,5 +57,5 @@ def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
     kinds: Kinds = {}
     for kind, numbers in list(entry.items())[-MAX_KINDS:]:
         kinds[str(kind)] = {str(noun): [float(one) for one in values] for noun, values in numbers.items()}
-        Experience(greedy=True).restore(kinds[str(kind)])
+        AcceptanceStats(greedy=True).restore(kinds[str(kind)])
     return kinds

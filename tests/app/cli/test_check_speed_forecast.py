@@ -11,7 +11,7 @@ from app.cli.parser import main
 from app.domain.speed.pair_speed import RaceSpeed
 from app.paths import builtin_draft, builtin_target, find_paths
 from app.storage.pair_speeds import PairSpeeds
-from tests.app.hub.pairs.test_outlooks import keep_passes
+from tests.app.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 from tests.engine.vision_factory import write_pair

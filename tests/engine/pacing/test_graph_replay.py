@@ -7,8 +7,8 @@ import pytest
 
 from engine.pacing import measuring
 from engine.pacing.cost_curve import CostCurve
+from engine.pacing.graph_replay import UNSETTLED, WATCHED, GraphReplayCost
 from engine.pacing.pacer import Pacer
-from engine.pacing.recapture import UNSETTLED, WATCHED, Recapture
 from engine.sequence import CachedSequence
 from tests.engine.pacing.scripted import Answering, Clock, Timed
 
@@ -33,16 +33,18 @@ class Graphs:
         return costs_ms.get(num_tokens, 0.15 * num_tokens)
 
 
-def answer_ms(monkeypatch: pytest.MonkeyPatch, path: list[int], recapture: Recapture | None, count: int) -> float:
+def answer_ms(
+    monkeypatch: pytest.MonkeyPatch, path: list[int], graph_replay: GraphReplayCost | None, count: int
+) -> float:
     shares = {n: (PLAIN_MS if n == 1 else ms) / PLAIN_MS for n, ms in LAUNCHED_MS.items()}
-    answering = Answering(monkeypatch, path, 200, PLAIN_MS, shares=shares, cost_ms=Graphs(), recapture=recapture)
+    answering = Answering(monkeypatch, path, 200, PLAIN_MS, shares=shares, cost_ms=Graphs(), graph_replay=graph_replay)
     return answering.give(count).seconds * 1000.0
 
 
-def measured() -> Recapture:
-    recapture = Recapture()
-    recapture.use_measured(BEHIND_MS)
-    return recapture
+def measured() -> GraphReplayCost:
+    graph_replay = GraphReplayCost()
+    graph_replay.use_measured(BEHIND_MS)
+    return graph_replay
 
 
 def hardly_repeating(count: int) -> list[int]:
@@ -57,8 +59,8 @@ def test_text_that_hardly_repeats_costs_nothing(is_measured: bool, monkeypatch: 
     path, count = hardly_repeating(200), 900
     plain_ms = count * PLAIN_MS
     assert answer_ms(monkeypatch, path, None, count) > 1.25 * plain_ms  # what it is for
-    recapture = measured() if is_measured else Recapture()
-    assert answer_ms(monkeypatch, path, recapture, count) < (1.01 if is_measured else 1.03) * plain_ms
+    graph_replay = measured() if is_measured else GraphReplayCost()
+    assert answer_ms(monkeypatch, path, graph_replay, count) < (1.01 if is_measured else 1.03) * plain_ms
 
 
 def test_text_that_repeats_is_still_followed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,33 +70,33 @@ def test_text_that_repeats_is_still_followed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_passes_right_behind_a_larger_one_say_nothing_of_plain_ones() -> None:
-    recapture = Recapture()
-    assert recapture.observe(1, BEHIND_MS) == BEHIND_MS[UNSETTLED:]  # behind a prompt
-    assert recapture.observe(1, [PLAIN_MS]) == [PLAIN_MS]
-    assert recapture.observe(4, [LAUNCHED_MS[4]]) == [LAUNCHED_MS[4]]
-    assert [len(recapture.observe(1, [ms])) for ms in BEHIND_MS] == [0] * UNSETTLED + [1] * (WATCHED - UNSETTLED)
+    graph_replay = GraphReplayCost()
+    assert graph_replay.observe(1, BEHIND_MS) == BEHIND_MS[UNSETTLED:]  # behind a prompt
+    assert graph_replay.observe(1, [PLAIN_MS]) == [PLAIN_MS]
+    assert graph_replay.observe(4, [LAUNCHED_MS[4]]) == [LAUNCHED_MS[4]]
+    assert [len(graph_replay.observe(1, [ms])) for ms in BEHIND_MS] == [0] * UNSETTLED + [1] * (WATCHED - UNSETTLED)
 
 
 def test_a_larger_pass_is_charged_once_for_those_in_a_row() -> None:
-    recapture = measured()
+    graph_replay = measured()
     extra_ms = UNSETTLED * (LAUNCHED_MS[1] - PLAIN_MS)
-    assert recapture.extra_ms == pytest.approx(extra_ms)
-    assert recapture.start_ms == 0.0  # the prompt came last
-    recapture.observe(1, [PLAIN_MS])
-    assert recapture.start_ms == pytest.approx(extra_ms)
-    recapture.observe(4, [LAUNCHED_MS[4]])
-    assert recapture.start_ms == 0.0
-    recapture.observe(1, [PLAIN_MS])
-    recapture.begin()
-    assert recapture.start_ms == 0.0
+    assert graph_replay.extra_ms == pytest.approx(extra_ms)
+    assert graph_replay.start_ms == 0.0  # the prompt came last
+    graph_replay.observe(1, [PLAIN_MS])
+    assert graph_replay.start_ms == pytest.approx(extra_ms)
+    graph_replay.observe(4, [LAUNCHED_MS[4]])
+    assert graph_replay.start_ms == 0.0
+    graph_replay.observe(1, [PLAIN_MS])
+    graph_replay.begin()
+    assert graph_replay.start_ms == 0.0
 
 
 def test_what_a_device_still_computes_of_a_prompt_is_not_learnt() -> None:
-    recapture = measured()
+    graph_replay = measured()
     for _ in range(20):
-        recapture.begin()
-        assert recapture.observe(1, [120.0, *BEHIND_MS[1:]]) == BEHIND_MS[UNSETTLED:]
-    assert recapture.extra_ms == measured().extra_ms
+        graph_replay.begin()
+        assert graph_replay.observe(1, [120.0, *BEHIND_MS[1:]]) == BEHIND_MS[UNSETTLED:]
+    assert graph_replay.extra_ms == measured().extra_ms
 
 
 def test_of_each_pass_behind_the_least_of_a_few_tries_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,20 +104,20 @@ def test_of_each_pass_behind_the_least_of_a_few_tries_counts(monkeypatch: pytest
     clock = Clock(monkeypatch)
     monkeypatch.setattr(measuring, "perf_counter", clock)
     model = Timed(np.zeros((9, 9), dtype=np.float32), clock, lambda n: graphs(n) + next(stalls))
-    assert measuring.measure_recapture(CachedSequence(model)) == pytest.approx(BEHIND_MS)
+    assert measuring.measure_graph_replay(CachedSequence(model)) == pytest.approx(BEHIND_MS)
 
 
 def test_a_stall_is_soon_forgotten() -> None:
-    recapture = measured()
-    recapture.observe(4, [LAUNCHED_MS[4]])
-    recapture.observe(1, [300.0, *BEHIND_MS[1:]])
-    assert recapture.extra_ms < 1.5 * measured().extra_ms
+    graph_replay = measured()
+    graph_replay.observe(4, [LAUNCHED_MS[4]])
+    graph_replay.observe(1, [300.0, *BEHIND_MS[1:]])
+    assert graph_replay.extra_ms < 1.5 * measured().extra_ms
 
 
 def test_the_start_of_a_try_is_paid_out_of_what_may_go_to_tries() -> None:
     spent = []
-    for recapture in (measured(), None):
-        pacer = Pacer(CostCurve({1: PLAIN_MS, 4: LAUNCHED_MS[4]}), 0.5, recapture=recapture)
+    for graph_replay in (measured(), None):
+        pacer = Pacer(CostCurve({1: PLAIN_MS, 4: LAUNCHED_MS[4]}), 0.5, graph_replay=graph_replay)
         for _ in range(40):
             pacer.observe_draft([0.9] * 3, 0, 40.0)  # it does not pay
         pacer._probe_budget = 50.0
@@ -124,19 +126,21 @@ def test_the_start_of_a_try_is_paid_out_of_what_may_go_to_tries() -> None:
         before = pacer._probe_budget
         pacer.observe_draft([0.9] * 3, 0, 4.0)
         spent.append(before - pacer._probe_budget)
-    assert spent[0] == pytest.approx(spent[1] + measured().extra_ms / pacer.plain_ms, rel=0.1)
+    assert spent[0] == pytest.approx(spent[1] + measured().extra_ms / pacer.prices.plain_ms, rel=0.1)
 
 
 def test_it_follows_what_answers_show() -> None:
-    recapture = measured()
+    graph_replay = measured()
     for _ in range(60):  # a backend that replays nothing
-        recapture.observe(8, [LAUNCHED_MS[8]])
-        recapture.observe(1, [PLAIN_MS] * 20)
-    assert recapture.extra_ms < 0.01
+        graph_replay.observe(8, [LAUNCHED_MS[8]])
+        graph_replay.observe(1, [PLAIN_MS] * 20)
+    assert graph_replay.extra_ms < 0.01
 
 
 def test_plain_decoding_costs_what_passes_in_a_row_take() -> None:
-    knowing, blind = (Pacer(CostCurve({1: PLAIN_MS, 4: LAUNCHED_MS[4]}), recapture=one) for one in (measured(), None))
+    knowing, blind = (
+        Pacer(CostCurve({1: PLAIN_MS, 4: LAUNCHED_MS[4]}), graph_replay=one) for one in (measured(), None)
+    )
     for pacer in (knowing, blind):
         for _ in range(200):
             pacer.observe_pass(4, LAUNCHED_MS[4])

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.domain.model_name import name_of_file
-from app.domain.speed.outlook import GainRange, Outlook, SpeedRange
 from app.domain.speed.pair_speed import PairSpeed
+from app.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
 from app.hub.pairs.assessment import LoadPlan
 from app.hub.remote_header import KnownModel
 from app.storage.pair_speeds import PairSpeeds
 from engine.forecast.forecast import Forecast, forecast, pair_kind
 from engine.forecast.gain import GainForecast, PairKind
-from engine.forecast.passes import LEAST_BYTES, Machine, PlacedModel
+from engine.forecast.passes import LEAST_BYTES, MachineSpeed, PlacedModel
 from engine.forecast.read_speed import measure_read_speed
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
@@ -57,7 +57,7 @@ class ListedModel:
     name: str
 
 
-class Outlooks:
+class SpeedForecasts:
     """Safe to use from several threads."""
 
     def __init__(self, cache: Path, speeds: PairSpeeds | None = None) -> None:
@@ -67,7 +67,7 @@ class Outlooks:
         self._read_speed: float | None = None
         self._tried_at = -math.inf
 
-    def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> Outlook | None:
+    def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
         """What is to be expected of it, or of the target alone; None where nothing here could tell.
 
         A target without a draft drafts with its own heads, where it has any that its header tells all of.
@@ -82,9 +82,9 @@ class Outlooks:
         if self._speeds is not None and target.path is not None and (draft is None or draft.path is not None):
             names = [name_of_file(model.path) if model and model.path else "" for model in (target, draft)]
             measured = self._speeds.get(*names)
-        return _outlook(found, measured, by_head=second is not None and kind is PairKind.HEAD)
+        return _speed_forecast(found, measured, by_head=second is not None and kind is PairKind.HEAD)
 
-    def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> Outlook | None:
+    def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
         """The same of models of which only the size is known; a draft counts as one of the target's family."""
         first, second = (
             PlacedModel(
@@ -99,15 +99,15 @@ class Outlooks:
         if first is None:
             return None
         found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
-        return _outlook(found, None) if found is not None else None
+        return _speed_forecast(found, None) if found is not None else None
 
-    def _machine(self, wanted: list[PlacedModel | None]) -> Machine:
+    def _machine(self, wanted: list[PlacedModel | None]) -> MachineSpeed:
         samples = SampleStore(self._cache).samples
         larger = [each for each in wanted if each is not None and each.weights.num_bytes >= LEAST_BYTES]
         known = [each for each in samples if each.weights.num_bytes >= LEAST_BYTES]
         if known or not larger:
-            return Machine(samples)
-        return Machine(samples, self._read_bytes_per_s(), physical_cores())
+            return MachineSpeed(samples)
+        return MachineSpeed(samples, self._read_bytes_per_s(), physical_cores())
 
     def _read_bytes_per_s(self) -> float | None:
         """Measured once in the life of this installation, for this number of cores.
@@ -167,9 +167,9 @@ def _drafter(
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
 
 
-def _outlook(found: Forecast, measured: PairSpeed | None, *, by_head: bool = False) -> Outlook:
+def _speed_forecast(found: Forecast, measured: PairSpeed | None, *, by_head: bool = False) -> SpeedForecast:
     plain = found.plain
-    return Outlook(
+    return SpeedForecast(
         SpeedRange(*plain.tokens_per_second),
         _gain(found.gain),
         _gain(found.text_alone),

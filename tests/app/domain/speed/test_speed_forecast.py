@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.speed.outlook import GainRange, Outlook, SpeedRange, losing_words
 from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+from app.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange, losing_words
 from engine.sentences import joined
 
-OUTLOOK = Outlook(
+SPEED_FORECAST = SpeedForecast(
     SpeedRange(10.0, 15.0),
     GainRange(1.12, 1.48, 0.44, True, 0.5),
     GainRange(1.1, 1.3),
@@ -26,7 +26,7 @@ def answers(speedup: float, number: int) -> tuple[AnswerSpeed, ...]:
 
 
 def test_a_range_is_reported_with_what_it_rests_on() -> None:
-    words = joined(OUTLOOK.sentences)
+    words = joined(SPEED_FORECAST.sentences)
     assert words.startswith("Expect about 10–15 tokens per second on this computer, and 1.1–1.5× that with drafting.")
     assert "44% of a pass" in words
     assert "limited by memory" in words
@@ -36,7 +36,7 @@ def test_a_range_is_reported_with_what_it_rests_on() -> None:
 
 def test_what_was_measured_takes_the_place_of_the_range() -> None:
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
-    words = joined(replace(OUTLOOK, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).sentences)
+    words = joined(replace(SPEED_FORECAST, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).sentences)
     assert "Expect" not in words
     assert "1.62× plain decoding in a race (1.48–1.77)" in words
     assert "1.31× plain decoding over the last 23 answers" in words
@@ -45,24 +45,24 @@ def test_what_was_measured_takes_the_place_of_the_range() -> None:
 
 @pytest.mark.parametrize("speed", [None, PairSpeed("t", "d"), PairSpeed("t", "d", answers(1.5, 1)[:0])])
 def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
-    assert replace(OUTLOOK, measured=speed).headline.startswith("Expect")
+    assert replace(SPEED_FORECAST, measured=speed).headline.startswith("Expect")
 
 
 def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
-    dear = replace(OUTLOOK, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
+    dear = replace(SPEED_FORECAST, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
     assert "a draft that costs less than 32% would" in joined(dear.sentences)
     assert "MTP" in joined(dear.sentences)
     faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
     assert "not pay off" not in joined(replace(dear, measured=faster).sentences)
     assert "not pay off" in joined(replace(dear, measured=slower).sentences)
-    hopeless = replace(OUTLOOK, gain=GainRange(1.0, 1.0, 0.6, False, None))
+    hopeless = replace(SPEED_FORECAST, gain=GainRange(1.0, 1.0, 0.6, False, None))
     assert "No draft model would pay off here" in joined(hopeless.sentences)
     assert hopeless.headline.startswith("Expect about 10–15 tokens per second")
 
 
 def test_temperature_and_length_are_named() -> None:
-    assert "higher temperatures gain less" in joined(replace(OUTLOOK, temperature=0.0).sentences)
-    assert "a temperature of 0 gains more" in joined(replace(OUTLOOK, temperature=0.8).sentences)
+    assert "higher temperatures gain less" in joined(replace(SPEED_FORECAST, temperature=0.0).sentences)
+    assert "a temperature of 0 gains more" in joined(replace(SPEED_FORECAST, temperature=0.8).sentences)
 
 
 def test_fast_enough_is_about_as_fast_as_one_reads() -> None:
@@ -79,7 +79,7 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
 
 
 def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
-    head = replace(OUTLOOK, by_head=True)
+    head = replace(SPEED_FORECAST, by_head=True)
     assert "A token of the head costs 44% of a pass of the target, output layer included." in joined(head.sentences)
     assert joined(head.sentences).endswith("was not measured here: the range is what was published of others.")
     dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
@@ -98,7 +98,7 @@ def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
     ],
 )
 def test_what_limits_passes_and_what_a_range_rests_on_is_told(changes: dict[str, str], words: str) -> None:
-    assert words in joined(replace(OUTLOOK, **changes).sentences)  # type: ignore[arg-type]
+    assert words in joined(replace(SPEED_FORECAST, **changes).sentences)  # type: ignore[arg-type]
 
 
 RACE = RaceSpeed(1.0, "auto", 0.0, 1.13, 1.10, 1.17, 4)
@@ -122,12 +122,12 @@ RACE = RaceSpeed(1.0, "auto", 0.0, 1.13, 1.10, 1.17, 4)
 def test_a_draft_is_offered_where_it_was_faster_or_pays_by_its_low_end(
     gain: GainRange, speed: PairSpeed | None, *, is_worth: bool
 ) -> None:
-    assert replace(OUTLOOK, gain=gain, measured=speed).is_draft_worth_using is is_worth
+    assert replace(SPEED_FORECAST, gain=gain, measured=speed).is_draft_worth_using is is_worth
 
 
 def test_what_was_measured_comes_before_what_is_forecast() -> None:
-    measured = replace(OUTLOOK, measured=PairSpeed("t", "d", races=(RACE,)))
-    assert measured.promise > replace(OUTLOOK, gain=GainRange(2.0, 3.0, 0.1, True)).promise
+    measured = replace(SPEED_FORECAST, measured=PairSpeed("t", "d", races=(RACE,)))
+    assert measured.promise > replace(SPEED_FORECAST, gain=GainRange(2.0, 3.0, 0.1, True)).promise
 
 
 @pytest.mark.parametrize(
@@ -141,5 +141,5 @@ def test_what_was_measured_comes_before_what_is_forecast() -> None:
     ],
 )
 def test_a_range_of_slow_speeds_has_two_ends(low: float, high: float, told: str) -> None:
-    words = replace(OUTLOOK, plain=SpeedRange(low, high)).headline
+    words = replace(SPEED_FORECAST, plain=SpeedRange(low, high)).headline
     assert words.startswith(f"Expect about {told} tokens per second")

@@ -22,7 +22,7 @@ FIXED_DEPTH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class DraftLength:
     """At most ``depth`` proposed tokens per pass; where ``paced``, how many of them is decided pass by pass."""
 
     depth: int
@@ -30,8 +30,8 @@ class Pace:
     reason: Sentence
 
 
-def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
-    """The pace of an answer; ``depth`` None lets the pacer decide, where there is one (``can_pace``).
+def choose_draft_length(mode: Mode, depth: int | None, *, can_pace: bool) -> DraftLength:
+    """Choose the draft length of an answer; ``depth`` None lets the pacer decide, where there is one (``can_pace``).
 
     Raises:
         SettingError: the depth is outside 0 to `MAX_DEPTH`.
@@ -39,11 +39,11 @@ def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
     if depth is not None and not 0 <= depth <= MAX_DEPTH:
         raise SettingError(said("The depth must be between 0 and {most}.", most=MAX_DEPTH))
     if mode is Mode.OFF:
-        return Pace(0, paced=False, reason=said("plain decoding was chosen"))
+        return DraftLength(0, paced=False, reason=said("plain decoding was chosen"))
     name = phrase("Modes", mode.value)
     if depth is not None:
-        return Pace(depth, False, said("{mode} at the chosen draft length of {depth}", mode=name, depth=depth))
+        return DraftLength(depth, False, said("{mode} at the chosen draft length of {depth}", mode=name, depth=depth))
     if can_pace:
-        return Pace(MAX_DEPTH, True, said("{mode}, paced by measured costs", mode=name))
+        return DraftLength(MAX_DEPTH, True, said("{mode}, paced by measured costs", mode=name))
     fixed = FIXED_DEPTH[mode]
-    return Pace(fixed, False, said("{mode} at draft length {depth}", mode=name, depth=fixed))
+    return DraftLength(fixed, False, said("{mode} at draft length {depth}", mode=name, depth=fixed))

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from engine.pacing.acceptance import draft_kind
+from engine.pacing.acceptance_store import FILE_NAME, MAX_KINDS, MAX_PAIRS, AcceptanceStore
 from engine.pacing.cost_curve import CostCurve
-from engine.pacing.experience_store import FILE_NAME, MAX_KINDS, MAX_PAIRS, ExperienceStore
-from engine.pacing.pacer import Experience, Numbers, Pacer
+from engine.pacing.learning import AcceptanceStats, Numbers
+from engine.pacing.pacer import Pacer
 
 PLAIN_MS = 7.0
 CURVE = {1: PLAIN_MS, 4: 1.6 * PLAIN_MS, 32: 8.0 * PLAIN_MS}
@@ -36,19 +37,19 @@ def restarted(pacer: Pacer, kept: dict[str, Numbers]) -> Pacer:
 
 
 def numbers() -> Numbers:
-    return taught(0.5).experience.numbers
+    return taught(0.5).acceptance.numbers
 
 
 @pytest.mark.parametrize("acceptance", [0.05, 0.95])
 def test_the_next_start_goes_on_where_the_last_one_ended(tmp_path: Path, acceptance: float) -> None:
     before = taught(acceptance)
-    ExperienceStore(tmp_path).put("pair", before.numbers)
-    after = restarted(before, ExperienceStore(tmp_path).get("pair"))
+    AcceptanceStore(tmp_path).put("pair", before.numbers)
+    after = restarted(before, AcceptanceStore(tmp_path).get("pair"))
     for pacer in (before, after):
         pacer.begin("drafted greedy")
     kind = draft_kind(0.91)
-    assert after.experience.draft.chance(kind) == pytest.approx(before.experience.draft.chance(kind), rel=0.01)
-    assert after.experience.drafted.chance(0) == pytest.approx(before.experience.drafted.chance(0), rel=0.01)
+    assert after.acceptance.draft.chance(kind) == pytest.approx(before.acceptance.draft.chance(kind), rel=0.01)
+    assert after.acceptance.drafted.chance(0) == pytest.approx(before.acceptance.drafted.chance(0), rel=0.01)
     decisions = [pacer.choose([], has_model=True, limit=8) for pacer in (before, after)]
     assert decisions[1].choice is decisions[0].choice
     assert decisions[1].draft_gain_ms == pytest.approx(decisions[0].draft_gain_ms, rel=0.05)
@@ -69,16 +70,16 @@ def test_answers_that_are_drawn_learn_apart_from_greedy_ones() -> None:
     before = taught(0.05)
     after = restarted(before, before.numbers)
     after.begin("drafted sampled", greedy=False)
-    assert not after.experience.drafted.is_observed
+    assert not after.acceptance.drafted.is_observed
     after.begin("drafted greedy")
-    assert after.experience.drafted.chance(0) < 0.3
+    assert after.acceptance.drafted.chance(0) < 0.3
 
 
 def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
-    store, one = ExperienceStore(tmp_path), numbers()
+    store, one = AcceptanceStore(tmp_path), numbers()
     for i in range(MAX_PAIRS + 2):
         store.put(f"pair {i}", {f"kind {k}": one for k in range(MAX_KINDS + 1)})
-    again = ExperienceStore(tmp_path)
+    again = AcceptanceStore(tmp_path)
     assert again.get("pair 1") == {}
     assert list(again.get("pair 2")) == [f"kind {k}" for k in range(1, MAX_KINDS + 1)]
     assert sorted(file.name for file in tmp_path.iterdir()) == [FILE_NAME, f"{FILE_NAME}.lock"]
@@ -87,33 +88,33 @@ def test_the_oldest_pairs_and_kinds_go_first(tmp_path: Path) -> None:
 def test_what_another_process_learnt_meanwhile_stays(tmp_path: Path) -> None:
     """Also of the same pair, where the answers were of another kind."""
     before = taught(0.9)
-    ExperienceStore(tmp_path).put("pair", before.numbers)
-    stores = [ExperienceStore(tmp_path) for _ in range(2)]
+    AcceptanceStore(tmp_path).put("pair", before.numbers)
+    stores = [AcceptanceStore(tmp_path) for _ in range(2)]
     for store, kind in zip(stores, ("drafted greedy", "looked up greedy"), strict=True):
         pacer = restarted(before, store.get("pair"))
         pacer.begin(kind)
         for _ in range(300):
-            pacer.experience.drafted.observe([0], 0)
+            pacer.acceptance.drafted.observe([0], 0)
         store.put("pair", pacer.numbers)
         store.put(f"own {kind}", pacer.numbers)
-    again = ExperienceStore(tmp_path)
+    again = AcceptanceStore(tmp_path)
     after = restarted(before, again.get("pair"))
     for kind in ("drafted greedy", "looked up greedy"):
         assert again.get(f"own {kind}")
         after.begin(kind)
-        assert after.experience.drafted.chance(0) < 0.2
+        assert after.acceptance.drafted.chance(0) < 0.2
 
 
 def test_a_pair_of_which_nothing_was_learnt_puts_no_other_out(tmp_path: Path) -> None:
-    store, one = ExperienceStore(tmp_path), numbers()
+    store, one = AcceptanceStore(tmp_path), numbers()
     for i in range(MAX_PAIRS):
         store.put(f"pair {i}", {"kind": one})
-    ExperienceStore(tmp_path).put("another", {})
-    assert ExperienceStore(tmp_path).get("pair 0")
+    AcceptanceStore(tmp_path).put("another", {})
+    assert AcceptanceStore(tmp_path).get("pair 0")
 
 
 def test_without_a_folder_it_is_kept_in_memory() -> None:
-    store, one = ExperienceStore(None), numbers()
+    store, one = AcceptanceStore(None), numbers()
     store.put("pair", {"kind": one})
     kept = store.get("pair")["kind"]
     assert kept.keys() == one.keys()
@@ -139,24 +140,24 @@ def test_without_a_folder_it_is_kept_in_memory() -> None:
     ],
 )
 def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, noun: str, value: object) -> None:
-    ExperienceStore(tmp_path).put("pair", {"kind": numbers()})
+    AcceptanceStore(tmp_path).put("pair", {"kind": numbers()})
     file = tmp_path / FILE_NAME
     saved = json.loads(file.read_text())
     assert noun in saved["pairs"]["pair"]["kind"]
     saved["pairs"]["pair"]["kind"][noun] = value
     file.write_text(json.dumps(saved))
-    assert ExperienceStore(tmp_path).get("pair") == {}
+    assert AcceptanceStore(tmp_path).get("pair") == {}
 
 
 def test_counts_of_other_classes_than_today_are_not_taken(tmp_path: Path) -> None:
-    ExperienceStore(tmp_path).put("pair", {"kind": {**numbers(), "draft": [0.0] * 20}})
-    assert ExperienceStore(tmp_path).get("pair") == {}
+    AcceptanceStore(tmp_path).put("pair", {"kind": {**numbers(), "draft": [0.0] * 20}})
+    assert AcceptanceStore(tmp_path).get("pair") == {}
 
 
 @pytest.mark.parametrize("missing", ["text", "draft", "drafted", "average"])
 def test_an_entry_that_lacks_something_is_as_good_as_none(tmp_path: Path, missing: str) -> None:
-    ExperienceStore(tmp_path).put("pair", {"kind": {k: v for k, v in numbers().items() if k != missing}})
-    assert ExperienceStore(tmp_path).get("pair") == {}
+    AcceptanceStore(tmp_path).put("pair", {"kind": {k: v for k, v in numbers().items() if k != missing}})
+    assert AcceptanceStore(tmp_path).get("pair") == {}
 
 
 @pytest.mark.parametrize(
@@ -165,15 +166,15 @@ def test_an_entry_that_lacks_something_is_as_good_as_none(tmp_path: Path, missin
 )
 def test_a_damaged_or_foreign_file_is_as_good_as_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE_NAME).write_bytes(content)
-    store = ExperienceStore(tmp_path)
+    store = AcceptanceStore(tmp_path)
     assert store.get("pair") == store.get("a") == {}
     store.put("pair", {"kind": numbers()})
-    assert ExperienceStore(tmp_path).get("pair")
+    assert AcceptanceStore(tmp_path).get("pair")
 
 
 def test_before_anything_was_drafted_there_is_nothing_to_tell_of_it() -> None:
-    untaught = Experience(greedy=True)
-    again = Experience(greedy=True)
+    untaught = AcceptanceStats(greedy=True)
+    again = AcceptanceStats(greedy=True)
     again.restore(untaught.numbers)
     assert again.average is None
     assert not again.drafted.is_observed

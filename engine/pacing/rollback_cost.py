@@ -11,32 +11,32 @@ _RATE = 0.1
 _CLIP = 3.0  # one try says at most so much against what is believed: the machine was busy
 
 
-class Recovery:
-    """Costs in milliseconds; those of a state of some megabytes are not small beside a pass."""
+class RollbackCost:
+    """Milliseconds of checkpoints and of going back; of a state of some megabytes not small beside a pass."""
 
     def __init__(self, num_snapshots: int, save_ms: float, restore_ms: float) -> None:
-        """``num_snapshots`` proposed tokens can be forgotten for nothing."""
+        """``num_snapshots`` proposed tokens can be forgotten for nothing; the milliseconds are measured."""
         self.num_snapshots = num_snapshots
         self.save_ms = save_ms
         self.restore_ms = restore_ms
         self.num_pending = 0  # tokens that the next pass decodes again
 
-    def risk_ms(self, curve: CostCurve, num_proposed: int, alive: float) -> float:
-        """What proposing so many costs beside the pass, where all are kept with the chance ``alive``."""
+    def expected_ms(self, curve: CostCurve, num_proposed: int, alive: float) -> float:
+        """Give what proposing so many costs beside the pass, where all are kept with the chance ``alive``."""
         if num_proposed <= self.num_snapshots:
             return 0.0
         return self._save_ms() + (1.0 - alive) * self._rejected_ms(curve, num_proposed / 2)
 
     def rejection_ms(self, curve: CostCurve) -> float:
-        """What the rejection of the first of a few tokens costs, for a sentence."""
+        """Give what the rejection of the first of a few tokens costs, for a sentence."""
         return self.save_ms + self.restore_ms + self._replay_ms(curve, 1.0)
 
     def observe_save(self, milliseconds: float) -> None:
-        """A checkpoint took so long."""
+        """Record what a checkpoint took."""
         self.save_ms += (min(milliseconds, _CLIP * self.save_ms) - self.save_ms) * _RATE
 
     def observe_restore(self, milliseconds: float) -> None:
-        """The way back to a checkpoint took so long."""
+        """Record what the way back to a checkpoint took."""
         self.restore_ms += (min(milliseconds, _CLIP * self.restore_ms) - self.restore_ms) * _RATE
 
     def _save_ms(self) -> float:
@@ -47,5 +47,5 @@ class Recovery:
 
     @staticmethod
     def _replay_ms(curve: CostCurve, num_tokens: float) -> float:
-        """The kept tokens ride along with the next pass, which grows by so much."""
+        """Give by how much the next pass grows, with which the kept tokens ride along."""
         return max(0.0, curve.cost_ms(round(num_tokens) + 1) - curve.cost_ms(1))

@@ -17,8 +17,8 @@ UNSETTLED = 2  # plain passes behind a larger one: launched one by one, then rec
 WATCHED = UNSETTLED + 3  # with settled ones, which say what plain passes take
 
 
-class Recapture:
-    """Learns it from a measurement and from the passes of answers."""
+class GraphReplayCost:
+    """Milliseconds of it, learnt from a measurement and from the passes of answers."""
 
     def __init__(self) -> None:
         self.extra_ms = 0.0  # of the unsettled passes together, over as many settled ones
@@ -28,19 +28,19 @@ class Recapture:
 
     @property
     def start_ms(self) -> float:
-        """What the next pass costs beside itself if it is larger: nothing behind another, which has that due anyway."""
+        """Milliseconds that the next pass costs beside itself if it is larger: none behind another, which owes them."""
         return self.extra_ms if self._behind_ms else 0.0
 
     def begin(self) -> None:
-        """Another answer: what came last was a prompt, the end of which a device may still be computing."""
+        """Begin another answer: what came last was a prompt, the end of which a device may still be computing."""
         self._behind_ms, self._is_behind_prompt = [], True
 
     def use_measured(self, behind_ms: Sequence[float]) -> None:
-        """So long took `WATCHED` plain passes behind a larger one."""
+        """Use what `WATCHED` plain passes behind a larger one took, in milliseconds."""
         self.extra_ms, self.is_measured = _extra_ms(behind_ms), True
 
     def observe(self, num_tokens: int, passes_ms: Sequence[float]) -> Sequence[float]:
-        """Hear of passes of so many tokens each; give back those that say what such a pass takes."""
+        """Record the milliseconds of passes of so many tokens each; give those that say what such a pass takes."""
         if num_tokens > 1:
             self._behind_ms, self._is_behind_prompt = [], False
             return passes_ms
