@@ -86,11 +86,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_sessionfinish() -> None:
-    """Delete the widgets that are still left in cycles while Qt is there; at the interpreter's end it may be gone."""
-    gc.collect()
-
-
 def pytest_unconfigure() -> None:
     """Close what llama-cpp-python opens when it is imported, and leaves to the interpreter's end to complain of."""
     if loaded := sys.modules.get("llama_cpp._utils"):
