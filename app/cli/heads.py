@@ -12,8 +12,7 @@ from pathlib import Path
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.prompts import BenchmarkPrompt
 from app.benchmark.ratios import Ratio, ratio_of
-from app.benchmark.runner import BenchmarkPlan
-from app.benchmark.runner import Runner
+from app.benchmark.runner import BenchmarkPlan, Runner
 from app.benchmark.runs import AUTO, PLAIN, Variant
 from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, notify
 from app.cli.run import open_session

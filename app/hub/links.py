@@ -121,7 +121,7 @@ _Reached = tuple[Response, tuple[str, ...], str]
 
 
 class LinkSource:
-    """One link as a source of downloads: see `app.hub.downloads.transfer.Source`. Safe to use from several threads."""
+    """One link as a source of downloads: see `app.hub.sources.DownloadSource`. Safe to use from several threads."""
 
     def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
         """Nothing is opened yet.

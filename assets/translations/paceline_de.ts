@@ -51,6 +51,10 @@
         <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
     <message>
+        <source>Starting beside the answer in “{chat}”</source>
+        <translation>Beginnt neben der Antwort in „{chat}“</translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -67,6 +71,13 @@
         <translation>
             <numerusform>Wartet auf die Antwort in einem anderen Chat</numerusform>
             <numerusform>Wartet auf die Antworten in %n anderen Chats</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Starting beside the answers in %n other chats</source>
+        <translation>
+            <numerusform>Beginnt neben der Antwort in %n anderem Chat</numerusform>
+            <numerusform>Beginnt neben den Antworten in %n anderen Chats</numerusform>
         </translation>
     </message>
 </context>
@@ -1681,6 +1692,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Empfohlene Modelle, Suche und Bibliothek (Strg+M)</translation>
     </message>
     <message>
+        <source>Loading {name}</source>
+        <translation>{name} wird geladen</translation>
+    </message>
+    <message>
         <source>Loading the model</source>
         <translation>Das Modell wird geladen</translation>
     </message>
@@ -2306,12 +2321,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modelle: {names}</translation>
     </message>
     <message>
-        <source>Loading a model</source>
-        <translation>Ein Modell wird geladen</translation>
+        <source>Loading {name}</source>
+        <translation>{name} wird geladen</translation>
     </message>
     <message>
-        <source>Loading a model, {percent}</source>
-        <translation>Ein Modell wird geladen, {percent}</translation>
+        <source>Loading a model</source>
+        <translation>Ein Modell wird geladen</translation>
     </message>
     <message>
         <source>No model</source>
@@ -2764,10 +2779,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Add {name}</source>
         <translation>{name} hinzufügen</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
     </message>
     <message>
         <source>Found on this computer</source>
@@ -3513,6 +3524,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
         <translation>Das Entwurfsmodell kostet hier mehr Zeit, als es sparen würde. Ein kleineres derselben Familie kann sich lohnen, und Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+    </message>
+    <message>
+        <source>the draft was not used</source>
+        <translation>das Entwurfsmodell wurde nicht benutzt</translation>
+    </message>
+    <message>
+        <source>The loaded draft model was not used: it costs more time here than it would save. Of the text so far too little repeated to draft from it instead. A smaller draft of the same family may pay off.</source>
+        <translation>Das geladene Entwurfsmodell wurde nicht benutzt: Es kostet hier mehr Zeit, als es sparen würde. Vom bisherigen Text wiederholte sich zu wenig, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen.</translation>
     </message>
     <message>
         <source>drafts from the text were rejected too often</source>
@@ -6663,10 +6682,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>sie behauptet, {num_entries:,} Metadaten-Einträge zu haben</translation>
     </message>
     <message>
-        <source>it does not begin with GGUF but with {magic}</source>
-        <translation>sie beginnt nicht mit GGUF, sondern mit {magic}</translation>
-    </message>
-    <message>
         <source>it was written for big-endian machines</source>
         <translation>sie wurde für Big-Endian-Rechner geschrieben</translation>
     </message>
@@ -6967,10 +6982,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
     </message>
     <message>
-        <source>Give more; 300,000 of the model&apos;s own answers are a beginning.</source>
-        <translation>Geben Sie mehr an; 300 000 aus eigenen Antworten des Modells sind ein Anfang.</translation>
-    </message>
-    <message>
         <source>Give another name with --out, or delete the folder.</source>
         <translation>Geben Sie mit --out einen anderen Namen an, oder löschen Sie den Ordner.</translation>
     </message>
@@ -7221,6 +7232,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>A picture of this conversation is not kept any more.</source>
         <translation>Ein Bild dieser Unterhaltung ist nicht mehr vorhanden.</translation>
+    </message>
+    <message>
+        <source>it does not begin with the letters GGUF</source>
+        <translation>sie beginnt nicht mit den Buchstaben GGUF</translation>
+    </message>
+    <message>
+        <source>{size} of its weights are missing (an incomplete download?)</source>
+        <translation>von ihren Gewichten fehlen {size} (ein unvollständiger Download?)</translation>
+    </message>
+    <message>
+        <source>Give more; {num_tokens:,} of the model&apos;s own answers are a beginning.</source>
+        <translation>Geben Sie mehr; {num_tokens:,} Token eigener Antworten des Modells sind ein Anfang.</translation>
     </message>
     <message>
         <source>Send the message again.</source>
@@ -9831,6 +9854,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>GGUF-Datei öffnen: {what}</translation>
     </message>
     <message>
+        <source>Open a GGUF file</source>
+        <translation>GGUF-Datei öffnen</translation>
+    </message>
+    <message>
         <source>Models (*.gguf);;All files (*)</source>
         <translation>Modelle (*.gguf);;Alle Dateien (*)</translation>
     </message>
@@ -10733,6 +10760,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Not compared with plain decoding: the computer became much slower or faster during the answer.</source>
         <translation>Nicht mit einfachem Dekodieren verglichen: Der Rechner wurde während der Antwort viel langsamer oder schneller.</translation>
+    </message>
+    <message>
+        <source>Not compared with plain decoding: so few tokens say more about chance than about speed.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: So wenige Token sagen mehr über Zufall als über Tempo.</translation>
     </message>
     <message>
         <source>Not compared with plain decoding: its passes take only {cost} here, so the result would say more about drawing the window than about drafting.</source>
@@ -12251,10 +12282,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Welcome</source>
         <translation>Willkommen</translation>
-    </message>
-    <message>
-        <source>Target</source>
-        <translation>Zielmodell</translation>
     </message>
     <message numerus="yes">
         <source>Show all %n</source>

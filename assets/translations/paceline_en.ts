@@ -10,6 +10,13 @@
             <numerusform>Waiting for the answers in %n other chats</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Starting beside the answers in %n other chats</source>
+        <translation>
+            <numerusform>Starting beside the answer in %n other chat</numerusform>
+            <numerusform>Starting beside the answers in %n other chats</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>AnswerController</name>

@@ -24,7 +24,7 @@ case " $* " in
     ;;
 */tiled/tiled.cpp\ *)
     "$@" -include "$here/few_tokens_tiled.h" 2>/dev/null && exit 0
-    echo "few_tokens_tiled.h does not compile here: llama.cpp keeps its tiles for eight tokens and more." >&2
+    echo "few_tokens_tiled.h does not compile here: llama.cpp keeps its own products of IQ4_XS, Q5_K and Q6_K weights." >&2
     ;;
 */ggml-cpu/amx/mmq.cpp\ *)
     # One instruction of AMX, which several versions of GCC compile wrongly (tile_config.h says how).

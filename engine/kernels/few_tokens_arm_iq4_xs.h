@@ -1,4 +1,4 @@
-// IQ4_XS on ARM processors with dot products: what few_tokens_sgemm.h includes there. llama.cpp takes tokens one by one, adds up
+// IQ4_XS on ARM processors with dot products: what few_tokens_tiled.h includes there. llama.cpp takes tokens one by one, adds up
 // each sub-block across a register, and unpacks the weights anew for each token. Here a row is unpacked once for up to eight.
 //
 // Layout (ggml-common.h): superblocks of 256 columns; each 16 bytes of `qs` are a sub-block of 32, whose first half lies in the
@@ -13,8 +13,9 @@
 #include "ggml-common.h"
 #include "ggml-impl.h"
 #include "ggml-cpu-impl.h"
-#include "llamafile/sgemm.h"
+#include "quants.h"
 #include "simd-mappings.h"
+#include "tiled/tiled.h"
 
 #include <arm_neon.h>
 
@@ -125,22 +126,38 @@ struct iq4_xs {
 }  // namespace few_tokens
 }  // namespace
 
-extern "C" bool llamafile_sgemm_stock(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
-                                      const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
-                                      int Atype, int Btype, int Ctype);
+extern "C" {
 
-extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
-                                const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
-                                int Atype, int Btype, int Ctype) {
-    if (n > 1 && Atype == GGML_TYPE_IQ4_XS && Btype == GGML_TYPE_Q8_K && Ctype == GGML_TYPE_F32) {
-        few_tokens::multiply<few_tokens::iq4_xs>(params, m, n, k, A, lda, B, ldb, C, ldc);
-        return true;
+bool ggml_compute_forward_mul_mat_tiled_stock(const struct ggml_compute_params * params, struct ggml_tensor * dst);
+
+bool ggml_compute_forward_mul_mat_tiled(const struct ggml_compute_params * params, struct ggml_tensor * dst) {
+    const struct ggml_tensor *weights = dst->src[0], *inputs = dst->src[1];
+    if (weights->type != GGML_TYPE_IQ4_XS || inputs->type != GGML_TYPE_F32 || inputs->ne[1] < 2 || params->use_ref ||
+        inputs->nb[0] != sizeof(float)) {
+        return ggml_compute_forward_mul_mat_tiled_stock(params, dst);
     }
-    return llamafile_sgemm_stock(params, m, n, k, A, lda, B, ldb, C, ldc, Atype, Btype, Ctype);
+    const int64_t nb = weights->ne[0] / QK_K, count = inputs->ne[1], layers = inputs->ne[2];
+    block_q8_K * tokens = (block_q8_K *) params->wdata;  // which llama.cpp makes large enough for its own product
+    for (int64_t i = params->ith; i < count * layers * inputs->ne[3]; i += params->nth) {
+        const int64_t layer = i / count % layers, group = i / count / layers;
+        const char * from = (const char *) inputs->data + i % count * inputs->nb[1] + layer * inputs->nb[2];
+        quantize_row_q8_K((const float *) (from + group * inputs->nb[3]), tokens + i * nb, weights->ne[0]);
+    }
+    ggml_barrier(params->threadpool);
+    for (int64_t i = 0; i < layers * inputs->ne[3]; i++) {
+        const int64_t layer = i % layers, group = i / layers;
+        const char * rows = (const char *) weights->data + layer * weights->ne[2] / layers * weights->nb[2] +
+                            group * weights->ne[3] / inputs->ne[3] * weights->nb[3];
+        char * out = (char *) dst->data + layer * dst->nb[2] + group * dst->nb[3];
+        few_tokens::multiply<few_tokens::iq4_xs>(params, weights->ne[1], count, nb, rows, weights->nb[1] / sizeof(block_iq4_xs),
+                                                 tokens + i * count * nb, nb, out, dst->nb[1] / sizeof(float));
+    }
+    return true;
+}
 }
 
 // llama.cpp's own definition, which follows, gets this name.
-#define llamafile_sgemm llamafile_sgemm_stock
+#define ggml_compute_forward_mul_mat_tiled ggml_compute_forward_mul_mat_tiled_stock
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options

@@ -284,6 +284,4 @@ extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64
 #pragma GCC pop_options
 #endif
 
-#elif defined(__aarch64__)
-#include "few_tokens_arm_iq4_xs.h"
 #endif

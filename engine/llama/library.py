@@ -79,7 +79,7 @@ _OF_X86 = {
     "few_tokens_sgemm": b"llamafile_sgemm_stock",
     "few_tokens_tiled": b"ggml_compute_forward_mul_mat_tiled_stock",
 }
-_OF_ARM = {"few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock", "few_tokens_sgemm": b"llamafile_sgemm_stock"}
+_OF_ARM = {"few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock", "few_tokens_tiled": _OF_X86["few_tokens_tiled"]}
 KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
 
 

@@ -32,6 +32,9 @@ _MISSING = {
         "SpeedVerdict",
         "Not compared with plain decoding: the computer became much slower or faster during the answer.",
     ),
+    Missing.FEW_TOKENS: mark(
+        "SpeedVerdict", "Not compared with plain decoding: so few tokens say more about chance than about speed."
+    ),
     Missing.SHORT_PASSES: mark(
         "SpeedVerdict",
         "Not compared with plain decoding: its passes take only {cost} here, so the result would say more about "

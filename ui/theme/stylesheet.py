@@ -163,6 +163,7 @@ QToolButton#jump:focus { border: 2px solid $focus; padding: 3px 11px; }
 """
 
 _INPUTS = """
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit[kind="field"] { background: $raised;
   border: 1px solid $border_strong; border-radius: 6px; padding: 4px 8px; min-height: ${field}px;
   selection-background-color: $accent; selection-color: $on_accent; }

@@ -18,6 +18,7 @@ from engine.records import RunStats
 EVEN = (0.95, 1.05)
 TRUSTED_PASS_MS = 2.0  # passes of plain decoding beside which frames of the window are so large that they decide
 FEWEST_TOKENS = 64  # of several answers together: what fewer gave is as much chance as speed
+SHORT_ANSWER = 8  # tokens; of an answer of fewer, one stall of the machine decides
 JOINED_SHARE = 0.1  # of an answer's passes may be made for others, too, where it is compared with plain decoding
 SETTLED_S = 1.0  # of an answer in the making, whose few passes say nothing yet about its speed
 
@@ -31,7 +32,7 @@ class Missing(Enum):
     PLAIN_UNKNOWN = "plain unknown"  # what plain decoding costs was not measured yet
     BESIDE_OTHERS = "beside others"  # other answers had a part in its passes
     PLAIN_CHANGED = "plain changed"  # it was, but the machine became slower or faster during the answer
-    FEW_TOKENS = "few tokens"  # were compared, of several answers
+    FEW_TOKENS = "few tokens"  # were compared
     SHORT_PASSES = "short passes"
     NOTHING_ACCEPTED = "nothing accepted"  # faster, but not by drafting
 
@@ -84,6 +85,8 @@ def answer_verdict(stats: RunStats, *, live: bool = False) -> SpeedVerdict:
         return SpeedVerdict(missing=Missing.BESIDE_OTHERS)
     if stats.proposed and stats.plain_changed:
         return SpeedVerdict(missing=Missing.PLAIN_CHANGED)
+    if not live and stats.proposed and plain_s and 0 < stats.tokens < SHORT_ANSWER:
+        return SpeedVerdict(missing=Missing.FEW_TOKENS)
     return judge(
         tokens=stats.tokens,
         seconds=stats.generation_s,

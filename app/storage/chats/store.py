@@ -155,9 +155,7 @@ class ChatStore(ChatsFile):
             title = stored.title if stored else ""
             return StoredTurn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
 
-        turn = self.write(job)
-        self._answers.begin(turn.answer.id)
-        return turn
+        return self._begin(job)
 
     def begin_next(self, conversation_id: int, after: int) -> StoredTurn:
         """Store an empty answer below a message, the result of a tool, say: the chat goes on there.
@@ -175,9 +173,7 @@ class ChatStore(ChatsFile):
             answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
             return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
 
-        turn = self.write(job)
-        self._answers.begin(turn.answer.id)
-        return turn
+        return self._begin(job)
 
     def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
         """Store an empty answer as another version beside ``instead_of``, which stays.
@@ -194,6 +190,10 @@ class ChatStore(ChatsFile):
             answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
             return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
 
+        return self._begin(job)
+
+    def _begin(self, job: Callable[[sqlite3.Connection], StoredTurn]) -> StoredTurn:
+        """Store a turn, and follow its answer from now on."""
         turn = self.write(job)
         self._answers.begin(turn.answer.id)
         return turn

@@ -137,7 +137,7 @@ KEPT: list[mmap.mmap] = []
 
 @pytest.fixture(scope="module")
 def cpu() -> ctypes.CDLL:
-    return open_library("llamafile_sgemm_stock")
+    return open_library("ggml_compute_forward_mul_mat_tiled_stock" if IS_ARM else "llamafile_sgemm_stock")
 
 
 @pytest.fixture(scope="module")

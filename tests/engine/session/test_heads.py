@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from itertools import count, pairwise
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from scipy import stats
 
 from engine.decoding import tie_safe
 from engine.heads.loading import LoadedHead
-from engine.pacing.pass_trace import TracedPass
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -32,6 +28,7 @@ from tests.engine.heads.head_factory import (
     markov_qwen35,
 )
 from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load
+from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
 
 WITH_HEAD = (Mode.HEAD, Mode.AUTO)
 
@@ -193,42 +190,23 @@ def test_a_head_that_says_the_same_is_always_accepted(tmp_path: Path) -> None:
     session.close()
 
 
-class Chain:
+def chain_of(session: Session, temperature: float) -> Chain:
     """The distributions of a target whose next token depends on the last only, and of its head."""
-
-    def __init__(self, session: Session, temperature: float) -> None:
-        head = session._draft
-        assert isinstance(head, LoadedHead)
-        target = session._loaded().sequence
-        head.follow(on=False)
-        self.p = np.zeros((N_VOCAB, N_VOCAB))
-        self.q = np.zeros((N_VOCAB, N_VOCAB))
-        for token_id in range(N_VOCAB):
-            for sequence, found in ((target, self.p), (head.sequence, self.q)):
-                sequence.clear()
-                logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
-                weights = np.exp(logits - logits.max())
-                weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as the answers are asked to
-                found[token_id] = weights / weights.sum()
-        target.clear()
-        head.sequence.clear()
-
-    @property
-    def kept(self) -> NDArray[np.float64]:
-        """The chance that a token drawn by the head is kept, by the token before."""
-        return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
-
-    @property
-    def agreed(self) -> NDArray[np.float64]:
-        """The chance that both draw one token with the same Gumbel numbers, by the token before.
-
-        Token x is the first in both races with probability 1 / sum_y max(p_y / p_x, q_y / q_x).
-        """
-        found = np.zeros(N_VOCAB)
-        for last, (p, q) in enumerate(zip(self.p, self.q, strict=True)):
-            both = np.flatnonzero((p > 0.0) & (q > 0.0))
-            found[last] = sum(1.0 / np.maximum(p / p[x], q / q[x]).sum() for x in both)
-        return found
+    head = session._draft
+    assert isinstance(head, LoadedHead)
+    target = session._loaded().sequence
+    head.follow(on=False)
+    chain = Chain(np.zeros((N_VOCAB, N_VOCAB)), np.zeros((N_VOCAB, N_VOCAB)))
+    for token_id in range(N_VOCAB):
+        for sequence, found in ((target, chain.p), (head.sequence, chain.q)):
+            sequence.clear()
+            logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
+            weights = np.exp(logits - logits.max())
+            weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as the answers are asked to
+            found[token_id] = weights / weights.sum()
+    target.clear()
+    head.sequence.clear()
+    return chain
 
 
 @pytest.fixture
@@ -244,47 +222,7 @@ def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_tar
     tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = load(tmp_path, markov_qwen35(noise), n_ctx=1024)
-    chain = Chain(session, temperature)
-    kept = chain.agreed if seeded else chain.kept
-    after, passes, chances = Counter[tuple[int, int]](), list[TracedPass](), list[float]()
-    session.on_trace = passes.append
-    num_kept = 0
-    for seed in range(4):
-        passes.clear()
-        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
-        ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
-        after.update(pairwise(ids))
-        drafted = [one for one in passes if one.proposed and one.token > 0]
-        chances += [float(kept[ids[one.token - 1]]) for one in drafted]
-        num_kept += sum(one.accepted for one in drafted)
-    assert len(chances) > 500
-    expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
-    assert abs(num_kept - expected) < 4.0 * spread
-    assert expected < 0.97 * len(chances)
-    assert chi_square_p(after, chain.p) > 0.001
-    session.close()
-
-
-def chi_square_p(after: Counter[tuple[int, int]], p: NDArray[np.float64]) -> float:
-    """P value of the tokens after each token, in cells of which at least five are expected."""
-    statistic, freedom = 0.0, 0
-    for last in {one for one, _ in after}:
-        seen = np.array([after[last, following] for following in range(N_VOCAB)], dtype=np.float64)
-        wanted = p[last] * seen.sum()
-        order = np.argsort(-wanted)
-        cells: list[tuple[float, float]] = []
-        have = want = 0.0
-        for i in order:
-            have, want = have + seen[i], want + wanted[i]
-            if want >= 5.0:
-                cells.append((have, want))
-                have = want = 0.0
-        if not cells:
-            continue
-        cells[-1] = (cells[-1][0] + have, cells[-1][1] + want)
-        statistic += sum((one - other) ** 2 / other for one, other in cells)
-        freedom += len(cells) - 1
-    return float(stats.chi2.sf(statistic, freedom))
+    check_acceptance(session, chain_of(session, temperature), temperature, seeded=seeded)
 
 
 @pytest.mark.parametrize("seeded", [False, True])
@@ -296,12 +234,4 @@ def test_the_output_of_longer_drafts_is_the_targets(
     tmp_path: Path, mode: Mode, depth: int | None, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = load(tmp_path, markov_qwen35(0.5), n_ctx=1024)
-    chain, after, num_proposed = Chain(session, temperature), Counter[tuple[int, int]](), 0
-    for seed in range(4):
-        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
-        end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
-        after.update(pairwise(end.token_ids))
-        num_proposed += end.stats.proposed
-    assert num_proposed > 200 or mode is Mode.AUTO
-    assert chi_square_p(after, chain.p) > 0.001
-    session.close()
+    check_distribution(session, chain_of(session, temperature), temperature, mode, depth, seeded=seeded)

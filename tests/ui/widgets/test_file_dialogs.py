@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QProxyStyle, QStyle, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.settings.rows import ask_model_file
 from ui.widgets.file_dialogs import FOLDERS, ask_attachment_files, ask_export_file
+from ui.window.main_window import MainWindow
 
 
 @pytest.fixture(autouse=True)
@@ -58,4 +60,21 @@ def test_a_name_that_was_proposed_stays_and_a_folder_that_is_gone_is_passed_over
 def test_a_model_to_chat_with_is_a_file_and_no_role(parent: QWidget, what: str, title: str) -> None:
     dialog = ask_model_file(parent, what, lambda _path: None)
     assert dialog.windowTitle() == title
+    dialog.close()
+
+
+class WithIcons(QProxyStyle):
+    """As desktops have it whose buttons show pictures."""
+
+    def styleHint(self, hint: QStyle.StyleHint, *others: Any) -> int:  # noqa: N802, ANN401  (Qt calls it)
+        """One is asked about here."""
+        return 1 if hint is QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons else super().styleHint(hint, *others)
+
+
+def test_where_the_desktop_has_no_dialog_its_buttons_have_words_alone_as_all_others(window: MainWindow) -> None:
+    dialog = ask_export_file(window, "chats.json", lambda _path: None)
+    box = dialog.findChildren(QDialogButtonBox)[0]
+    style = WithIcons("fusion")
+    box.setStyle(style)
+    assert box.style().styleHint(QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons, None, box) == 0
     dialog.close()

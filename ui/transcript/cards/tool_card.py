@@ -51,7 +51,7 @@ _ICONS = {
     CallStatus.STOPPED: "square",
     CallStatus.UNKNOWN: "triangle-alert",
 }
-# What a person may say, as `app.tools.policy.Answer` has it.
+# What a person may say, as `app.tools.policy.Permission` has it.
 DECISIONS = (
     ("once", mark("ToolCard", "Allow once")),
     ("chat", mark("ToolCard", "Allow in this chat")),

@@ -38,6 +38,13 @@ def test_an_answer_that_has_just_begun_is_not_judged_yet() -> None:
     assert answer_verdict(young).speedup == pytest.approx(3.0 / 0.9)
 
 
+def test_of_an_answer_of_a_few_tokens_no_speed_is_told() -> None:
+    word = replace(ANSWER, tokens=5, passes=4, proposed=4, accepted=1, decode_s=0.4)
+    assert answer_verdict(word).missing is Missing.FEW_TOKENS
+    assert answer_verdict(replace(word, plain_ms=None)).missing is Missing.PLAIN_UNKNOWN
+    assert answer_verdict(replace(word, tokens=8)).speedup is not None
+
+
 def test_a_loss_needs_no_accepted_token() -> None:
     verdict = answer_verdict(replace(ANSWER, accepted=0, decode_s=6.0))
     assert verdict.speedup == pytest.approx(0.5)

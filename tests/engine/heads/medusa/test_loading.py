@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import count, pairwise
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,12 @@ from numpy.typing import NDArray
 from engine.decoding import tie_safe
 from engine.heads.medusa.loading import LoadedMedusa
 from engine.pacing.pass_trace import TracedPass
-from engine.records import EngineReady, LoadRequest, Mode, SamplingParams, Source
+from engine.records import EngineReady, LoadRequest, Mode, Source
 from engine.sandbox.head_probe import head_inspector
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, Tensor, tiny_llama
 from tests.engine.heads.head_sessions import agrees, answer, load, longer
+from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
 from tests.engine.heads.medusa.factory import (
     N_EMBD,
     markov_heads,
@@ -29,7 +29,6 @@ from tests.engine.heads.medusa.factory import (
     tokens_of,
     unit_embeddings,
 )
-from tests.engine.session.test_heads import chi_square_p
 from tests.long_form import LONG
 
 KEPT = np.arange(3, 260, 3, dtype=np.int32)
@@ -167,42 +166,27 @@ def test_heads_that_say_the_same_are_always_accepted(tmp_path: Path) -> None:
     session.close()
 
 
-class Chain:
+def chain_of(session: Session, noise_file: GgufFile, temperature: float) -> Chain:
     """The distributions of a target whose next token depends on the last only, and of its heads."""
-
-    def __init__(self, session: Session, noise_file: GgufFile, temperature: float) -> None:
-        target, head = session._loaded().sequence, session._draft
-        assert isinstance(head, LoadedMedusa)
-        ends = list(session._loaded().model.vocab.eog_ids)
-        number = head.weights.layout.n_vocab
-        embedding = values(unit_embeddings(markov_llama()), "token_embd.weight")
-        own = embedding @ values(noise_file, "output.weight").T
-        head.follow(on=False)
-        self.p, self.q = np.zeros((number, number)), np.zeros((number, number))
-        for token_id in range(number):
-            target.clear()
-            for logits, found in (
-                (target.forward([token_id], 1)[0].astype(np.float64), self.p),
-                (own[token_id], self.q),
-            ):
-                weights = np.exp((logits - logits.max()) / temperature)
-                weights[ends] = 0.0  # as the answers are asked to
-                found[token_id] = weights / weights.sum()
+    target, head = session._loaded().sequence, session._draft
+    assert isinstance(head, LoadedMedusa)
+    ends = list(session._loaded().model.vocab.eog_ids)
+    number = head.weights.layout.n_vocab
+    embedding = values(unit_embeddings(markov_llama()), "token_embd.weight")
+    own = embedding @ values(noise_file, "output.weight").T
+    head.follow(on=False)
+    chain = Chain(np.zeros((number, number)), np.zeros((number, number)))
+    for token_id in range(number):
         target.clear()
-
-    @property
-    def kept(self) -> NDArray[np.float64]:
-        """The chance that a token drawn by a head is kept, by the token before."""
-        return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
-
-    @property
-    def agreed(self) -> NDArray[np.float64]:
-        """The chance that both draw one token with the same Gumbel numbers, by the token before."""
-        found = np.zeros(len(self.p))
-        for last, (p, q) in enumerate(zip(self.p, self.q, strict=True)):
-            both = np.flatnonzero((p > 0.0) & (q > 0.0))
-            found[last] = sum(1.0 / np.maximum(p / p[x], q / q[x]).sum() for x in both)
-        return found
+        for logits, found in (
+            (target.forward([token_id], 1)[0].astype(np.float64), chain.p),
+            (own[token_id], chain.q),
+        ):
+            weights = np.exp((logits - logits.max()) / temperature)
+            weights[ends] = 0.0  # as the answers are asked to
+            found[token_id] = weights / weights.sum()
+    target.clear()
+    return chain
 
 
 @pytest.mark.parametrize("seeded", [False, True])
@@ -214,24 +198,8 @@ def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_tar
     monkeypatch.setattr("engine.sampling.sharpness.EXPONENTS", (1.0,))
     monkeypatch.setattr("engine.sampling.sharpness._POWERS", np.ones((1, 1)))
     session, _ready = markov(tmp_path, noise)
-    chain = Chain(session, markov_heads(unit_embeddings(markov_llama()), noise), temperature)
-    kept = chain.agreed if seeded else chain.kept
-    after, passes, chances, num_kept = Counter[tuple[int, int]](), list[TracedPass](), list[float](), 0
-    session.on_trace = passes.append
-    for seed in range(4):
-        passes.clear()
-        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
-        ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
-        after.update(pairwise(ids))
-        drafted = [one for one in passes if one.proposed and one.token > 1]
-        chances += [float(kept[ids[one.token - 1]]) for one in drafted]
-        num_kept += sum(one.accepted for one in drafted)
-    assert len(chances) > 500
-    expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
-    assert abs(num_kept - expected) < 4.0 * spread
-    assert expected < 0.97 * len(chances)
-    assert chi_square_p(after, chain.p) > 0.001
-    session.close()
+    chain = chain_of(session, markov_heads(unit_embeddings(markov_llama()), noise), temperature)
+    check_acceptance(session, chain, temperature, seeded=seeded, undrafted=1)
 
 
 @pytest.mark.parametrize("seeded", [False, True])
@@ -243,16 +211,8 @@ def test_the_output_of_longer_drafts_is_the_targets(
     tmp_path: Path, mode: Mode, depth: int | None, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = markov(tmp_path, 0.6)
-    chain = Chain(session, markov_heads(unit_embeddings(markov_llama()), 0.6), temperature)
-    after, num_proposed = Counter[tuple[int, int]](), 0
-    for seed in range(4):
-        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
-        end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
-        after.update(pairwise(end.token_ids))
-        num_proposed += end.stats.proposed
-    assert num_proposed > 200 or mode is Mode.AUTO
-    assert chi_square_p(after, chain.p) > 0.001
-    session.close()
+    chain = chain_of(session, markov_heads(unit_embeddings(markov_llama()), 0.6), temperature)
+    check_distribution(session, chain, temperature, mode, depth, seeded=seeded)
 
 
 # ---- refusals -------------------------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def test_how_often_heads_are_right_counts_where_those_before_were() -> None:
     assert found.when_sure(0.95) == (0.0, 0.0)
 
 
-def test_the_outlook_proposes_where_heads_are_sure() -> None:
+def test_the_forecast_proposes_where_heads_are_sure() -> None:
     curve = CostCurve({1: 10.0, 2: 14.0, 3: 30.0, 4: 30.0, 8: 60.0})
     sure = proposals([[0.97, 0.97]] * 5 + [[0.3, 0.3]] * 15, [[True, True]] * 5 + [[False, False]] * 15)
     found = best_speedup(curve, 0.1, sure)
@@ -165,6 +165,6 @@ def test_the_outlook_proposes_where_heads_are_sure() -> None:
     assert found.step_share == pytest.approx(0.01)
 
 
-def test_the_outlook_of_heads_that_are_never_right_is_a_loss() -> None:
+def test_the_forecast_of_heads_that_are_never_right_is_a_loss() -> None:
     found = best_speedup(CostCurve({1: 10.0, 2: 11.0}), 1.0, proposals([[0.5]] * 4, [[False]] * 4))
     assert (found.proposed, found.gain) == (0.0, pytest.approx(10.0 / 11.0))

@@ -1,0 +1,102 @@
+"""Answers of targets whose next token depends on the last only: how many drafts are kept, and which tokens come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from engine.pacing.pass_trace import TracedPass
+from engine.records import Mode, SamplingParams
+from engine.session.session import Session
+from tests.engine.heads.head_sessions import answer
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The distributions [n_vocab, n_vocab] of target and head, by the token before."""
+
+    p: NDArray[np.float64]
+    q: NDArray[np.float64]
+
+    @property
+    def kept(self) -> NDArray[np.float64]:
+        """The chance that a token drawn by the head is kept, by the token before."""
+        return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
+
+    @property
+    def agreed(self) -> NDArray[np.float64]:
+        """The chance that both draw one token with the same Gumbel numbers, by the token before.
+
+        Token x is the first in both races with probability 1 / sum_y max(p_y / p_x, q_y / q_x).
+        """
+        found = np.zeros(len(self.p))
+        for last, (p, q) in enumerate(zip(self.p, self.q, strict=True)):
+            both = np.flatnonzero((p > 0.0) & (q > 0.0))
+            found[last] = sum(1.0 / np.maximum(p / p[x], q / q[x]).sum() for x in both)
+        return found
+
+
+def check_acceptance(session: Session, chain: Chain, temperature: float, *, seeded: bool, undrafted: int = 0) -> None:
+    """Answers at depth 1 keep as many drafts as arithmetic says, and have the target's distribution.
+
+    Drafts of the first ``undrafted`` + 1 tokens do not count.
+    """
+    kept = chain.agreed if seeded else chain.kept
+    after, passes, chances, num_kept = Counter[tuple[int, int]](), list[TracedPass](), list[float](), 0
+    session.on_trace = passes.append
+    for seed in range(4):
+        passes.clear()
+        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
+        ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
+        after.update(pairwise(ids))
+        drafted = [one for one in passes if one.proposed and one.token > undrafted]
+        chances += [float(kept[ids[one.token - 1]]) for one in drafted]
+        num_kept += sum(one.accepted for one in drafted)
+    assert len(chances) > 500
+    expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
+    assert abs(num_kept - expected) < 4.0 * spread
+    assert expected < 0.97 * len(chances)
+    assert chi_square_p(after, chain.p) > 0.001
+    session.close()
+
+
+def check_distribution(
+    session: Session, chain: Chain, temperature: float, mode: Mode, depth: int | None, *, seeded: bool
+) -> None:
+    """Answers of longer drafts have the target's distribution."""
+    after, num_proposed = Counter[tuple[int, int]](), 0
+    for seed in range(4):
+        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
+        end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
+        after.update(pairwise(end.token_ids))
+        num_proposed += end.stats.proposed
+    assert num_proposed > 200 or mode is Mode.AUTO
+    assert chi_square_p(after, chain.p) > 0.001
+    session.close()
+
+
+def chi_square_p(after: Counter[tuple[int, int]], p: NDArray[np.float64]) -> float:
+    """P value of the tokens after each token, in cells of which at least five are expected."""
+    statistic, freedom = 0.0, 0
+    for last in {one for one, _ in after}:
+        seen = np.array([after[last, following] for following in range(len(p))], dtype=np.float64)
+        wanted = p[last] * seen.sum()
+        order = np.argsort(-wanted)
+        cells: list[tuple[float, float]] = []
+        have = want = 0.0
+        for i in order:
+            have, want = have + seen[i], want + wanted[i]
+            if want >= 5.0:
+                cells.append((have, want))
+                have = want = 0.0
+        if not cells:
+            continue
+        cells[-1] = (cells[-1][0] + have, cells[-1][1] + want)
+        statistic += sum((one - other) ** 2 / other for one, other in cells)
+        freedom += len(cells) - 1
+    return float(stats.chi2.sf(statistic, freedom))
