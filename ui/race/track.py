@@ -20,6 +20,7 @@ from app.domain.speed.races import (
     RaceSetup,
     main_verdict,
 )
+from app.domain.speed.verdict import SHORT_ANSWER
 from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
@@ -252,11 +253,12 @@ class RaceTrack(QWidget):
         return max(max(lengths, default=self._setup.max_tokens), longest, 1)
 
     def _show_live_ratios(self) -> None:
-        """Before a round is over, by the counters of this moment."""
+        """Before a round is over, by the counters of this moment: of lanes that have more than a few tokens."""
         choices = [lane.choice for lane in self.lanes]
         number = base_of(choices)
-        base = self.lanes[number].stats.tokens_per_second
-        speeds = [lane.stats.tokens_per_second for lane in self.lanes]
+        begun = [lane.stats.tokens >= SHORT_ANSWER for lane in self.lanes]
+        speeds = [lane.stats.tokens_per_second if far else None for lane, far in zip(self.lanes, begun, strict=True)]
+        base = speeds[number]
         ratios = [own / base if own and base else None for own in speeds]
         for lane, ratio in zip(self.lanes, ratios, strict=True):
             if ratio:
