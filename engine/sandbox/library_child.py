@@ -40,7 +40,7 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     graphics processors found is read from ``cache_dir``.
 
     Raises:
-        LibraryError: it cannot be loaded.
+        NativeLibraryError: it cannot be loaded.
     """
     from engine.gguf.head_files import EAGLE3, MTP  # noqa: PLC0415
     from engine.llama import library  # noqa: PLC0415  (loading it is what may fail)

@@ -241,9 +241,9 @@ def test_a_package_that_cannot_be_loaded_is_one_sentence(tmp_path: Path) -> None
     (tmp_path / "llama_cpp" / "__init__.py").touch()
     (tmp_path / "llama_cpp" / "llama_cpp.py").write_text("raise OSError('libllama.so: cannot open')")
     tell = (
-        "from engine.errors import LibraryError\n"
+        "from engine.errors import NativeLibraryError\n"
         "try:\n    import engine.llama.library\n"
-        "except LibraryError as error:\n    print(error.message)"
+        "except NativeLibraryError as error:\n    print(error.message)"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
     done = subprocess.run([sys.executable, "-c", tell], env=env, capture_output=True, text=True, check=True)
