@@ -290,7 +290,8 @@ class Batcher:
             if task.wish is None:  # it has its rows, which the next pass overwrites
                 self._go_on(task)
             task = one[0]
-            self._run([one])
+            if not task.waits:  # one before it may have taken its room, and with that what its sequence held
+                self._run([one])
 
     # ---- where answers share the cells of a cache -------------------------------------------------------------------
 

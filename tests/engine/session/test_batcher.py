@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from engine.errors import DecodeError
+from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import NOBODY, Rows
 from engine.llama.context import LlamaContext, PassPart
 from engine.session.batcher import LEAST_READ, Batcher
@@ -310,3 +310,51 @@ def test_joined_passes_of_the_target_are_told(place: Place) -> None:
     place.start(work(0), work(1))
     place.run()
     assert told == [4]
+
+
+@dataclass(eq=False)
+class CellSequence(ScriptedSequence):
+    """One of sequences that share so many cells; what it held can be kept elsewhere."""
+
+    beside: list[CellSequence] = field(default_factory=list)
+    num_cells: int = 80
+    begun_at: list[int] = field(default_factory=list)  # tokens that it held at each of its passes
+
+    def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
+        wanted = sum(len(part.ids) for part in parts)
+        if sum(one.num_past for one in self.beside) + wanted > self.num_cells:
+            raise CacheFullError("scripted")
+        for part in parts:
+            sequence = cast("CellSequence", part.sequence)
+            sequence.begun_at.append(sequence.num_past)
+        return super().forward_joined(parts)
+
+    def export(self) -> SimpleNamespace:
+        return SimpleNamespace(ids=range(self.num_past))
+
+    def adopt(self, kept: SimpleNamespace) -> bool:
+        self.num_past = len(kept.ids)
+        return True
+
+    def clear(self) -> None:
+        self.num_past = 0
+
+
+def test_who_gave_its_room_to_another_makes_no_pass_until_it_has_it_back(place: Place) -> None:
+    sequences = list[CellSequence]()
+    sequences += [CellSequence(1, i, place.passes, beside=sequences) for i in range(2)]
+    place.batcher.target = cast("LlamaContext", sequences[0])
+    place.batcher._sequences = {(1, i): cast("Any", one) for i, one in enumerate(sequences)}
+
+    def work(lane: int) -> Callable[[], None]:
+        def run() -> None:
+            for _ in range(45):  # at forty each the cache is full, for either of them
+                place.forward(sequences[lane], 1, 1)
+            if lane == 0:
+                sequences[0].clear()
+
+        return run
+
+    place.start(work(0), work(1))
+    place.run()
+    assert [one.begun_at for one in sequences] == [list(range(45))] * 2

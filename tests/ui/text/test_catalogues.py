@@ -220,7 +220,7 @@ def test_the_file_dialog_names_the_model_in_german(german: str, role: str, qtbot
     action.setEnabled(True)
     action.trigger()
     title = next(iter(window.findChildren(QFileDialog))).windowTitle()
-    assert title.endswith({"target": ": Zielmodell", "draft": ": Entwurfsmodell"}[role])
+    assert title == {"target": "GGUF-Datei öffnen", "draft": "GGUF-Datei öffnen: Entwurfsmodell"}[role]
 
 
 def test_qt_speaks_german_too(german: str) -> None:
