@@ -299,7 +299,9 @@ def report_loads(loads: Sequence[Load]) -> None:
     print("| clients | tokens/s, off | with drafts | ratio (rounds) | tokens per pass | drafted per pass |")
     print("|---:|---:|---:|---:|---:|---:|")
     for size in dict.fromkeys(one.clients for one in loads):
-        off, on = ([one for one in loads if one.clients == size and (one.mode == "off") is plain] for plain in (1, 0))
+        off, on = (
+            [one for one in loads if one.clients == size and (one.mode == "off") is plain] for plain in (True, False)
+        )
         ratios = [a.speed / b.speed for a, b in zip(on, off, strict=False)]
         if not ratios:
             continue
