@@ -134,10 +134,10 @@ class Pictures:
             self._app.settle()
         self.chat()
         self.marks()
-        self.side_by_side()
         self.race()
         self.settings()
         self.server()
+        self.side_by_side()  # it leaves other chats open
 
     def chat(self) -> None:
         """An edit of code."""

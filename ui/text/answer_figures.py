@@ -86,11 +86,12 @@ def missing_words(verdict: SpeedVerdict, plain_ms: float | None) -> str:
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
     """What the verdict on an answer rests on, or why there is none; and what it leaves out.
 
-    While an answer is made, ``live``, it is always the same sentence, so that nothing below it moves.
+    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves; but beside other answers,
+    which is told in as many lines.
     """
     basis = translate("SpeedVerdict", "Compared with plain decoding, as measured on this computer.")
     if live:
-        return basis
+        return missing_words(verdict, None) if verdict.missing is Missing.BESIDE_OTHERS else basis
     return f"{missing_words(verdict, stats.plain_ms) or basis} {draft_reading_words(stats)}".rstrip()
 
 

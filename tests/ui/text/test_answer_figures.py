@@ -146,3 +146,11 @@ def test_footer_shows_a_dash_for_a_speed_not_measured() -> None:
 @pytest.mark.parametrize("stats", [None, RunStats()])
 def test_no_footer_without_tokens(stats: RunStats | None) -> None:
     assert answer_figures.footer(stats) == ""
+
+
+def test_an_answer_in_the_making_beside_others_says_at_once_that_it_is_not_compared() -> None:
+    live = answer_verdict(replace(DRAFTED, joined_passes=DRAFTED.passes), live=True)
+    words = answer_figures.basis_words(live, DRAFTED, live=True)
+    assert words == "Not compared with plain decoding: other answers were made at the same time."
+    alone = answer_figures.basis_words(answer_verdict(DRAFTED, live=True), DRAFTED, live=True)
+    assert alone.startswith("Compared with plain decoding")
