@@ -162,6 +162,7 @@ class Pictures:
 
     def side_by_side(self) -> None:
         """Two chats that answer at the same time."""
+        self._window.show_chat()
         for text in SIDE_BY_SIDE:
             self._window.start_new_chat()
             self._app.settle()

@@ -86,8 +86,8 @@ def missing_words(verdict: SpeedVerdict, plain_ms: float | None) -> str:
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
     """What the verdict on an answer rests on, or why there is none; and what it leaves out.
 
-    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves; but beside other answers,
-    which is told in as many lines.
+    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves; beside other answers it
+    is another one, of as many lines.
     """
     basis = translate("SpeedVerdict", "Compared with plain decoding, as measured on this computer.")
     if live:
