@@ -1,4 +1,4 @@
-"""Composition: command line, settings, paths, logs, stored chats, controller. Knows both the engine and the window."""
+"""Composition: the window and the command line above, what needs neither in `app.core`."""
 
 from importlib import import_module
 

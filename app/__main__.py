@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from app.attachments import READER_FLAG
+from app.core.attachments import READER_FLAG
 from engine.process.helper import main as be_a_child
 from engine.sandbox.process import CHILD_FLAG, ENGINE_FLAG
 
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return be_the_engine()
     if words[:1] == [READER_FLAG]:
-        from app.attachments.pdf_child import main as read_a_pdf  # noqa: PLC0415
+        from app.core.attachments.pdf_child import main as read_a_pdf  # noqa: PLC0415
 
         return read_a_pdf(words[1:])
     if not words:

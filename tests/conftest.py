@@ -47,7 +47,7 @@ LONGEST = (
     "packaging/measure/test_measure.py",
     "packaging/measure/test_real.py",
     "engine/session/test_recurrent.py",
-    "app/hub/downloads/test_bad_networks.py",
+    "app/core/hub/downloads/test_bad_networks.py",
 )
 
 

@@ -26,58 +26,32 @@ SMALL_LINES = 60
 # What each room may import of the others, of Qt and of the window's three text libraries; a name stands for all below.
 QT_IN_APP = ("app/controllers/", "app/startup/")  # and who may import ui
 APP_MAY = {
-    "app.domain": {"app.domain"},
-    "app.storage": {"app.domain", "app.storage"},
-    "app.hub": {"app.domain", "app.storage", "app.hub"},
-    "app.remote": {"app.domain", "app.storage", "app.hub", "app.remote"},
-    "app.attachments": {"app.domain", "app.storage", "app.attachments"},
-    "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
-    "app.tools": {"app.domain", "app.storage", "app.tools"},
-    "app.server": {"app.domain", "app.storage", "app.hub", "app.tools", "app.server"},
-    "app.controllers": {
-        "app.domain",
-        "app.storage",
-        "app.hub",
-        "app.remote",
-        "app.attachments",
-        "app.benchmark",
-        "app.server",
-        "app.tools",
-        "app.controllers",
-    },
-    "app.cli": {
-        "app.domain",
-        "app.storage",
-        "app.hub",
-        "app.remote",
-        "app.attachments",
-        "app.benchmark",
-        "app.server",
-        "app.tools",
-        "app.cli",
-        "app.startup",
-    },
-    "app.startup": {
-        "app.domain",
-        "app.storage",
-        "app.hub",
-        "app.remote",
-        "app.attachments",
-        "app.benchmark",
-        "app.server",
-        "app.tools",
-        "app.controllers",
-        "app.startup",
-    },
-    "app": {"app.domain"},  # its own modules, such as app/logs.py
+    "app.core.domain": {"app.core.domain"},
+    "app.core.storage": {"app.core.domain", "app.core.storage"},
+    "app.core.hub": {"app.core.domain", "app.core.storage", "app.core.hub"},
+    "app.core.remote": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.remote"},
+    "app.core.attachments": {"app.core.domain", "app.core.storage", "app.core.attachments"},
+    "app.core.benchmark": {"app.core.domain", "app.core.storage", "app.core.benchmark"},
+    "app.core.tools": {"app.core.domain", "app.core.storage", "app.core.tools"},
+    "app.core.server": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.tools", "app.core.server"},
+    "app.core": {"app.core.domain"},  # its own modules, such as app/core/logs.py
+    "app.controllers": {"app.core", "app.controllers"},
+    "app.cli": {"app.core", "app.cli", "app.startup"},
+    "app.startup": {"app.core", "app.controllers", "app.startup"},
+    "app": set(),
 }
 START = "app/__main__.py"  # hands over to commands and helper processes
-APP_ROOT = {"app.paths", "app.logs", "app.__version__", "app._version"}  # for every room of app but the domain
-DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
+APP_ROOT = {
+    "app.core.paths",
+    "app.core.logs",
+    "app.__version__",
+    "app._version",
+}  # for every room of app but the domain
+DOMAIN_MAY = {"app.core.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
 WINDOW = {"ui", "PySide6", "shiboken6"}
 UI_MAY = {
     "ui",
-    "app.domain",
+    "app.core.domain",
     "engine.records",
     "engine.sentences",
     "PySide6",
@@ -88,17 +62,23 @@ UI_MAY = {
 } | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", *WINDOW}
 # Where sentences are English for good: a terminal, a report, an answer over HTTP, what a model is told.
-ENGLISH_ONLY = ("app/cli/", "app/benchmark/", "app/server/", "app/tools/built_in.py", "app/tools/calculator.py")
+ENGLISH_ONLY = (
+    "app/cli/",
+    "app/core/benchmark/",
+    "app/core/server/",
+    "app/core/tools/built_in.py",
+    "app/core/tools/calculator.py",
+)
 SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a mistake of ours
 USE_TESTS = "tests/"
 NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app
 DOORS = {  # the one place of each of these libraries
     "llama_cpp": "engine/llama/",
-    "keyring": "app/hub/tokens.py",
-    "starlette": "app/server/",
-    "uvicorn": "app/server/",
-    "mcp": "app/tools/mcp/",
-    "mcp_types": "app/tools/mcp/",
+    "keyring": "app/core/hub/tokens.py",
+    "starlette": "app/core/server/",
+    "uvicorn": "app/core/server/",
+    "mcp": "app/core/tools/mcp/",
+    "mcp_types": "app/core/tools/mcp/",
     "ziamath": "ui/formulas/formula.py",
 }
 LITERAL_IMPORTS = {"import_module", "__import__"}
@@ -179,12 +159,13 @@ def wrong_directions(root: Path) -> list[str]:
 
 def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
     """Imports against the directions between the rooms of app: domain <- storage, hub <- controllers <- startup."""
-    room = ".".join(place.split("/")[:-1][:2])
+    parts = place.split("/")[:-1]
+    room = ".".join(parts[: 3 if parts[1:2] == ["core"] else 2])
     if not place.startswith(QT_IN_APP) and within(name, WINDOW):
         yield f"{place}:{line} {room} may not import {name}"
-    elif room == "app.domain" and not within(name, DOMAIN_MAY):
-        yield f"{place}:{line} app.domain may not import {name}"
-    elif room not in APP_MAY and room != "app.domain":
+    elif room == "app.core.domain" and not within(name, DOMAIN_MAY):
+        yield f"{place}:{line} app.core.domain may not import {name}"
+    elif room not in APP_MAY and room != "app.core.domain":
         yield f"{place}:{line} {room} is no room that the rules know: say what it may import"
     elif place != START and name != "app" and within(name, {"app"}) and not within(name, APP_MAY[room] | APP_ROOT):
         yield f"{place}:{line} {room} may not import {name}"

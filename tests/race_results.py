@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneResult, LaneVerdict, RaceResult, RaceSetup
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneResult, LaneVerdict, RaceResult, RaceSetup
 from engine.records import Message, Mode, RunStats, Source, TokenSpan
 
 TEXT = "Water flows downhill. Water flows."

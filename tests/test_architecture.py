@@ -29,14 +29,17 @@ ALL_RULES: tuple[Rule, ...] = (
 )
 GOOD_TREE = {
     "app/__init__.py": '"""Composition. Knows both the engine and the window."""\n',
+    "app/core/__init__.py": '"""The app without a window."""\n',
     "app/controllers/__init__.py": '"""What a person does in the window."""\n',
     "app/controllers/chat.py": '"""Wires window and engine."""\nfrom PySide6.QtCore import QObject\nimport ui.view\n',
-    "app/domain/__init__.py": '"""Plain data and pure rules."""\n',
-    "app/domain/messages.py": '"""The messages of a chat."""\nfrom engine.records import Mode\n',
-    "app/hub/__init__.py": '"""The hub and the models."""\n',
-    "app/hub/client.py": '"""The one door to the hub."""\nimport huggingface_hub\nfrom app.domain import messages\n',
+    "app/core/domain/__init__.py": '"""Plain data and pure rules."""\n',
+    "app/core/domain/messages.py": '"""The messages of a chat."""\nfrom engine.records import Mode\n',
+    "app/core/hub/__init__.py": '"""The hub and the models."""\n',
+    "app/core/hub/client.py": '"""The one door to the hub."""\nimport huggingface_hub\n'
+    "from app.core.domain import messages\n",
     "ui/__init__.py": '"""Widgets. Knows no file and no engine call."""\n',
-    "ui/view.py": '"""Draws a message; no file."""\nfrom app.domain.messages import Mode\nfrom PySide6 import QtGui\n',
+    "ui/view.py": '"""Draws a message; no file."""\nfrom app.core.domain.messages import Mode\n'
+    "from PySide6 import QtGui\n",
     "engine/__init__.py": '"""The headless engine. Knows neither Qt nor the app."""\n',
     "engine/records.py": '"""Plain data that crosses the rooms."""\n',
     "engine/llama/__init__.py": '"""The only door to llama_cpp."""\n',
@@ -44,7 +47,8 @@ GOOD_TREE = {
     "tests/__init__.py": "",
     "tests/test_view.py": '"""How a message is drawn."""\nimport ui.view\nimport engine.records\n',
     "ARCHITECTURE.md": "- `app/`: brings all together\n- `app/controllers/`: wires the window\n"
-    "- `app/domain/`: plain data\n- `app/hub/`: the door to the hub\n"
+    "- `app/core/`: has no window\n"
+    "- `app/core/domain/`: plain data\n- `app/core/hub/`: the door to the hub\n"
     "- `ui/`: draws messages\n- `engine/`: plain data for all\n- `engine/llama/`: loaded models\n",
 }
 BESIDE = {  # what else must stand there for a rule to be broken
@@ -71,7 +75,9 @@ def test_the_tree_keeps_the_rule(rule: Rule) -> None:
 def test_the_tree_is_seen_at_all() -> None:
     places = {path.relative_to(ROOT).as_posix() for path in rules.python_files(ROOT)}
     assert {"engine/records.py", "ui/window/header.py", "app/__init__.py", "tests/test_architecture.py"} <= places
-    assert any(name.startswith("engine.records") for _, name in rules.imports(ROOT / "app" / "domain" / "messages.py"))
+    assert any(
+        name.startswith("engine.records") for _, name in rules.imports(ROOT / "app" / "core" / "domain" / "messages.py")
+    )
 
 
 @pytest.fixture
@@ -94,30 +100,50 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
         (
             rules.wrong_directions,
             "engine/a.py",
-            "def f():\n    from app import paths",
-            "engine may not import app.paths",
+            "def f():\n    from app.core import paths",
+            "engine may not import app.core.paths",
         ),
         (rules.wrong_directions, "engine/a.py", "__import__('ui.view')", "engine may not import ui.view"),
         (rules.wrong_directions, "ui/a.py", "from engine import session", "ui may not import engine.session"),
         (rules.wrong_directions, "ui/a.py", "import engine.records_of_old", "ui may not import engine.records_of_old"),
-        (rules.wrong_directions, "ui/a.py", "import app.paths", "ui may not import app.paths"),
+        (rules.wrong_directions, "ui/a.py", "import app.core.paths", "ui may not import app.core.paths"),
         (rules.wrong_directions, "ui/a.py", "import numpy", "ui may not import numpy"),
-        (rules.wrong_directions, "app/domain/a.py", "import numpy", "app.domain may not import numpy"),
-        (rules.wrong_directions, "app/domain/a.py", "import app.hub.client", "app.domain may not import app.hub"),
+        (rules.wrong_directions, "app/core/domain/a.py", "import numpy", "app.core.domain may not import numpy"),
         (
             rules.wrong_directions,
-            "app/hub/a.py",
-            "import app.controllers.chat",
-            "app.hub may not import app.controllers",
+            "app/core/domain/a.py",
+            "import app.core.hub.client",
+            "app.core.domain may not import app.core.hub",
         ),
-        (rules.wrong_directions, "app/hub/a.py", "import ui.view", "app.hub may not import ui.view"),
-        (rules.wrong_directions, "app/server/a.py", "import app.cli.run", "app.server may not import app.cli"),
-        (rules.wrong_directions, "app/server/a.py", "import PySide6", "app.server may not import PySide6"),
+        (
+            rules.wrong_directions,
+            "app/core/hub/a.py",
+            "import app.controllers.chat",
+            "app.core.hub may not import app.controllers",
+        ),
+        (rules.wrong_directions, "app/core/hub/a.py", "import ui.view", "app.core.hub may not import ui.view"),
+        (
+            rules.wrong_directions,
+            "app/core/server/a.py",
+            "import app.cli.run",
+            "app.core.server may not import app.cli",
+        ),
+        (rules.wrong_directions, "app/core/server/a.py", "import PySide6", "app.core.server may not import PySide6"),
         (rules.wrong_directions, "app/cli/a.py", "from PySide6 import QtCore", "app.cli may not import PySide6"),
-        (rules.wrong_directions, "app/storage/a.py", "import PySide6", "app.storage may not import PySide6"),
-        (rules.wrong_directions, "app/storage/a.py", "import ui.view", "app.storage may not import ui"),
-        (rules.wrong_directions, "app/storage/a.py", "import app.hub.client", "app.storage may not import app.hub"),
-        (rules.wrong_directions, "app/attachments/a.py", "import ui.view", "app.attachments may not import ui"),
+        (rules.wrong_directions, "app/core/storage/a.py", "import PySide6", "app.core.storage may not import PySide6"),
+        (rules.wrong_directions, "app/core/storage/a.py", "import ui.view", "app.core.storage may not import ui"),
+        (
+            rules.wrong_directions,
+            "app/core/storage/a.py",
+            "import app.core.hub.client",
+            "app.core.storage may not import app.core.hub",
+        ),
+        (
+            rules.wrong_directions,
+            "app/core/attachments/a.py",
+            "import ui.view",
+            "app.core.attachments may not import ui",
+        ),
         (rules.wrong_directions, "app/startup/a.py", "import app.cli.run", "app.startup may not import app.cli"),
         (
             rules.wrong_directions,
@@ -125,7 +151,12 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
             "import app.startup.window",
             "app.controllers may not import app.startup",
         ),
-        (rules.wrong_directions, "app/paths.py", "import app.hub.client", "app may not import app.hub"),
+        (
+            rules.wrong_directions,
+            "app/core/paths.py",
+            "import app.core.hub.client",
+            "app.core may not import app.core.hub",
+        ),
         (rules.wrong_directions, "app/new/a.py", "import json", "app.new is no room that the rules know"),
         (rules.imports_of_tests, "engine/a.py", "import tests.fakes", "may import tests.fakes"),
         (rules.imports_of_tests, "packaging/measure/a.py", "from tests import fakes", "may import tests.fakes"),
@@ -135,14 +166,14 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
         (rules.wrong_doors, "app/a.py", "import importlib\nimportlib.import_module('llama_cpp')", "engine/llama/ only"),
         (
             rules.wrong_doors,
-            "app/attachments/a.py",
+            "app/core/attachments/a.py",
             "from PySide6.QtCore import QObject",
             "app/controllers/ and app/startup/ only",
         ),
         (rules.wrong_doors, "app/a.py", "from huggingface_hub import HfApi", "one file of app only"),
-        (rules.wrong_doors, "app/a.py", "def f():\n    import keyring.errors", "app/hub/tokens.py only"),
-        (rules.wrong_doors, "app/cli/a.py", "import uvicorn", "app/server/ only"),
-        (rules.wrong_doors, "app/tools/a.py", "from mcp.client import session", "app/tools/mcp/ only"),
+        (rules.wrong_doors, "app/a.py", "def f():\n    import keyring.errors", "app/core/hub/tokens.py only"),
+        (rules.wrong_doors, "app/cli/a.py", "import uvicorn", "app/core/server/ only"),
+        (rules.wrong_doors, "app/core/tools/a.py", "from mcp.client import session", "app/core/tools/mcp/ only"),
         (rules.wrong_doors, "ui/a.py", "def f():\n    import ziamath", "ui/formulas/formula.py only"),
         (
             rules.english_f_strings,

@@ -98,7 +98,7 @@ def test_the_command_runs_from_any_folder(paceline: Paceline) -> None:
 
 def test_the_installed_program_uses_its_own_code_and_finds_its_assets(environment: Path, tmp_path: Path) -> None:
     code = (
-        "import app, app.paths; folder = app.paths.assets_dir(); print(app.__file__); print(folder);"
+        "import app, app.core.paths; folder = app.core.paths.assets_dir(); print(app.__file__); print(folder);"
         "print(*(p.relative_to(folder.parent).as_posix() for p in folder.rglob('*') if p.is_file()), sep='\\n')"
     )
     result = call(environment / "python", "-c", code, cwd=tmp_path)
@@ -111,7 +111,9 @@ def test_the_installed_program_uses_its_own_code_and_finds_its_assets(environmen
 
 @pytest.mark.skipif(not any(MODELS.glob("*.gguf")), reason="the built-in pair is not in this checkout")
 def test_the_built_in_pair_works_where_it_is_installed(paceline: Paceline, environment: Path) -> None:
-    where = call(environment / "python", "-c", "import app.paths; print(app.paths.assets_dir())", cwd=environment)
+    where = call(
+        environment / "python", "-c", "import app.core.paths; print(app.core.paths.assets_dir())", cwd=environment
+    )
     models = Path(where.stdout.strip()) / "models"
     result = paceline("check", models / "paceline-tiny-target.gguf", models / "paceline-tiny-draft.gguf")
     assert result.returncode == 0, result.stderr

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {"jinja2": (3, 1, 6), "huggingface-hub": (1, 26), "PySide6-Essentials": (6, 10, 1)}
 # One local socket of the person's own: a second start asks the first window to come forward. Then `paceline serve`, and
 # the way back of a sign-in to a server of tools, which the person has begun: 127.0.0.1, for as long as that takes.
-LISTENERS = {"app/startup/single_instance.py", "app/server/listening.py", "app/tools/mcp/sign_in.py"}
+LISTENERS = {"app/startup/single_instance.py", "app/core/server/listening.py", "app/core/tools/mcp/sign_in.py"}
 
 
 def numbers(version: str) -> tuple[int, ...]:

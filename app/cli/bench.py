@@ -16,15 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from app.benchmark.facts import facts_in_common, program_facts
-from app.benchmark.journal import Journal
-from app.benchmark.markdown import as_markdown, tables
-from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.peers.opening import PeerRequest, open_peers, read_peer_requests
-from app.benchmark.prompts import BenchmarkPrompt, distinct, prompt_files, read_prompts
-from app.benchmark.report import Report, make_report
-from app.benchmark.runner import BenchmarkPlan, Runner
-from app.benchmark.runs import BenchmarkRun, Variant
 from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
@@ -36,10 +27,19 @@ from app.cli.output import (
     write_reports,
 )
 from app.cli.run import load_request, open_session
-from app.domain.errors import PeerError
-from app.domain.speed.races import UNTIL_MINUTES
-from app.hub.errors import LibraryError
-from app.paths import assets_dir
+from app.core.benchmark.facts import facts_in_common, program_facts
+from app.core.benchmark.journal import Journal
+from app.core.benchmark.markdown import as_markdown, tables
+from app.core.benchmark.own_engine import OwnEngine, make_variants
+from app.core.benchmark.peers.opening import PeerRequest, open_peers, read_peer_requests
+from app.core.benchmark.prompts import BenchmarkPrompt, distinct, prompt_files, read_prompts
+from app.core.benchmark.report import Report, make_report
+from app.core.benchmark.runner import BenchmarkPlan, Runner
+from app.core.benchmark.runs import BenchmarkRun, Variant
+from app.core.domain.errors import PeerError
+from app.core.domain.speed.races import UNTIL_MINUTES
+from app.core.hub.errors import LibraryError
+from app.core.paths import assets_dir
 from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.pacing.draft_length import choose_draft_length

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from app.cli.output import counted, fail, stream_beside
 from app.cli.stored_chats import with_chats
-from app.domain.errors import ChatsImportError, StorageFullError
-from app.storage.chats.store import ChatStore
-from app.storage.exchange.transfer import export_chats, import_chats
+from app.core.domain.errors import ChatsImportError, StorageFullError
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.exchange.transfer import export_chats, import_chats
 
 STDOUT = "-"
 MAKE_SPACE = "Make some space and do it again; what is here already is not imported twice."

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from app.cli.models.output import size_words
 from app.cli.output import fail_with
-from app.domain.speed.speed_forecast import SpeedForecast
-from app.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
-from app.hub.remote_header import read_local_header
-from app.paths import find_paths
-from app.storage.pair_speeds import PairSpeeds
+from app.core.domain.speed.speed_forecast import SpeedForecast
+from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
+from app.core.hub.remote_header import read_local_header
+from app.core.paths import find_paths
+from app.core.storage.pair_speeds import PairSpeeds
 from engine.drafters.translation.comparison import find_template_difference, find_translation, speaks_words
 from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES

@@ -12,18 +12,18 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from app.benchmark.opened_lanes import OpenLane, open_beside
-from app.benchmark.own_engine import make_variants
-from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded
-from app.benchmark.race_report import aligned, judge
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, counted, fail_with, figures, notify
 from app.cli.race import LaneLines
 from app.cli.run import open_session
-from app.domain.errors import AppError
-from app.hub.downloads.first_model import SMALL, find_in_library
-from app.hub.opening import open_library
-from app.paths import builtin_draft, builtin_target, find_paths
+from app.core.benchmark.opened_lanes import OpenLane, open_beside
+from app.core.benchmark.own_engine import make_variants
+from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded
+from app.core.benchmark.race_report import aligned, judge
+from app.core.domain.errors import AppError
+from app.core.hub.downloads.first_model import SMALL, find_in_library
+from app.core.hub.opening import open_library
+from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, TextChunk
 from engine.session.session import Session

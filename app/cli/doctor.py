@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.terminal_stream import Style, write_styled
-from app.logs import redact
-from app.paths import find_paths
+from app.core.logs import redact
+from app.core.paths import find_paths
 from app.startup.doctor import Finding, Level, examine
 
 _MARKS = {Level.FINE: "ok", Level.NOTE: "note", Level.FAULT: "FAULT"}
@@ -41,7 +41,7 @@ def command(options: argparse.Namespace) -> int:
 
 def updates() -> Finding:
     """Whether there is a newer version; that nobody answers is a note, not a fault."""
-    from app.hub.updates import UpdatesError, newest_release  # noqa: PLC0415  (brings the network's library)
+    from app.core.hub.updates import UpdatesError, newest_release  # noqa: PLC0415  (brings the network's library)
 
     try:
         release = newest_release()

@@ -12,14 +12,14 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, fail, notify
 from app.cli.run import make_request, refusal, show_events
-from app.domain.engines import RemoteModel
-from app.domain.errors import AppError
-from app.remote.answer import RemoteAnswer
-from app.remote.client import RemoteClient, check_plain, key_store, normal_url
-from app.remote.errors import EngineRefusedError, ModelGoneError
-from app.remote.fitting import FittingAnswer
-from app.remote.identity import ask
-from app.remote.thinking import WayToThink, ways_to_think
+from app.core.domain.engines import RemoteModel
+from app.core.domain.errors import AppError
+from app.core.remote.answer import RemoteAnswer
+from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
+from app.core.remote.errors import EngineRefusedError, ModelGoneError
+from app.core.remote.fitting import FittingAnswer
+from app.core.remote.identity import ask
+from app.core.remote.thinking import WayToThink, ways_to_think
 from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said

@@ -9,17 +9,17 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.prompts import BenchmarkPrompt
-from app.benchmark.ratios import Ratio, ratio_of
-from app.benchmark.runner import BenchmarkPlan, Runner
-from app.benchmark.runs import AUTO, PLAIN, Variant
 from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, notify
 from app.cli.run import open_session
-from app.domain.errors import AppError
-from app.hub.opening import open_library
-from app.paths import find_paths
-from app.storage.exchange.plain_texts import texts_in
+from app.core.benchmark.own_engine import OwnEngine, make_variants
+from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.ratios import Ratio, ratio_of
+from app.core.benchmark.runner import BenchmarkPlan, Runner
+from app.core.benchmark.runs import AUTO, PLAIN, Variant
+from app.core.domain.errors import AppError
+from app.core.hub.opening import open_library
+from app.core.paths import find_paths
+from app.core.storage.exchange.plain_texts import texts_in
 from engine.errors import EngineError, ToolError
 from engine.heads.training.run import USUAL_TOKENS, Readings, measured_speed_forecast, read_texts
 from engine.heads.training.samples import HELD_OUT

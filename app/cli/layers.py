@@ -9,13 +9,13 @@ import argparse
 from pathlib import Path
 
 from app.cli.output import warn
-from app.domain.engines import remote_path
-from app.domain.errors import PresetError
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import LAYERED_KEYS
-from app.paths import builtin_target, find_paths
-from app.storage.model_settings import ModelSettings, model_settings_file
-from app.storage.presets import Presets, presets_file
+from app.core.domain.engines import remote_path
+from app.core.domain.errors import PresetError
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import LAYERED_KEYS
+from app.core.paths import builtin_target, find_paths
+from app.core.storage.model_settings import ModelSettings, model_settings_file
+from app.core.storage.presets import Presets, presets_file
 from engine.errors import EngineError
 from engine.gguf.head_files import has_next_token_layers
 from engine.gguf.header import read_header

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from app.cli.output import notify
-from app.domain.devices import MOST_PARTS
+from app.core.domain.devices import MOST_PARTS
 from engine.records import HYBRID, Mode
 
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
@@ -95,7 +95,7 @@ def minutes(text: str) -> float:
 
 def origin(text: str) -> str:
     """A site whose pages may ask."""
-    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+    from app.core.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
 
     try:
         return origin_of(text)
@@ -105,7 +105,7 @@ def origin(text: str) -> str:
 
 def host(text: str) -> str:
     """A name that the server goes by."""
-    from app.domain.local_server import host_name  # noqa: PLC0415
+    from app.core.domain.local_server import host_name  # noqa: PLC0415
 
     try:
         return host_name(text)

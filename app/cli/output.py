@@ -12,7 +12,7 @@ from typing import TextIO, cast
 
 from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
-from app.domain.speed.verdict import answer_verdict
+from app.core.domain.speed.verdict import answer_verdict
 from engine.errors import EngineError
 from engine.records import Finished, FinishReason, Mode, Problem, RunStats, Source
 

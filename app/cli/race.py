@@ -15,19 +15,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TextIO
 
-from app.benchmark.lanes import read_lanes, settle_memory, uses_draft
-from app.benchmark.markdown import figure, percent
-from app.benchmark.opened_lanes import OpenLane, logit_gap_of, open_beside
-from app.benchmark.race import (
-    Lane,
-    LaneFailedError,
-    Race,
-    RacePlan,
-    RoundEnded,
-    SliceEnded,
-)
-from app.benchmark.race_report import RaceVerdict, aligned, decoding_settings, judge, make_race_report
-from app.benchmark.runs import BenchmarkRun, Variant
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
@@ -44,8 +31,21 @@ from app.cli.output import (
 from app.cli.run import load_request, make_request, open_session
 from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import problem_for_terminal
-from app.domain.errors import AppError
-from app.domain.speed.races import UNTIL_MINUTES
+from app.core.benchmark.lanes import read_lanes, settle_memory, uses_draft
+from app.core.benchmark.markdown import figure, percent
+from app.core.benchmark.opened_lanes import OpenLane, logit_gap_of, open_beside
+from app.core.benchmark.race import (
+    Lane,
+    LaneFailedError,
+    Race,
+    RacePlan,
+    RoundEnded,
+    SliceEnded,
+)
+from app.core.benchmark.race_report import RaceVerdict, aligned, decoding_settings, judge, make_race_report
+from app.core.benchmark.runs import BenchmarkRun, Variant
+from app.core.domain.errors import AppError
+from app.core.domain.speed.races import UNTIL_MINUTES
 from engine.errors import DraftRefusedError, EngineError
 from engine.llama.library import library_notices
 from engine.records import ChatRequest, LoadRequest, Mode, Problem, RunStats

@@ -16,20 +16,20 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from app.attachments.reading import MAX_CHARS, read_attachment
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
 from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, tools_of
-from app.domain.attachments import Attachment
-from app.domain.devices import device_names, written_placement
-from app.domain.errors import AppError
-from app.domain.framing import with_attachments
-from app.domain.template_variables import read_variables
-from app.domain.text_decoding import utf_text
-from app.paths import builtin_draft, builtin_target, find_paths
+from app.core.attachments.reading import MAX_CHARS, read_attachment
+from app.core.domain.attachments import Attachment
+from app.core.domain.devices import device_names, written_placement
+from app.core.domain.errors import AppError
+from app.core.domain.framing import with_attachments
+from app.core.domain.template_variables import read_variables
+from app.core.domain.text_decoding import utf_text
+from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError, PacelineError, SettingError, SideFileError
 from engine.grammar.json_schema import grammar_of
 from engine.llama.last_words import say_last_words

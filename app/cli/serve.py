@@ -16,19 +16,19 @@ from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, notify
 from app.cli.run import decoding_defaults, load_models, load_request, open_session
-from app.domain.errors import AppError
-from app.hub.opening import open_library
-from app.logs import RedactingFormatter
-from app.paths import find_paths
-from app.server.access import AllowedHosts, is_loopback
-from app.server.api_key import find_key
-from app.server.application import make_application
-from app.server.library import LoadableModel, ModelSwitch, UnloadTimer
-from app.server.listening import HttpServer, address_of, bind, ended_by_signals
-from app.server.metrics import Metrics
-from app.server.pictures import PictureSource
-from app.server.protocol import ServedModel
-from app.server.scheduler import Scheduler
+from app.core.domain.errors import AppError
+from app.core.hub.opening import open_library
+from app.core.logs import RedactingFormatter
+from app.core.paths import find_paths
+from app.core.server.access import AllowedHosts, is_loopback
+from app.core.server.api_key import find_key
+from app.core.server.application import make_application
+from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer
+from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
+from app.core.server.metrics import Metrics
+from app.core.server.pictures import PictureSource
+from app.core.server.protocol import ServedModel
+from app.core.server.scheduler import Scheduler
 from engine.embeddings import EmbeddingModel, Pooling
 from engine.errors import EngineError
 from engine.llama.library import library_notices
@@ -141,7 +141,7 @@ def _load_request(options: argparse.Namespace) -> LoadRequest:
 
 
 class LibraryModels:
-    """Implements `app.server.library.ModelLibrary`, with the options of the command for each model."""
+    """Implements `app.core.server.library.ModelLibrary`, with the options of the command for each model."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         """``options`` as they were given, before anything was filled in."""

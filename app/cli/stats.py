@@ -9,11 +9,11 @@ from pathlib import Path
 
 from app.cli.output import stream_beside
 from app.cli.stored_chats import with_chats
-from app.domain.errors import StatisticsExportError
-from app.domain.speed.verdict import sums_verdict
-from app.domain.sums import PairSums, Sums, total
-from app.storage.chats.store import ChatStore
-from app.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, write_file
+from app.core.domain.errors import StatisticsExportError
+from app.core.domain.speed.verdict import sums_verdict
+from app.core.domain.sums import PairSums, Sums, total
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, write_file
 
 TIMES = ("p50 ms", "p95 ms", "p99 ms")  # between tokens
 HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain", *TIMES)

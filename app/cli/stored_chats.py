@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.cli.output import fail
-from app.domain.errors import AppError
-from app.paths import find_paths
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
+from app.core.domain.errors import AppError
+from app.core.paths import find_paths
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
 
 
 def with_chats(work: Callable[[ChatStore], int], *, only_reads: bool) -> int:

@@ -16,21 +16,31 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, figures, notify, run_as_dict, warn
 from app.cli.terminal_stream import Style, write_styled
-from app.domain.allowed_tools import AllowedTool, read_allowed_tools
-from app.hub.tokens import tool_server_secret
-from app.paths import find_paths
-from app.storage.pictures import PictureCache
-from app.storage.settings_file import read_settings
-from app.tools.answer_parts import Thought
-from app.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
-from app.tools.errors import ToolFileError
-from app.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
-from app.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
-from app.tools.mcp.provider import McpTools
-from app.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
-from app.tools.policy import Permission as Said
-from app.tools.providers import Providers
-from app.tools.turn import MAX_STEPS, RESULT_CHARS, Ask, Call, Generate, LoopEnding, LoopFinished, ToolLoop, parts_of
+from app.core.domain.allowed_tools import AllowedTool, read_allowed_tools
+from app.core.hub.tokens import tool_server_secret
+from app.core.paths import find_paths
+from app.core.storage.pictures import PictureCache
+from app.core.storage.settings_file import read_settings
+from app.core.tools.answer_parts import Thought
+from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
+from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
+from app.core.tools.mcp.provider import McpTools
+from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
+from app.core.tools.policy import Permission as Said
+from app.core.tools.providers import Providers
+from app.core.tools.turn import (
+    MAX_STEPS,
+    RESULT_CHARS,
+    Ask,
+    Call,
+    Generate,
+    LoopEnding,
+    LoopFinished,
+    ToolLoop,
+    parts_of,
+)
 from engine.errors import SettingError
 from engine.records import ChatRequest, FinishReason, ModelInfo, TextChunk
 from engine.records import Finished as AnswerFinished

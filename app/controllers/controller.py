@@ -33,14 +33,14 @@ from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
 from app.controllers.window.updates import UpdatesController
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer
-from app.domain.settings.table import RELOAD_KEYS
-from app.domain.speed.races import RaceEnded
-from app.hub.addresses import find_endpoint
-from app.hub.errors import HubError
-from app.paths import builtin_target
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.table import RELOAD_KEYS
+from app.core.domain.speed.races import RaceEnded
+from app.core.hub.addresses import find_endpoint
+from app.core.hub.errors import HubError
+from app.core.paths import builtin_target
 from engine.records import (
     AnswerEvent,
     EngineEnded,

@@ -14,7 +14,7 @@ from itertools import groupby
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from app.controllers.event_throttle import EventThrottle
-from app.domain.speed.races import LaneText
+from app.core.domain.speed.races import LaneText
 from engine.process.channel import SWITCH_S
 from engine.records import Event, LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk
 from engine.requests import Engine, OnEvent

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.controllers.engine_bridge import MakeWorker
-from app.domain.engines import is_remote
-from app.domain.lazy import Lazy
+from app.core.domain.engines import is_remote
+from app.core.domain.lazy import Lazy
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -31,7 +31,7 @@ from engine.records import (
 from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure
 
 if TYPE_CHECKING:  # a start waits for no engine of others
-    from app.remote.worker import RemoteWorker
+    from app.core.remote.worker import RemoteWorker
 
 log = logging.getLogger(__name__)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.domain.devices import device_names, written_placement
-from app.domain.engines import is_remote
-from app.domain.settings.values import Settings
-from app.paths import Paths, builtin_draft, builtin_target
+from app.core.domain.devices import device_names, written_placement
+from app.core.domain.engines import is_remote
+from app.core.domain.settings.values import Settings
+from app.core.paths import Paths, builtin_draft, builtin_target
 from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from app.controllers.settings_keeper import SettingsKeeper
-from app.domain.errors import StorageError
-from app.domain.requests import Decode
-from app.paths import Paths
-from app.remote.engines import Engines
-from app.storage.chats.store import ChatStore
-from app.storage.pictures import PictureCache
+from app.core.domain.errors import StorageError
+from app.core.domain.requests import Decode
+from app.core.paths import Paths
+from app.core.remote.engines import Engines
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.pictures import PictureCache
 from engine.requests import Engine
 from ui.window.main_window import MainWindow
 

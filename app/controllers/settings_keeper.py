@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.values import Settings
-from app.storage.settings_file import settings_document, settings_file
-from app.storage.toml_file import DocumentSaver
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.values import Settings
+from app.core.storage.settings_file import settings_document, settings_file
+from app.core.storage.toml_file import DocumentSaver
 from engine.records import Problem
 
 

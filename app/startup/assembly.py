@@ -15,9 +15,9 @@ from app.controllers.engine_router import EngineRouter
 from app.controllers.parts import Parts
 from app.controllers.reports import ThreadReports
 from app.controllers.settings_keeper import SettingsKeeper
-from app.logs import RedactingFormatter
-from app.paths import Paths, builtin_target
-from app.remote.engines import Engines
+from app.core.logs import RedactingFormatter
+from app.core.paths import Paths, builtin_target
+from app.core.remote.engines import Engines
 from app.startup.tasks import TASKS, Startup, run_tasks
 from engine.process.client import EngineClient
 from engine.records import Event, Problem
@@ -28,7 +28,7 @@ from ui.widgets.first_paint import FirstPaint
 from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from app.remote.worker import RemoteWorker
+    from app.core.remote.worker import RemoteWorker
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWor
 
 
 def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> RemoteWorker:
-    from app.remote.worker import RemoteWorker  # noqa: PLC0415  (a start waits for no engine of others)
+    from app.core.remote.worker import RemoteWorker  # noqa: PLC0415  (a start waits for no engine of others)
 
     return RemoteWorker(on_event, lambda: engines)
 

@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 
 import app
-from app.paths import Paths, builtin_draft, builtin_target
+from app.core.paths import Paths, builtin_draft, builtin_target
 from app.startup.display import PACKAGES, has_display, missing_library
 from engine.sandbox.library_child import ask_library
 

@@ -9,11 +9,11 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.settings.values import Settings
-from app.paths import Paths, make_folders
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
-from app.storage.settings_file import read_settings
+from app.core.domain.settings.values import Settings
+from app.core.paths import Paths, make_folders
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.settings_file import read_settings
 from engine.records import Problem
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.controllers.reports import ThreadReports
 from app.controllers.window.garbage import GarbageController
-from app.logs import Logs
-from app.paths import assets_dir, find_paths
+from app.core.logs import Logs
+from app.core.paths import assets_dir, find_paths
 from app.startup.single_instance import SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
@@ -82,7 +82,7 @@ def _run(
     file: str,
 ) -> int:
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
-    from app.domain.settings.table import FIELDS  # noqa: PLC0415
+    from app.core.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
     from ui.text.catalogues import install_language  # noqa: PLC0415
     from ui.window.main_window import MainWindow  # noqa: PLC0415

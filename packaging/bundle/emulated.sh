@@ -31,7 +31,7 @@ for cpu in "$@"; do
     chmod +x "$place/bin/python" "$place/bin/program"
     {
         "$place/bin/python" -c "
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.llama import library
 from engine.sandbox.kernel_check import check_kernels
 library.start()

@@ -30,8 +30,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.tools.interface import ToolDefinition
-from app.tools.turn import functions_of, read_answer
+from app.core.tools.interface import ToolDefinition
+from app.core.tools.turn import functions_of, read_answer
 from engine.grammar.constraint import ForcedText
 from engine.records import (
     ChatRequest,

@@ -30,13 +30,13 @@ from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from app.controllers.controller import Controller  # noqa: E402
 from app.controllers.reports import ThreadReports  # noqa: E402
-from app.domain.conversations import SearchHit  # noqa: E402
-from app.domain.settings.table import FIELDS  # noqa: E402
-from app.paths import assets_dir, find_paths  # noqa: E402
+from app.core.domain.conversations import SearchHit  # noqa: E402
+from app.core.domain.settings.table import FIELDS  # noqa: E402
+from app.core.paths import assets_dir, find_paths  # noqa: E402
+from app.core.storage.chats.index import rebuild  # noqa: E402
+from app.core.storage.chats.opening import StoreLocation  # noqa: E402
+from app.core.storage.chats.store import ChatStore  # noqa: E402
 from app.startup.assembly import assemble  # noqa: E402
-from app.storage.chats.index import rebuild  # noqa: E402
-from app.storage.chats.opening import StoreLocation  # noqa: E402
-from app.storage.chats.store import ChatStore  # noqa: E402
 from engine.records import EngineReady, LoadRequest, ModelInfo  # noqa: E402
 from engine.requests import OnEvent, Request  # noqa: E402
 from engine.session.worker import EngineWorker  # noqa: E402

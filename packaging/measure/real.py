@@ -28,22 +28,22 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.benchmark.by_kind import by_kind
-from app.benchmark.facts import facts_in_common, program_facts
-from app.benchmark.journal import Journal
-from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.peers import llama_server
-from app.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
-from app.benchmark.prompts import BenchmarkPrompt, distinct, read_prompts
-from app.benchmark.ratios import ratio_of
-from app.benchmark.report import Report, make_report
-from app.benchmark.runner import BenchmarkPlan, Runner
-from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, BenchmarkRun, Variant
 from app.cli.bench import Progress, report_stop, settings_of, terminated_like_interrupted
 from app.cli.output import fail, notify
 from app.cli.run import open_session
-from app.domain.errors import PeerError
-from app.paths import HOME_VARIABLE
+from app.core.benchmark.by_kind import by_kind
+from app.core.benchmark.facts import facts_in_common, program_facts
+from app.core.benchmark.journal import Journal
+from app.core.benchmark.own_engine import OwnEngine, make_variants
+from app.core.benchmark.peers import llama_server
+from app.core.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
+from app.core.benchmark.prompts import BenchmarkPrompt, distinct, read_prompts
+from app.core.benchmark.ratios import ratio_of
+from app.core.benchmark.report import Report, make_report
+from app.core.benchmark.runner import BenchmarkPlan, Runner
+from app.core.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, BenchmarkRun, Variant
+from app.core.domain.errors import PeerError
+from app.core.paths import HOME_VARIABLE
 from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.records import EngineReady, LoadRequest, Mode, Problem, SamplingParams

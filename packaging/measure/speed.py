@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.benchmark.prompts import read_prompts
-from app.benchmark.runner import interleaved, turns
+from app.core.benchmark.prompts import read_prompts
+from app.core.benchmark.runner import interleaved, turns
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
 from engine.session.session import Session
 

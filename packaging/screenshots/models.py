@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from window import ROOT, AppWindow, make_application
 
-from app.domain.models import ModelRef
+from app.core.domain.models import ModelRef
 
 
 def draw(app_window: AppWindow, options: argparse.Namespace) -> None:

@@ -26,11 +26,11 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.reports import ThreadReports
-from app.domain.engine_view import EngineState
-from app.domain.settings.table import FIELDS
-from app.paths import assets_dir, find_paths
+from app.core.domain.engine_view import EngineState
+from app.core.domain.settings.table import FIELDS
+from app.core.paths import assets_dir, find_paths
+from app.core.storage.settings_file import read_settings, write_settings
 from app.startup.assembly import assemble, real_engine
-from app.storage.settings_file import read_settings, write_settings
 from engine.records import Mode, Source
 from ui.settings.dialog import SettingsDialog
 from ui.text.catalogues import install_language

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.sandbox.kernel_check import inspector
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.shared_files import SHARED
@@ -45,4 +45,4 @@ def tried(found_by_trying: Path, paceline_home: Path) -> None:
 @pytest.fixture(autouse=True)
 def _known_read_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody reads the memory for a third of a second to forecast a pair: what that finds differs from run to run."""
-    monkeypatch.setattr("app.hub.pairs.speed_forecasts.measure_read_speed", lambda _threads: 20e9)
+    monkeypatch.setattr("app.core.hub.pairs.speed_forecasts.measure_read_speed", lambda _threads: 20e9)

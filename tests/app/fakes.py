@@ -12,15 +12,15 @@ from PySide6.QtWidgets import QApplication
 from app.controllers.controller import Controller
 from app.controllers.engine_router import EngineRouter
 from app.controllers.reports import ThreadReports
-from app.domain.engine_view import EngineView
-from app.domain.messages import MessageView
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.table import FIELDS
-from app.domain.settings.values import Settings
-from app.paths import Paths, assets_dir, find_paths
+from app.core.domain.engine_view import EngineView
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.table import FIELDS
+from app.core.domain.settings.values import Settings
+from app.core.paths import Paths, assets_dir, find_paths
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.settings_file import write_settings
 from app.startup.assembly import assemble
-from app.storage.chats.store import ChatStore
-from app.storage.settings_file import write_settings
 from engine.records import (
     ChatRequest,
     CountRequest,

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.controllers.chat.tool_providers import ToolProviders
 from app.controllers.parts import Parts
-from app.domain.engine_view import EngineState
+from app.core.domain.engine_view import EngineState
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.startup.window import open_window
-from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from engine.records import ChatRequest, Event, ModelInfo, ToolFormat
 from tests.app.fakes import keep_settings
 from tests.app.scripted_app import tell

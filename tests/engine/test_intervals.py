@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.sums import summed
-from app.storage.chats.codec import stats_from_text, stats_to_text
+from app.core.domain.sums import summed
+from app.core.storage.chats.codec import stats_from_text, stats_to_text
 from engine.decoding.stats import _interval_counts
 from engine.intervals import ERROR, LAST_BUCKET, bucket_of, checked_counts, percentile_ms, upper_ms
 from engine.records import RunStats

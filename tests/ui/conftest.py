@@ -14,9 +14,9 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.settings.fields import FieldKind, SettingField
+from app.core.domain.conversations import ConversationRow
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.settings.fields import FieldKind, SettingField
 from engine.records import Mode, ModelInfo
 from tests.run_stats import DRAFTED
 from ui.text import clock

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.attachments import Attachment, AttachmentKind
-from app.domain.messages import MessageView
-from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
-from app.domain.settings.table import FIELDS
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
+from app.core.domain.settings.table import FIELDS
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.models import records as hub
 from ui.composer.attachments.reader import AttachmentDialog

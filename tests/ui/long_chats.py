@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 
 CHARS_A_TOKEN = 4

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.attachments import Attachment
-from app.domain.context import NEARLY_FULL
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.engines import host_in, stays_here
+from app.core.domain.attachments import Attachment
+from app.core.domain.context import NEARLY_FULL
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.engines import host_in, stays_here
 from engine.records import Mode
 from ui.composer.attachments.tray import AttachmentTray
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning

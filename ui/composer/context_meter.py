@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.context import ContextParts
+from app.core.domain.context import ContextParts
 from ui.text.formatting import count, hover, percent
 from ui.text.language import mark, translate
 from ui.theme.palette import Palette

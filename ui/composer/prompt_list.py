@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.settings.layers import SavedPrompt
+from app.core.domain.settings.layers import SavedPrompt
 from ui.composer.placeholders import placeholders, select_placeholder
 from ui.text.language import translate
 from ui.text.one_line import cut

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from app.domain.conversations import ConversationRow, FolderRow
+from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.menu import make_menu
 from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading, Index, Item, heading_words
 from ui.text.language import translate

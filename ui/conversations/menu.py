@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QWidget
 
-from app.domain.conversations import ConversationRow
+from app.core.domain.conversations import ConversationRow
 from ui.conversations.model import Heading
 from ui.conversations.signals import LibrarySignals
 from ui.text.formatting import on_button

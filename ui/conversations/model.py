@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 
 from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from app.domain.conversations import ConversationRow, FolderRow
+from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.signals import LibrarySignals
 from ui.text import clock
 from ui.text.formatting import as_written

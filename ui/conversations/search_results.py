@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.conversations import SearchHit
+from app.core.domain.conversations import SearchHit
 from ui.conversations.search_box import claims_escape
 from ui.text.formatting import as_written
 from ui.text.language import translate

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.conversations import ConversationRow, FolderRow, SearchHit
+from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
 from ui.conversations.list import ConversationList
 from ui.conversations.menu import make_list_menu
 from ui.conversations.search_box import SearchBox

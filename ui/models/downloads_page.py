@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.domain.models import Download, DownloadStatus, ModelRef
+from app.core.domain.models import Download, DownloadStatus, ModelRef
 from engine.sentences import joined
 from ui.models.parts import EmptyPagePlaceholder, StatusMark, bar, button, label, scrolled
 from ui.models.requests import ModelsRequests

@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.domain.models import DraftList, DraftRow, PairView, VocabularyMatch
+from app.core.domain.models import DraftList, DraftRow, PairView, VocabularyMatch
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard

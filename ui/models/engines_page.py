@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.domain.engines import (
+from app.core.domain.engines import (
     UNNAMED_DRAFTING,
     EngineRecord,
     RemoteModel,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.domain.models import FileKind, FileRow, Presence
+from app.core.domain.models import FileKind, FileRow, Presence
 from ui.models.parts import StatusMark, button, empty_layout, label
 from ui.models.requests import ModelsRequests
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown

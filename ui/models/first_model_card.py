@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.domain.models import DownloadStatus, FirstModelView, ModelRef
+from app.core.domain.models import DownloadStatus, FirstModelView, ModelRef
 from ui.models.parts import StatusMark, bar, button, label
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import percent, size

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import FitLevel, FitPlace, FitSummary
+from app.core.domain.models import FitLevel, FitPlace, FitSummary
 from ui.models.parts import StatusMark, empty_layout, label
 from ui.models.words import bytes_or_unknown
 from ui.text.formatting import count, size

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.domain.models import LibraryRow, ModelRef, Offer
+from app.core.domain.models import LibraryRow, ModelRef, Offer
 from ui.models.parts import EmptyPagePlaceholder, StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.domain.models import FitLevel, LinkView, ModelRef
+from app.core.domain.models import FitLevel, LinkView, ModelRef
 from ui.models.parts import StatusMark, button, card, label
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import size

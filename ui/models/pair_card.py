@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.models import Drafting, FitLevel, PairSide, PairView, Presence, VocabularyMatch
+from app.core.domain.models import Drafting, FitLevel, PairSide, PairView, Presence, VocabularyMatch
 from ui.models.fit_view import FitView
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label
 from ui.models.requests import ModelsRequests

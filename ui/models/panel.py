@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from app.domain.models import Download, DownloadStatus, LinkView, ScanView
+from app.core.domain.models import Download, DownloadStatus, LinkView, ScanView
 from engine.records import Problem
 from ui.models.downloads_page import DownloadsPage
 from ui.models.drafts_page import DraftsPage

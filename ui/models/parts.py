@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.models import FitLevel
+from app.core.domain.models import FitLevel
 from ui.models.words import FIT_ICONS, FIT_WORDS
 from ui.text.formatting import hover
 from ui.text.language import translate

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.domain.models import CatalogRow, Drawback, FitLevel, PairView, Suitability
-from app.domain.speed.speed_forecast import SpeedRange
+from app.core.domain.models import CatalogRow, Drawback, FitLevel, PairView, Suitability
+from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.domain.models import RepoRow, RepoView
+from app.core.domain.models import RepoRow, RepoView
 from ui.models.file_table import FileTable
 from ui.models.parts import EmptyPagePlaceholder, button, label, scrolled
 from ui.models.readme_view import ReadmeView

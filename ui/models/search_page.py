@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
-from app.domain.models import FitLevel, RepoRow, SearchQuery
+from app.core.domain.models import FitLevel, RepoRow, SearchQuery
 from engine.records import Problem
 from engine.sentences import one_stop
 from ui.models.columns import list_side, put_beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.domain.models import SelfDraftState, SelfDraftView
+from app.core.domain.models import SelfDraftState, SelfDraftView
 from ui.models.parts import StatusMark, bar, button, label
 from ui.text.formatting import percent, size
 from ui.text.language import mark, translate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
-from app.domain.models import ScanView
+from app.core.domain.models import ScanView
 from ui.models.parts import WrappingRow, button, label
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import count

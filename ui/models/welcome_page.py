@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import (
+from app.core.domain.models import (
     NUM_SUGGESTED,
     CatalogRow,
     FirstModelView,

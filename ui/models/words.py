@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QDate
 
-from app.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
+from app.core.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
 from ui.text.formatting import UNKNOWN, figure, size
 from ui.text.language import locale, mark, translate
 

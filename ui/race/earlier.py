@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt,
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QSizePolicy, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.domain.speed.races import RaceSummary
+from app.core.domain.speed.races import RaceSummary
 from ui.race.words import against, pair_name, speed_sentence, when
 from ui.text.formatting import UNKNOWN, times_plain
 from ui.text.language import translate

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app.domain.speed.races import LaneChoice, LaneResult
+from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.lane_bar import LaneBar
 from ui.race.words import lane_name

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.speed.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
+from app.core.domain.speed.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
 from engine.records import Message, Mode, Picture, Problem
 from ui.models.parts import centred, page_bar, page_column, scrolled
 from ui.race.earlier import EarlierRaces

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from app.domain.speed.races import LaneChoice, LaneResult, RaceResult, main_verdict
+from app.core.domain.speed.races import LaneChoice, LaneResult, RaceResult, main_verdict
 from ui.race.lane_bar import paint_bar
 from ui.race.track import base_of, verdict_title
 from ui.race.words import (

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.model_name import name_of_file
-from app.domain.speed.races import (
+from app.core.domain.model_name import name_of_file
+from app.core.domain.speed.races import (
     AUTO_LANE,
     LEAST_LANES,
     MODES_WITH_DRAFT,

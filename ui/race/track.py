@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.domain.speed.races import (
+from app.core.domain.speed.races import (
     AUTO_LANE,
     PLAIN_LANE,
     LaneChoice,
@@ -20,7 +20,7 @@ from app.domain.speed.races import (
     RaceSetup,
     main_verdict,
 )
-from app.domain.speed.verdict import SHORT_ANSWER
+from app.core.domain.speed.verdict import SHORT_ANSWER
 from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence

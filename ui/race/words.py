@@ -10,8 +10,8 @@ from datetime import datetime
 
 from PySide6.QtCore import QDateTime, QLocale
 
-from app.domain.model_name import name_of_file
-from app.domain.speed.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
+from app.core.domain.model_name import name_of_file
+from app.core.domain.speed.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
 from ui.text.formatting import count, mode_label, number_text, times_plain
 from ui.text.language import locale, translate
 

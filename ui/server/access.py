@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.local_server import LOOPBACK, Example, base_url, examples
+from app.core.domain.local_server import LOOPBACK, Example, base_url, examples
 from engine.records import ModelInfo
 from ui.text.language import translate
 from ui.theme.theme import Theme

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSetup, ServerState, ServerView
-from app.domain.settings.fields import SettingField, SettingValue
-from app.domain.settings.table import SERVER
+from app.core.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSetup, ServerState, ServerView
+from app.core.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.table import SERVER
 from engine.records import ModelInfo
 from ui.models.parts import StatusMark, button, centred, label, page_bar, page_column, scrolled
 from ui.server.access import ServerAccess

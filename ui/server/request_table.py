@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app.domain.local_server import GONE, LoggedRequest, RequestState
+from app.core.domain.local_server import GONE, LoggedRequest, RequestState
 from ui.text.formatting import UNKNOWN, as_written, count, figure, hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.settings.layers import SavedPrompt
+from app.core.domain.settings.layers import SavedPrompt
 from ui.text.language import translate
 
 

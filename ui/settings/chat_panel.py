@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.settings.fields import SettingField, SettingValue
-from app.domain.settings.layers import EDITABLE, Layer, LayersView
-from app.domain.settings.table import SPECULATION
+from app.core.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.layers import EDITABLE, Layer, LayersView
+from app.core.domain.settings.table import SPECULATION
 from engine.records import Mode
 from ui.settings.layer_row import LayerRow
 from ui.settings.preset_menu import PresetMenu

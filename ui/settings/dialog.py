@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
 from ui.settings.mode_cards import ModeRow
 from ui.settings.page import SettingsPage

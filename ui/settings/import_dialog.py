@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from app.domain.tools.servers import ImportView
+from app.core.domain.tools.servers import ImportView
 from ui.text.formatting import on_button
 from ui.text.language import translate
 from ui.widgets.dialogs import ConfirmDialog

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.domain.settings.layers import Layer, LayeredValue
+from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.core.domain.settings.layers import Layer, LayeredValue
 from engine.records import Mode
 from ui.settings.rows import ChoiceRow, make_row
 from ui.text.formatting import hover

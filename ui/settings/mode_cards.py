@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
 
-from app.domain.settings.fields import SettingValue
+from app.core.domain.settings.fields import SettingValue
 from engine.records import Mode
 from ui.settings.row import SettingRow
 from ui.text.language import translate

@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton
 
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
 from engine.sentences import one_stop, said
 from ui.text.formatting import on_button
 from ui.text.language import mark, translate

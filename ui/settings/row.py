@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.fields import SettingField, SettingValue
 from ui.text.setting_words import in_words
 
 CONTROL_PX = 240

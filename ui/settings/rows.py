@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.domain.settings.table import complaint
-from app.domain.tools.servers import names_line, read_names
+from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.core.domain.settings.table import complaint
+from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device
 from ui.settings.mode_cards import ModeRow
 from ui.settings.row import SettingRow

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from app.domain.tools.servers import ImportView, ToolServerView
+from app.core.domain.tools.servers import ImportView, ToolServerView
 
 
 class ToolServerRequests(QObject):

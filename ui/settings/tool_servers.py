@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.tools.servers import ToolServerView
+from app.core.domain.tools.servers import ToolServerView
 from ui.settings.import_dialog import ImportDialog
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.formatting import count, hover, on_button

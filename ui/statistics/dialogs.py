@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.speed.verdict import sums_verdict
-from app.domain.sums import PairSums
+from app.core.domain.speed.verdict import sums_verdict
+from app.core.domain.sums import PairSums
 from ui.statistics.text import TIMES, table_cells, table_head, table_text
 from ui.statistics.words import explanations, help_of, sums_help_of
 from ui.text.formatting import as_written, hover

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QShowEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
-from app.domain.engine_view import EngineView
+from app.core.domain.engine_view import EngineView
 from engine.records import RunStats, Source
 from ui.statistics.page import StatsPage, heading
 from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_counts, source_parts

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.engine_view import EngineView
-from app.domain.speed.pair_speed import PairSpeed
-from app.domain.sums import PairSums, Sums
+from app.core.domain.engine_view import EngineView
+from app.core.domain.speed.pair_speed import PairSpeed
+from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
 from ui.statistics.now import NowPage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.domain.speed.pair_speed import MOST_ANSWERS, PairSpeed
-from app.domain.speed.speed_forecast import losing_words, measured_words
+from app.core.domain.speed.pair_speed import MOST_ANSWERS, PairSpeed
+from app.core.domain.speed.speed_forecast import losing_words, measured_words
 from ui.statistics.plots import HistoryPlot
 from ui.text.language import translate
 from ui.text.problem_words import in_language

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from app.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
+from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats
 from ui.statistics.words import help_of, name_of
 from ui.text.answer_figures import basis_words, verdict_words

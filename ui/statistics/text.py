@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.domain.sums import PairSums, Sums
+from app.core.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
 from ui.statistics.words import mode_title, sums_texts
 from ui.text.formatting import figure, percent

@@ -8,8 +8,8 @@ from itertools import groupby
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.domain.speed.pair_speed import PairSpeed
-from app.domain.sums import PairSums, Sums
+from app.core.domain.speed.pair_speed import PairSpeed
+from app.core.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
 from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, source_parts
 from ui.statistics.plots import StackedBar

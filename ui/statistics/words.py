@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from app.domain.speed.verdict import answer_verdict, sums_verdict
-from app.domain.sums import PairSums, Sums
+from app.core.domain.speed.verdict import answer_verdict, sums_verdict
+from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, ModelInfo, RunStats, Source
 from ui.text.formatting import (
     UNKNOWN,

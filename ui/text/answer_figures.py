@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
+from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats
 from ui.text.formatting import UNKNOWN, count, duration, milliseconds, percent, speed, times_plain
 from ui.text.language import locale, mark, translate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.domain.settings.fields import SettingField
+from app.core.domain.settings.fields import SettingField
 from ui.text.language import translate
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import Source
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
-from app.domain.context import SummaryView
+from app.core.domain.context import SummaryView
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme

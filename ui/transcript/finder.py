@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from app.domain.thinking import split_thinking
+from app.core.domain.thinking import split_thinking
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard

@@ -9,8 +9,8 @@ from PySide6.QtCore import QRegularExpression
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
-from app.domain.thinking import split_thinking
-from app.domain.unspaced import any_of
+from app.core.domain.thinking import split_thinking
+from app.core.domain.unspaced import any_of
 from ui.theme.palette import Palette
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody

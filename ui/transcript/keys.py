@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.text.language import mark
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard

@@ -9,8 +9,8 @@ from html import escape
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
-from app.domain.engine_view import TargetChoice
-from app.domain.seeds import SeedWish
+from app.core.domain.engine_view import TargetChoice
+from app.core.domain.seeds import SeedWish
 from engine.records import Mode
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
-from app.domain.engine_view import TargetChoice
+from app.core.domain.engine_view import TargetChoice
 from engine.records import Mode
 from ui.text.language import translate
 from ui.transcript.cards.card import MessageCard

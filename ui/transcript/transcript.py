@@ -12,7 +12,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import TokenSpan
 from ui.text.language import translate
 from ui.theme.theme import Theme

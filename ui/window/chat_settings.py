@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
-from app.domain.engine_view import EngineView
-from app.domain.settings.layers import Layer, LayersView, Preset, SavedPrompt
-from app.domain.settings.table import COMPLETES
+from app.core.domain.engine_view import EngineView
+from app.core.domain.settings.layers import Layer, LayersView, Preset, SavedPrompt
+from app.core.domain.settings.table import COMPLETES
 from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND, Composer
 from ui.composer.prompt_list import PromptList

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QLabel, QSystemTrayIcon, QWidget
 
-from app.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.domain.settings.table import SERVER, TOOLS
+from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.core.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
 from ui.widgets.dialogs import link_dialog
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.engine_view import EngineState, EngineView
+from app.core.domain.engine_view import EngineState, EngineView
 from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import hover
 from ui.text.language import translate

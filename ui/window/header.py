@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.engines import EngineRecord, host_in, stays_here
-from app.domain.model_name import shown_name
-from app.domain.models import PickerView
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.engines import EngineRecord, host_in, stays_here
+from app.core.domain.model_name import shown_name
+from app.core.domain.models import PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size

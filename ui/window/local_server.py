@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 
-from app.domain.local_server import LoggedRequest, ServerState, ServerView
+from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
 from engine.records import Problem
 from ui.text.formatting import count, hover
 from ui.text.language import mark, translate

@@ -17,11 +17,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.domain.conversations import ConversationRow, FolderRow
-from app.domain.engine_view import EngineView
-from app.domain.messages import MessageView
-from app.domain.model_name import model_name, shown_name
-from app.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.conversations import ConversationRow, FolderRow
+from app.core.domain.engine_view import EngineView
+from app.core.domain.messages import MessageView
+from app.core.domain.model_name import model_name, shown_name
+from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
 from ui.conversations.sidebar import Sidebar

@@ -9,10 +9,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from app.domain.engine_view import EngineView
-from app.domain.engines import EngineRecord, RemoteModel, remote_path
-from app.domain.model_name import shown_name
-from app.domain.models import LibraryRow, PickerView
+from app.core.domain.engine_view import EngineView
+from app.core.domain.engines import EngineRecord, RemoteModel, remote_path
+from app.core.domain.model_name import shown_name
+from app.core.domain.models import LibraryRow, PickerView
 from ui.text.formatting import size
 from ui.text.language import translate
 from ui.text.model_titles import title_of

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from shiboken6 import isValid
 
-from app.domain.settings.fields import SettingField
+from app.core.domain.settings.fields import SettingField
 from ui.conversations.sidebar import Sidebar
 from ui.models.requests import WELCOME
 from ui.text.formatting import percent
@@ -19,7 +19,7 @@ from ui.widgets.icon_button import IconButton
 from ui.window.header import Header
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
-    from app.domain.models import Download
+    from app.core.domain.models import Download
     from ui.models.panel import ModelsPanel
     from ui.race.page import RacePage
     from ui.server.page import ServerPage
@@ -35,7 +35,7 @@ class DownloadIndicator(IconButton):
 
     def set_rows(self, rows: Sequence[Download]) -> None:
         """Show the share of all that is on its way."""
-        from app.domain.models import DownloadStatus  # noqa: PLC0415
+        from app.core.domain.models import DownloadStatus  # noqa: PLC0415
         from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole panel)
 
         moving = overall(rows)

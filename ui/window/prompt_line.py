@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy
 
-from app.domain.settings.layers import Layer, LayeredValue
+from app.core.domain.settings.layers import Layer, LayeredValue
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.text.one_line import cut

@@ -12,13 +12,13 @@ from typing import Any
 from app.cli.models.output import as_dict, list_text, print_table, repo_row, show_text, side_name, size_words
 from app.cli.models.pull import pull
 from app.cli.output import INTERRUPTED, fail, notify
-from app.domain.errors import AppError
-from app.hub.client import HubClient
-from app.hub.errors import HubError
-from app.hub.opening import open_library
-from app.hub.records import RepoDetails, SortBy
-from app.hub.remote_header import read_remote_header
-from app.paths import find_paths
+from app.core.domain.errors import AppError
+from app.core.hub.client import HubClient
+from app.core.hub.errors import HubError
+from app.core.hub.opening import open_library
+from app.core.hub.records import RepoDetails, SortBy
+from app.core.hub.remote_header import read_remote_header
+from app.core.paths import find_paths
 from engine.errors import EngineError
 from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header

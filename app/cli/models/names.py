@@ -7,11 +7,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.hub.errors import LibraryError
-from app.hub.library.library import Library
-from app.hub.opening import open_library
-from app.hub.records import LibraryModel
-from app.paths import find_paths
+from app.core.hub.errors import LibraryError
+from app.core.hub.library.library import Library
+from app.core.hub.opening import open_library
+from app.core.hub.records import LibraryModel
+from app.core.paths import find_paths
 
 
 def resolve_names(options: argparse.Namespace) -> None:

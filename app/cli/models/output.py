@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import counted
-from app.domain.models import Download, DownloadStatus, FileKind, Offer, RepoModel
-from app.hub.licences import licence_name
-from app.hub.records import Gated, LibraryModel, RepoDetails, RepoSummary
+from app.core.domain.models import Download, DownloadStatus, FileKind, Offer, RepoModel
+from app.core.hub.licences import licence_name
+from app.core.hub.records import Gated, LibraryModel, RepoDetails, RepoSummary
 from engine.pictures.side_file import find_side_file
 
 MAX_QUANTIZATIONS = 6

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import fail
-from app.domain.errors import AppError
-from app.domain.models import Drafting
-from app.hub.client import HubClient
-from app.hub.library.library import Library
-from app.hub.licences import licence_name
-from app.hub.opening import open_library
-from app.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
-from app.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
-from app.hub.remote_header import KnownModel, read_local_header
-from app.paths import assets_dir, find_paths
+from app.core.domain.errors import AppError
+from app.core.domain.models import Drafting
+from app.core.hub.client import HubClient
+from app.core.hub.library.library import Library
+from app.core.hub.licences import licence_name
+from app.core.hub.opening import open_library
+from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
+from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
+from app.core.hub.remote_header import KnownModel, read_local_header
+from app.core.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import EngineError
 

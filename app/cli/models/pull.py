@@ -1,6 +1,6 @@
 """`paceline models pull`: downloads a model, or a pair, with progress on stderr; interrupted, it keeps the part.
 
-The downloads themselves are `app.hub.downloads.download_queue`.
+The downloads themselves are `app.core.hub.downloads.download_queue`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from app.cli.models.output import as_dict, progress_line, size_words
 from app.cli.models.small import NAME as SMALL_NAME
 from app.cli.models.small import pull_small
 from app.cli.output import INTERRUPTED, fail, run_hint
-from app.domain.models import Download, DownloadRequest, DownloadStatus, RepoModel
-from app.hub.client import HubClient
-from app.hub.downloads.download_queue import DownloadQueue
-from app.hub.errors import HubNotFoundError, LibraryError
-from app.hub.file_names import short
-from app.hub.library.library import Library
-from app.hub.link_header import judge_link
-from app.hub.links import request_of
-from app.hub.opening import open_library
-from app.hub.records import LibraryModel, RepoDetails
-from app.paths import find_paths
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoModel
+from app.core.hub.client import HubClient
+from app.core.hub.downloads.download_queue import DownloadQueue
+from app.core.hub.errors import HubNotFoundError, LibraryError
+from app.core.hub.file_names import short
+from app.core.hub.library.library import Library
+from app.core.hub.link_header import judge_link
+from app.core.hub.links import request_of
+from app.core.hub.opening import open_library
+from app.core.hub.records import LibraryModel, RepoDetails
+from app.core.paths import find_paths
 from engine.records import Problem
 
 LOOK_EVERY_S = 0.2

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from app.cli.output import ProgressLine, fail
-from app.domain.errors import AppError
-from app.hub.opening import open_library
-from app.paths import find_paths
+from app.core.domain.errors import AppError
+from app.core.hub.opening import open_library
+from app.core.paths import find_paths
 from engine.errors import EngineError
 from engine.sandbox.probe import probe
 from engine.sandbox.pruning_child import prune_in_helper

@@ -1,6 +1,6 @@
 """`paceline models pull small`: the small real model that newcomers are offered, with progress on stderr.
 
-The download itself is `app.hub.downloads.first_model`.
+The download itself is `app.core.hub.downloads.first_model`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Callable
 
 from app.cli.models.output import as_dict, size_words
 from app.cli.output import run_hint, warn
-from app.domain.lazy import Lazy
-from app.domain.models import DownloadStatus
-from app.hub.client import HubClient
-from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
-from app.hub.errors import DownloadError, HubError
-from app.hub.licences import licence_name
-from app.hub.opening import open_library
-from app.hub.records import LibraryModel
-from app.paths import find_paths
-from app.storage.model_settings import ModelSettings, model_settings_file
+from app.core.domain.lazy import Lazy
+from app.core.domain.models import DownloadStatus
+from app.core.hub.client import HubClient
+from app.core.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
+from app.core.hub.errors import DownloadError, HubError
+from app.core.hub.licences import licence_name
+from app.core.hub.opening import open_library
+from app.core.hub.records import LibraryModel
+from app.core.paths import find_paths
+from app.core.storage.model_settings import ModelSettings, model_settings_file
 
 NAME = "small"  # no repository is called so: those have an owner
 LINE_EVERY_S = {True: 0.2, False: 10.0}  # on a terminal, and in a log

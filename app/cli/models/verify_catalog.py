@@ -13,11 +13,11 @@ from typing import Any
 
 import app
 from app.cli.output import INTERRUPTED, fail, notify
-from app.domain.errors import AppError
-from app.hub.client import HubClient
-from app.hub.pairs.catalog import CATALOG_FILE, CatalogError, CatalogPair, EntryStatus, read_catalog
-from app.hub.pairs.verification import Verification, verify
-from app.paths import assets_dir
+from app.core.domain.errors import AppError
+from app.core.hub.client import HubClient
+from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogError, CatalogPair, EntryStatus, read_catalog
+from app.core.hub.pairs.verification import Verification, verify
+from app.core.paths import assets_dir
 from engine.errors import EngineError
 from engine.records import Problem
 

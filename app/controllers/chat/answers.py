@@ -14,20 +14,20 @@ from app.controllers.chat.tools import ToolController, ToolTurn
 from app.controllers.chat.visible_text import VisibleText
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
-from app.domain.engine_view import EngineState
-from app.domain.engines import AT
-from app.domain.messages import MessageState, MessageView
-from app.domain.requests import chat_request
-from app.domain.seeds import Drawn, drawn_with, gone_on
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.values import Settings
-from app.domain.speed.pair_speed import answer_speed
-from app.domain.sums import draft_in, summed
-from app.domain.thinking import ThinkingTime
-from app.storage.chats.answers import AnswerEnding, Generation
-from app.storage.chats.store import StoredTurn
-from app.storage.pair_speeds import PairSpeeds
-from app.tools.turn import functions_of
+from app.core.domain.engine_view import EngineState
+from app.core.domain.engines import AT
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.requests import chat_request
+from app.core.domain.seeds import Drawn, drawn_with, gone_on
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.values import Settings
+from app.core.domain.speed.pair_speed import answer_speed
+from app.core.domain.sums import draft_in, summed
+from app.core.domain.thinking import ThinkingTime
+from app.core.storage.chats.answers import AnswerEnding, Generation
+from app.core.storage.chats.store import StoredTurn
+from app.core.storage.pair_speeds import PairSpeeds
+from app.core.tools.turn import functions_of
 from engine.records import (
     ChatRequest,
     EngineFailed,

@@ -1,6 +1,6 @@
 """The files that go along with the unsent message: read, kept, shown, counted, removed; and the shown ones opened.
 
-Files are read by `app.attachments`.
+Files are read by `app.core.attachments`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice, QObject, Signal
 from PySide6.QtGui import QImage
 
-from app.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.parts import Parts
-from app.domain.attachment_errors import TooManyFilesError
-from app.domain.attachments import Attachment
-from app.domain.errors import StorageError
-from app.domain.file_kinds import kind_of, shown_name
+from app.core.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
+from app.core.domain.attachment_errors import TooManyFilesError
+from app.core.domain.attachments import Attachment
+from app.core.domain.errors import StorageError
+from app.core.domain.file_kinds import kind_of, shown_name
 from engine.records import Problem
 from engine.sentences import joined, said
 from ui.composer.message_edit import fits_box

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.messages import MessageView
-from app.domain.requests import Decode, prompt_parts
+from app.core.domain.messages import MessageView
+from app.core.domain.requests import Decode, prompt_parts
 from engine.records import Message
 from engine.session.summarising import with_summary
 

@@ -9,14 +9,14 @@ from app.controllers.chat.condensing import CondensedMessages, condensed_message
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import MESSAGE_TOKENS
 from app.controllers.parts import Parts
-from app.domain.context import ContextParts, SummaryView
-from app.domain.messages import MessageState, MessageView
-from app.domain.model_name import model_name
-from app.domain.requests import counted_text, picture_sizes
-from app.domain.settings.context_fields import KEPT_CACHES, MIB
-from app.domain.settings.layers import Layer
-from app.storage.chats import summaries
-from app.storage.chats.store import StoredTurn
+from app.core.domain.context import ContextParts, SummaryView
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.model_name import model_name
+from app.core.domain.requests import counted_text, picture_sizes
+from app.core.domain.settings.context_fields import KEPT_CACHES, MIB
+from app.core.domain.settings.layers import Layer
+from app.core.storage.chats import summaries
+from app.core.storage.chats.store import StoredTurn
 from engine.records import (
     LEAST_ROOM,
     ChatRequest,

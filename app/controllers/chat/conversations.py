@@ -10,13 +10,13 @@ from app.controllers.chat.layers import ChatLayers
 from app.controllers.chat.unsent import UnsentController
 from app.controllers.load_requests import load_request
 from app.controllers.parts import Parts
-from app.domain.messages import MessageState, MessageView
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer
-from app.domain.settings.values import Settings
-from app.storage.chats.store import StoredTurn
-from app.storage.model_settings import ModelSettings, model_settings_file
-from app.storage.window_state import NEW_CHAT, OpenChat
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.values import Settings
+from app.core.storage.chats.store import StoredTurn
+from app.core.storage.model_settings import ModelSettings, model_settings_file
+from app.core.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
 from ui.conversations.model import BATCH
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from app.controllers.settings_keeper import SettingsKeeper
-from app.domain.model_name import model_name, name_of_file
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, valid_values
-from app.domain.settings.values import Settings
-from app.storage.chats.store import ChatStore
-from app.storage.model_settings import ModelSettings
+from app.core.domain.model_name import model_name, name_of_file
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, valid_values
+from app.core.domain.settings.values import Settings
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.model_settings import ModelSettings
 from engine.records import Mode, ModelInfo
 
 

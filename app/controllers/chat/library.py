@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.chat.branches import BranchController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.conversations import SearchHit
+from app.core.domain.conversations import SearchHit
 from ui.text.language import mark, translate
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
-from app.domain.engine_view import TargetChoice
-from app.storage.chats.messages import conversation_of
+from app.core.domain.engine_view import TargetChoice
+from app.core.storage.chats.messages import conversation_of
 from engine.records import EngineReady
 from ui.text.language import translate
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.domain.engines import AT
-from app.domain.messages import MessageState, MessageView
-from app.domain.seeds import Drawn
-from app.domain.settings.table import FIELD_BY_KEY
-from app.domain.settings.values import Settings
+from app.core.domain.engines import AT
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.seeds import Drawn
+from app.core.domain.settings.table import FIELD_BY_KEY
+from app.core.domain.settings.values import Settings
 from ui.text.language import mark, translate
 from ui.text.model_titles import title_of
 from ui.text.setting_words import in_words

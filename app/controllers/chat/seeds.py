@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.seeds import SeedWish, new_seed
-from app.domain.settings.layers import Layer
+from app.core.domain.seeds import SeedWish, new_seed
+from app.core.domain.settings.layers import Layer
 from ui.text.language import mark, translate
 
 KEPT = mark("SeedController", "This chat now draws with seed {seed}. Change it in the chat settings.")

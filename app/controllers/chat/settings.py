@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.errors import PresetError
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer, SavedPrompt
-from app.domain.settings.table import DEFAULTS
-from app.storage.presets import Presets, presets_file
-from app.storage.prompts import Prompts, prompts_file
+from app.core.domain.errors import PresetError
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import Layer, SavedPrompt
+from app.core.domain.settings.table import DEFAULTS
+from app.core.storage.presets import Presets, presets_file
+from app.core.storage.prompts import Prompts, prompts_file
 from engine.records import Problem
 from engine.requests import ForgetPast
 from ui.settings.builtin_prompts import builtin_prompts

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.attachments import Attachment
-from app.domain.errors import StorageError
-from app.domain.framing import framed
-from app.domain.requests import picture_sizes, prompt_messages
+from app.core.domain.attachments import Attachment
+from app.core.domain.errors import StorageError
+from app.core.domain.framing import framed
+from app.core.domain.requests import picture_sizes, prompt_messages
 from engine.records import LEAST_ROOM, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
 from ui.composer.context_sum import ContextSum

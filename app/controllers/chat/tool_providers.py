@@ -15,14 +15,14 @@ import platformdirs
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.parts import Parts
-from app.domain.attachments import Attachment
-from app.domain.conversations import ConversationRow
-from app.domain.tools.servers import ImportedServer, ImportView, ToolServerView
-from app.hub.tokens import tool_server_secret
-from app.tools.built_in import DEFINITIONS, NAMES, BuiltInSources, BuiltInTools, ChatHit
-from app.tools.errors import ToolFileError
-from app.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
-from app.tools.mcp.entries import (
+from app.core.domain.attachments import Attachment
+from app.core.domain.conversations import ConversationRow
+from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
+from app.core.hub.tokens import tool_server_secret
+from app.core.tools.built_in import DEFINITIONS, NAMES, BuiltInSources, BuiltInTools, ChatHit
+from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.mcp.entries import (
     ServerEntry,
     files_of_others,
     read_entries,
@@ -30,14 +30,14 @@ from app.tools.mcp.entries import (
     with_imported,
     write_entries_file,
 )
-from app.tools.providers import Providers
+from app.core.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 
 if TYPE_CHECKING:  # asyncio: the first paint waits for no server
-    from app.tools.mcp.provider import McpTools
+    from app.core.tools.mcp.provider import McpTools
 
 
 class ToolProviders(QObject):
@@ -105,7 +105,7 @@ class ToolProviders(QObject):
         return (*(() if self._servers is None else (self._servers,)), *self.more)
 
     def _open_servers(self) -> McpTools:
-        from app.tools.mcp.provider import McpTools  # noqa: PLC0415
+        from app.core.tools.mcp.provider import McpTools  # noqa: PLC0415
 
         entries = self._read()
         servers = McpTools(entries, self.servers_changed.emit, reserved=NAMES, secrets=tool_server_secret)

@@ -13,19 +13,19 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.tool_providers import ToolProviders
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
-from app.domain.allowed_tools import allowed_line, read_allowed_tools
-from app.domain.attachments import Attachment
-from app.domain.messages import MessageView
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer
-from app.domain.settings.values import Settings
-from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
-from app.domain.tools.servers import read_names
-from app.tools.built_in import BuiltInTools
-from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.tools.policy import Permission as Said
-from app.tools.policy import ToolPolicy, UserDecision
-from app.tools.turn import (
+from app.core.domain.allowed_tools import allowed_line, read_allowed_tools
+from app.core.domain.attachments import Attachment
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.values import Settings
+from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.core.domain.tools.servers import read_names
+from app.core.tools.built_in import BuiltInTools
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.policy import Permission as Said
+from app.core.tools.policy import ToolPolicy, UserDecision
+from app.core.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
     RESULT_CHARS,

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.errors import AppError, ChatsExportError, ChatsImportError
-from app.storage.exchange.file_names import JSON, file_name
+from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
+from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
 from engine.sentences import said
 from ui.text.language import mark, translate
@@ -60,8 +60,8 @@ class TransferController(QObject):
         """Write one conversation, or all."""
 
         def work() -> str:
-            from app.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
-            from app.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
+            from app.core.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
+            from app.core.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
             from ui.text.answer_figures import footer  # noqa: PLC0415
 
             in_our_words = ExportTexts(in_language(OTHER_VERSIONS), footer)
@@ -92,7 +92,7 @@ class TransferController(QObject):
         self._start(lambda: self._take_in(files), failed)
 
     def _take_in(self, files: Sequence[Path]) -> str:
-        from app.storage.exchange.transfer import import_files  # noqa: PLC0415
+        from app.core.storage.exchange.transfer import import_files  # noqa: PLC0415
 
         return import_files(self._store, files).sentence
 

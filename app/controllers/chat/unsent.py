@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.debounce import DebounceTimer
 from app.controllers.parts import Parts
-from app.domain.errors import StorageError
+from app.core.domain.errors import StorageError
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 
-from app.domain.thinking import split_thinking
-from app.domain.tools.calls import CallTokens
-from app.tools.interface import ToolDefinition
-from app.tools.output import Called
-from app.tools.turn import parts_of
+from app.core.domain.thinking import split_thinking
+from app.core.domain.tools.calls import CallTokens
+from app.core.tools.interface import ToolDefinition
+from app.core.tools.output import Called
+from app.core.tools.turn import parts_of
 from engine.records import LAST_SOURCES, TextChunk, TokenSpan
 
 Piece = tuple[str, tuple[TokenSpan, ...]]

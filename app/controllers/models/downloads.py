@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.controllers.parts import Parts
-from app.storage.window_state import note_welcomed
+from app.core.storage.window_state import note_welcomed
 from engine.records import Problem
 from ui.models.requests import WELCOME
 from ui.text.language import translate
@@ -17,7 +17,7 @@ from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import HubService
-    from app.domain.models import Download, ModelRef
+    from app.core.domain.models import Download, ModelRef
     from ui.models.panel import ModelsPanel
 
 
@@ -133,7 +133,7 @@ class HubDownloadsController(QObject):
         self._log(problem)
 
     def _on_rows(self, rows: tuple[Download, ...]) -> None:
-        from app.domain.models import DownloadStatus  # noqa: PLC0415  (the job has loaded it)
+        from app.core.domain.models import DownloadStatus  # noqa: PLC0415  (the job has loaded it)
 
         self._looking = False
         if self._look_again:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts
-from app.domain.engines import EngineRecord, remote_path
+from app.core.domain.engines import EngineRecord, remote_path
 from engine.records import Problem
 from ui.text.language import translate
 

@@ -14,14 +14,14 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.jobs import JobRunner
-from app.domain.models import DownloadStatus, FirstModelView
-from app.domain.settings.fields import SettingValue
-from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
-from app.hub.downloads.pip_download import pip_command
-from app.hub.downloads.transfer import StoppedError
-from app.hub.errors import DownloadError, HubError
-from app.hub.licences import licence_name
-from app.hub.records import LibraryModel
+from app.core.domain.models import DownloadStatus, FirstModelView
+from app.core.domain.settings.fields import SettingValue
+from app.core.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
+from app.core.hub.downloads.pip_download import pip_command
+from app.core.hub.downloads.transfer import StoppedError
+from app.core.hub.errors import DownloadError, HubError
+from app.core.hub.licences import licence_name
+from app.core.hub.records import LibraryModel
 from engine.records import Problem
 from ui.models.panel import ModelsPanel
 from ui.text.language import translate

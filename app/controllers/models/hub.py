@@ -18,12 +18,12 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
 from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts
-from app.domain.engine_view import EngineState
-from app.domain.lazy import Lazy
-from app.domain.models import ModelRef, PairView
-from app.domain.settings.fields import SettingValue
-from app.paths import assets_dir, builtin_target
-from app.storage.window_state import is_first_run, note_welcomed
+from app.core.domain.engine_view import EngineState
+from app.core.domain.lazy import Lazy
+from app.core.domain.models import ModelRef, PairView
+from app.core.domain.settings.fields import SettingValue
+from app.core.paths import assets_dir, builtin_target
+from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
 from ui.models.requests import WELCOME
 from ui.text.language import translate
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.controllers.models.self_draft import SelfDraftController
-    from app.domain.models import RepoRow, SearchQuery
+    from app.core.domain.models import RepoRow, SearchQuery
     from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
@@ -107,8 +107,8 @@ class HubController(QObject):
         # NumPy and llama.cpp: the start does not wait for them.
         from app.controllers.models.device_list import DeviceList  # noqa: PLC0415
         from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
-        from app.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
-        from app.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
+        from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
+        from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
         from engine.sandbox.kernel_check import check_kernels  # noqa: PLC0415
 
         keeper, paths = self._parts.keeper, self._parts.paths

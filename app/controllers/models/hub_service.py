@@ -24,9 +24,9 @@ from app.controllers.models.views import (
     skipped_words,
     sorted_rows,
 )
-from app.domain import models as views
-from app.domain.model_name import name_of_file
-from app.domain.models import (
+from app.core.domain import models as views
+from app.core.domain.model_name import name_of_file
+from app.core.domain.models import (
     Download,
     DownloadRequest,
     DownloadStatus,
@@ -41,17 +41,17 @@ from app.domain.models import (
     ScanView,
     SearchQuery,
 )
-from app.domain.settings.values import Settings
-from app.hub.client import HubClient
-from app.hub.downloads.download_queue import DownloadQueue
-from app.hub.errors import HubError, HubNotFoundError, LibraryError
-from app.hub.file_names import is_gguf
-from app.hub.library.folder_scan import scan_folder
-from app.hub.library.library import Library
-from app.hub.links import request_of
-from app.hub.opening import open_library
-from app.hub.records import LibraryModel, RepoDetails, SortBy
-from app.paths import Paths
+from app.core.domain.settings.values import Settings
+from app.core.hub.client import HubClient
+from app.core.hub.downloads.download_queue import DownloadQueue
+from app.core.hub.errors import HubError, HubNotFoundError, LibraryError
+from app.core.hub.file_names import is_gguf
+from app.core.hub.library.folder_scan import scan_folder
+from app.core.hub.library.library import Library
+from app.core.hub.links import request_of
+from app.core.hub.opening import open_library
+from app.core.hub.records import LibraryModel, RepoDetails, SortBy
+from app.core.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
 from engine.records import Problem
@@ -240,7 +240,7 @@ class HubService:
         Raises:
             HubError, ModelFileError: it cannot be used.
         """
-        from app.hub.link_header import judge_link  # noqa: PLC0415  (NumPy, as above)
+        from app.core.hub.link_header import judge_link  # noqa: PLC0415  (NumPy, as above)
 
         request = request_of(address)
         known, hosts = judge_link(request, should_stop)
@@ -259,8 +259,8 @@ class HubService:
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """The models here that can draft for a target, by vocabulary and size; none where it cannot be read."""
-        from app.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
-        from app.hub.remote_header import read_local_header  # noqa: PLC0415
+        from app.core.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
+        from app.core.hub.remote_header import read_local_header  # noqa: PLC0415
 
         models = self.library.models_near(Path(target))
         try:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from app.domain.errors import AppError
+from app.core.domain.errors import AppError
 from engine.errors import EngineError
 from engine.records import Problem
 from engine.sentences import said

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.domain.models import LinkView, ScanView
+from app.core.domain.models import LinkView, ScanView
 from engine.records import Problem
 from ui.text.formatting import size
 from ui.text.language import translate

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from app.controllers.load_requests import load_request
 from app.controllers.parts import Parts
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.model_name import model_name
-from app.domain.settings.fields import SettingValue
-from app.paths import builtin_draft, builtin_target
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.model_name import model_name
+from app.core.domain.settings.fields import SettingValue
+from app.core.paths import builtin_draft, builtin_target
 from engine.records import (
     EngineEnded,
     EngineFailed,

@@ -1,6 +1,6 @@
 """Judges pairs for the Models panel: headers from the hub or the disk, verdicts and fit as they are shown.
 
-Calls block. The verdicts themselves are reached by `app.hub.pairs.assessment`.
+Calls block. The verdicts themselves are reached by `app.core.hub.pairs.assessment`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from app.controllers.load_requests import asked_placement
 from app.controllers.models.device_list import DeviceList
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
-from app.domain.devices import device_names
-from app.domain.models import (
+from app.core.domain.devices import device_names
+from app.core.domain.models import (
     Drafting,
     DraftList,
     DraftRow,
@@ -32,15 +32,15 @@ from app.domain.models import (
     Presence,
     VocabularyMatch,
 )
-from app.domain.settings.values import Settings
-from app.domain.speed.speed_forecast import SpeedForecast
-from app.hub.file_names import quantization_of
-from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
-from app.hub.pairs.catalog import CatalogPair
-from app.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
-from app.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
-from app.hub.records import LibraryModel, Origin
-from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from app.core.domain.settings.values import Settings
+from app.core.domain.speed.speed_forecast import SpeedForecast
+from app.core.hub.file_names import quantization_of
+from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
+from app.core.hub.pairs.catalog import CatalogPair
+from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
+from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
+from app.core.hub.records import LibraryModel, Origin
+from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError, EngineError
 from engine.fit.fit import FitVerdict

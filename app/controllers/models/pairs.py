@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.domain.lazy import Lazy
-from app.domain.models import CatalogRow, DraftList, Hardware, ModelRef, PairSide, PairView, VocabularyMatch
-from app.hub.pairs.catalog import CATALOG_FILE
-from app.paths import assets_dir
+from app.core.domain.lazy import Lazy
+from app.core.domain.models import CatalogRow, DraftList, Hardware, ModelRef, PairSide, PairView, VocabularyMatch
+from app.core.hub.pairs.catalog import CATALOG_FILE
+from app.core.paths import assets_dir
 from engine.records import ModelInfo, Problem
 from ui.models.panel import ModelsPanel
 from ui.models.requests import WELCOME

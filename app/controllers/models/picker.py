@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.domain.model_name import name_of_file
-from app.domain.models import LibraryRow, PickerView
+from app.core.domain.model_name import name_of_file
+from app.core.domain.models import LibraryRow, PickerView
 from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # the first paint waits for none of it

@@ -1,6 +1,6 @@
 """The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
 
-Calls block. The catalog itself is `app.hub.pairs.catalog`.
+Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.controllers.models.views import guess_fit, leaves_room
-from app.domain.errors import AppError
-from app.domain.models import (
+from app.core.domain.errors import AppError
+from app.core.domain.models import (
     NUM_SUGGESTED,
     CatalogRow,
     Drafting,
@@ -25,11 +25,11 @@ from app.domain.models import (
     RepoModel,
     VocabularyMatch,
 )
-from app.domain.speed.speed_forecast import SpeedForecast
-from app.hub.downloads.part_file import RESERVE_BYTES
-from app.hub.errors import HubError
-from app.hub.licences import licence_name
-from app.hub.pairs.catalog import (
+from app.core.domain.speed.speed_forecast import SpeedForecast
+from app.core.hub.downloads.part_file import RESERVE_BYTES
+from app.core.hub.errors import HubError
+from app.core.hub.licences import licence_name
+from app.core.hub.pairs.catalog import (
     CatalogError,
     CatalogModel,
     CatalogPair,

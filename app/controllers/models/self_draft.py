@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 from app.controllers.models.self_draft_job import SelfDraftJob, SelfDraftProgress
 from app.controllers.parts import Parts
-from app.domain.models import ModelRef, SelfDraftState, SelfDraftView
-from app.hub.file_names import all_shards
-from app.paths import builtin_target
+from app.core.domain.models import ModelRef, SelfDraftState, SelfDraftView
+from app.core.hub.file_names import all_shards
+from app.core.paths import builtin_target
 from engine.records import EngineFailed, Event, Problem
 from engine.requests import JobEnded, RunJob
 from ui.models.panel import ModelsPanel

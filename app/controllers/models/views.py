@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.domain import models as views
-from app.domain.models import (
+from app.core.domain import models as views
+from app.core.domain.models import (
     DownloadRequest,
     FileKind,
     FileRow,
@@ -23,11 +23,11 @@ from app.domain.models import (
     RepoRow,
     ScanView,
 )
-from app.hub.library.folder_scan import FolderScan
-from app.hub.library.ollama import Skipped
-from app.hub.licences import licence_name
-from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
-from app.hub.remote_header import KnownModel
+from app.core.hub.library.folder_scan import FolderScan
+from app.core.hub.library.ollama import Skipped
+from app.core.hub.licences import licence_name
+from app.core.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
+from app.core.hub.remote_header import KnownModel
 from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title

@@ -15,11 +15,11 @@ from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
-from app.domain.errors import AppError, RaceExportError
-from app.domain.messages import MessageView
-from app.domain.model_name import shown_name
-from app.domain.requests import prompt_messages, sampling_params
-from app.domain.speed.races import (
+from app.core.domain.errors import AppError, RaceExportError
+from app.core.domain.messages import MessageView
+from app.core.domain.model_name import shown_name
+from app.core.domain.requests import prompt_messages, sampling_params
+from app.core.domain.speed.races import (
     LaneProgress,
     LaneText,
     RaceEnded,
@@ -28,9 +28,9 @@ from app.domain.speed.races import (
     RaceRoundEnded,
     RaceSetup,
 )
-from app.storage.atomic import exported_file
-from app.storage.pair_speeds import PairSpeeds
-from app.storage.races import RaceStore
+from app.core.storage.atomic import exported_file
+from app.core.storage.pair_speeds import PairSpeeds
+from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
 from engine.requests import RunJob
 from engine.sentences import said

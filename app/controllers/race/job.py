@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from app.domain.errors import RaceStoreError
-from app.domain.model_name import model_name, name_of_file, shown_name
-from app.domain.speed.pair_speed import RaceSpeed, credited_draft
-from app.domain.speed.races import (
+from app.core.domain.errors import RaceStoreError
+from app.core.domain.model_name import model_name, name_of_file, shown_name
+from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
+from app.core.domain.speed.races import (
     SURE_PERCENT,
     UNTIL_MINUTES,
     LaneChoice,
@@ -30,19 +30,19 @@ from app.domain.speed.races import (
     RaceRoundEnded,
     RaceSetup,
 )
-from app.domain.sums import summed
-from app.storage.pair_speeds import PairSpeeds
-from app.storage.races import RaceStore
+from app.core.domain.sums import summed
+from app.core.storage.pair_speeds import PairSpeeds
+from app.core.storage.races import RaceStore
 from engine.errors import EngineError
 from engine.records import ChatRequest, Mode, Problem, RunStats, TextChunk, TokenSpan
 from engine.requests import OnEvent
 from engine.sentences import joined, phrase, said
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
-    from app.benchmark.opened_lanes import OpenLane
-    from app.benchmark.race import LaneFailedError, Race
-    from app.benchmark.race_report import Gap, RaceVerdict
-    from app.benchmark.runs import BenchmarkRun, Variant
+    from app.core.benchmark.opened_lanes import OpenLane
+    from app.core.benchmark.race import LaneFailedError, Race
+    from app.core.benchmark.race_report import Gap, RaceVerdict
+    from app.core.benchmark.runs import BenchmarkRun, Variant
     from engine.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -81,8 +81,8 @@ class RaceJob:
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> None:
         """Race, and report it; a failure is reported with what there is by then."""
-        from app.benchmark.opened_lanes import LaneModels, open_beside  # noqa: PLC0415
-        from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
+        from app.core.benchmark.opened_lanes import LaneModels, open_beside  # noqa: PLC0415
+        from app.core.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
 
         variants = [_variant(choice) for choice in self._setup.lanes]
         own = {_variant(one): LaneModels(one.target, one.draft) for one in self._setup.lanes if one.target or one.draft}
@@ -104,8 +104,8 @@ class RaceJob:
         on_event: OnEvent,
         between_steps: Callable[[], None],
     ) -> RaceEnded:
-        from app.benchmark.opened_lanes import logit_gap_of  # noqa: PLC0415
-        from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
+        from app.core.benchmark.opened_lanes import logit_gap_of  # noqa: PLC0415
+        from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
 
         setup, problem = self._setup, None
         plan = RacePlan(setup.rounds) if setup.rounds is not None else RacePlan(2, SURE_PERCENT, UNTIL_MINUTES)
@@ -177,7 +177,7 @@ class RaceJob:
     def _result(
         self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[BenchmarkRun], gap: Gap | None
     ) -> RaceResult:
-        from app.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
+        from app.core.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
 
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         is_complete = bool(race.runs)
@@ -221,7 +221,7 @@ class RaceJob:
         )
 
     def _verdicts(self, runs: Sequence[BenchmarkRun], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
-        from app.benchmark.race_report import judge  # noqa: PLC0415
+        from app.core.benchmark.race_report import judge  # noqa: PLC0415
 
         return tuple(_verdict(verdict, numbers) for verdict in judge(runs, targets=self._targets))
 
@@ -231,7 +231,7 @@ class RaceJob:
         return {_variant(choice): choice.target for choice in self._setup.lanes if choice.target}
 
     def _settings(self, race: Race) -> dict[str, object]:
-        from app.benchmark.race_report import decoding_settings  # noqa: PLC0415
+        from app.core.benchmark.race_report import decoding_settings  # noqa: PLC0415
 
         return {
             "lanes": [_variant(choice).label for choice in self._setup.lanes],
@@ -244,7 +244,7 @@ class RaceJob:
 
 def _variant(choice: LaneChoice) -> Variant:
     """A lane as the benchmark names it; one with models of its own is another engine for it."""
-    from app.benchmark.runs import OURS, Variant  # noqa: PLC0415
+    from app.core.benchmark.runs import OURS, Variant  # noqa: PLC0415
 
     own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
     engine = f"{OURS} with {' and '.join(own)}" if own else OURS

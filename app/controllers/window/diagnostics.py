@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 
 import app
-from app.domain.settings.values import Settings
-from app.logs import redact
+from app.core.domain.settings.values import Settings
+from app.core.logs import redact
 from engine.records import ModelInfo
 
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")

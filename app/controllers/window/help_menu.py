@@ -11,8 +11,8 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 import app
 from app.controllers.parts import Parts
-from app.domain.engine_view import EngineView
-from app.logs import LOG_NAME
+from app.core.domain.engine_view import EngineView
+from app.core.logs import LOG_NAME
 from ui.text.language import mark, translate
 
 ABOUT = mark(

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.controllers.debounce import DebounceTimer
 from app.controllers.parts import Parts
-from app.storage.window_state import read_layout, write_layout
+from app.core.storage.window_state import read_layout, write_layout
 
 
 class LayoutController(QObject):

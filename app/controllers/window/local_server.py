@@ -18,11 +18,11 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.controllers.window.served_models import ServedModels
-from app.domain.errors import AppError, PortTakenError
-from app.domain.local_server import Activity, ServerSetup, ServerState, ServerView, read_host_names
-from app.domain.settings.table import SERVER_KEYS
-from app.server.api_key import find_key, new_key
-from app.server.background import BackgroundServer
+from app.core.domain.errors import AppError, PortTakenError
+from app.core.domain.local_server import Activity, ServerSetup, ServerState, ServerView, read_host_names
+from app.core.domain.settings.table import SERVER_KEYS
+from app.core.server.api_key import find_key, new_key
+from app.core.server.background import BackgroundServer
 from engine.records import Problem
 from engine.sentences import said
 from ui.text.language import mark

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 from app.controllers.load_requests import load_request
 from app.controllers.models.models import runnable
 from app.controllers.parts import Parts
-from app.domain.model_name import shown_name
-from app.domain.models import FileKind
-from app.domain.requests import chat_request
-from app.domain.settings.values import Settings
-from app.hub.opening import open_library
+from app.core.domain.model_name import shown_name
+from app.core.domain.models import FileKind
+from app.core.domain.requests import chat_request
+from app.core.domain.settings.values import Settings
+from app.core.hub.opening import open_library
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries
-    from app.hub.records import LibraryModel
-    from app.server.library import LoadableModel
-    from app.server.pictures import PictureSource
-    from app.server.protocol import ServedModel
+    from app.core.hub.records import LibraryModel
+    from app.core.server.library import LoadableModel
+    from app.core.server.pictures import PictureSource
+    from app.core.server.protocol import ServedModel
 
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
@@ -39,7 +39,9 @@ def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
 
 
 class ServedModels:
-    """Implements `app.server.library.NamedModels`. ``settings_of`` gives what holds for new chats with a model's file.
+    """Implements `app.core.server.library.NamedModels`.
+
+    ``settings_of`` gives what holds for new chats with a model's file.
 
     ``on_change`` is called on any thread where `guest` is another.
     """
@@ -84,7 +86,7 @@ class ServedModels:
 
     def current(self) -> ServedModel:
         """See `NamedModels.current`."""
-        from app.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
+        from app.core.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
 
         own = self._own
         if own is None:
@@ -93,8 +95,8 @@ class ServedModels:
         return self._served(Path(ready.target.path).stem, settings, ready)
 
     def _served(self, name: str, settings: Settings, ready: EngineReady) -> ServedModel:
-        from app.server.pictures import PictureSource  # noqa: PLC0415
-        from app.server.protocol import ServedModel  # noqa: PLC0415
+        from app.core.server.pictures import PictureSource  # noqa: PLC0415
+        from app.core.server.protocol import ServedModel  # noqa: PLC0415
 
         if self._pictures is None:
             self._pictures = PictureSource()  # as data alone: no file of this computer
@@ -118,7 +120,7 @@ class ServedModels:
 
     def find(self, name: str) -> str:
         """See `NamedModels.find`."""
-        from app.server.library import LoadableModel, no_such_model  # noqa: PLC0415
+        from app.core.server.library import LoadableModel, no_such_model  # noqa: PLC0415
 
         models = {model.name: model for model in self._library()}
         model = models.get(name)

@@ -18,18 +18,18 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.errors import AppError
-from app.domain.speed.pair_speed import PairSpeed
-from app.domain.sums import PairSums, by_pair, total
-from app.storage.chats.answer_records import answers_of_chat
-from app.storage.chats.totals import read_totals, reset_totals
-from app.storage.pair_speeds import PairSpeeds
+from app.core.domain.errors import AppError
+from app.core.domain.speed.pair_speed import PairSpeed
+from app.core.domain.sums import PairSums, by_pair, total
+from app.core.storage.chats.answer_records import answers_of_chat
+from app.core.storage.chats.totals import read_totals, reset_totals
+from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Problem
 from ui.text.language import translate
 from ui.widgets.file_dialogs import ask_statistics_file
 
 if TYPE_CHECKING:
-    from app.storage.statistics_export import ExportRequest
+    from app.core.storage.statistics_export import ExportRequest
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ class StatisticsController(QObject):
         done = translate("Statistics", "Statistics exported to {name}.").format(name=file.name)
 
         def run() -> None:
-            from app.storage.statistics_export import export_chunks, write_file  # noqa: PLC0415  (few starts export anything)
+            from app.core.storage.statistics_export import export_chunks, write_file  # noqa: PLC0415  (few starts export anything)
 
             try:
                 write_file(
@@ -125,7 +125,7 @@ class StatisticsController(QObject):
 
     def _request(self, scope: str, chat: int | None) -> ExportRequest:
         """What is meant: of the open chat, its last answer with figures is "this" one."""
-        from app.storage.statistics_export import ExportRequest, Scope  # noqa: PLC0415  (as above)
+        from app.core.storage.statistics_export import ExportRequest, Scope  # noqa: PLC0415  (as above)
 
         if scope != Scope.ANSWER or chat is None:
             return ExportRequest(Scope(scope), chat)

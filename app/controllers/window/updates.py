@@ -16,7 +16,7 @@ from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # the first paint waits for no network library
-    from app.hub.updates import Release
+    from app.core.hub.updates import Release
 
 NOTES_PX = 180
 
@@ -42,7 +42,7 @@ class UpdatesController(QObject):
         self._window.show_notice(translate("Updates", "Asking whether there is a newer version…"))
 
         def work(_stop: object) -> Release:
-            from app.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
+            from app.core.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
 
             return newest_release()
 

@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from app.benchmark.prompts import BenchmarkPrompt, read_prompts
+from app.core.benchmark.prompts import BenchmarkPrompt, read_prompts
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.sampling.distribution import Distribution

@@ -42,10 +42,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from app.benchmark.peers.process import PeerProcess, find_program
-from app.benchmark.prompts import BenchmarkPrompt, prompt_files, read_prompts
-from app.domain.errors import PeerError
-from app.paths import HOME_VARIABLE
+from app.core.benchmark.peers.process import PeerProcess, find_program
+from app.core.benchmark.prompts import BenchmarkPrompt, prompt_files, read_prompts
+from app.core.domain.errors import PeerError
+from app.core.paths import HOME_VARIABLE
 from engine.llama.library import physical_cores
 
 ROOT = Path(__file__).resolve().parents[3]

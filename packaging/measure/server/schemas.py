@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from random_schemas import random_object_schema, random_schema
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import GrammarError
 from engine.grammar.constraint import ForcedText
 from engine.grammar.json_schema import grammar_of

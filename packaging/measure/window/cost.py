@@ -28,11 +28,11 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.reports import ThreadReports
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.settings.table import FIELDS
-from app.paths import assets_dir, find_paths
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.settings.table import FIELDS
+from app.core.paths import assets_dir, find_paths
+from app.core.storage.settings_file import read_settings, write_settings
 from app.startup.assembly import assemble
-from app.storage.settings_file import read_settings, write_settings
 from engine.records import ChatRequest, EngineFailed, Event, Finished, Message, Mode, SamplingParams
 from engine.requests import OnEvent, Request, next_number
 from engine.session.session import Session

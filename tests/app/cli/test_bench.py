@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from app.benchmark.journal import Journal
-from app.benchmark.prompts import BenchmarkPrompt
-from app.benchmark.runner import Runner
-from app.benchmark.runs import BenchmarkRun, Variant
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main
+from app.core.benchmark.journal import Journal
+from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.runner import Runner
+from app.core.benchmark.runs import BenchmarkRun, Variant
 from engine.llama import library
 from engine.records import Mode
 from engine.session.session import Session
-from tests.app.benchmark import scripted_server
 from tests.app.cli.test_race import Terminal
+from tests.app.core.benchmark import scripted_server
 
 pytestmark = pytest.mark.usefixtures("tried")
 SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli.bench import _prompts
 from app.cli.parser import main, make_parser
-from app.paths import assets_dir
+from app.core.paths import assets_dir
 
 Capture = pytest.CaptureFixture[str]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.domain.errors import StorageFullError
-from app.paths import find_paths
-from app.storage.chats.database import as_storage_error
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
+from app.core.domain.errors import StorageFullError
+from app.core.paths import find_paths
+from app.core.storage.chats.database import as_storage_error
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
 
 
 def fill() -> None:
@@ -107,7 +107,7 @@ def test_chats_that_cannot_be_written_can_still_be_exported(
     def refuse(_place: StoreLocation, _now: datetime) -> sqlite3.Connection:
         raise as_storage_error(read_only, find_paths().chats_file) from read_only
 
-    monkeypatch.setattr("app.storage.chats.opening._open_good", refuse)
+    monkeypatch.setattr("app.core.storage.chats.opening._open_good", refuse)
     file = tmp_path / "chats.json"
     assert main(["chats", "export", str(file)]) == 0
     assert "Hello there" in file.read_text("utf-8")

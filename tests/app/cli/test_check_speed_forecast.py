@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.domain.speed.pair_speed import RaceSpeed
-from app.paths import builtin_draft, builtin_target, find_paths
-from app.storage.pair_speeds import PairSpeeds
-from tests.app.hub.pairs.test_speed_forecasts import keep_passes
+from app.core.domain.speed.pair_speed import RaceSpeed
+from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.storage.pair_speeds import PairSpeeds
+from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 from tests.engine.vision_factory import write_pair

@@ -12,9 +12,9 @@ import pytest
 
 from app.cli import doctor
 from app.cli.parser import main
-from app.hub import updates
+from app.core.hub import updates
 from app.startup.doctor import Finding, Level
-from tests.app.hub.link_server import LinkServer, says
+from tests.app.core.hub.link_server import LinkServer, says
 
 PAGE = "https://github.com/paceline/paceline/releases/tag/v999.0.0"
 Capture = pytest.CaptureFixture[str]

@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main
-from tests.app.remote.scripted_server import serving
+from tests.app.core.remote.scripted_server import serving
 
 Capture = pytest.CaptureFixture[str]
 KEY = "sk-" + "canaryCANARY0123456789"

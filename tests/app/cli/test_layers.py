@@ -9,11 +9,11 @@ import pytest
 
 from app.cli.parser import main, make_parser
 from app.cli.run import make_request
-from app.domain.errors import PresetError
-from app.domain.settings.fields import SettingValue
-from app.paths import builtin_target, find_paths
-from app.storage.model_settings import ModelSettings, model_settings_file
-from app.storage.presets import Presets, presets_file
+from app.core.domain.errors import PresetError
+from app.core.domain.settings.fields import SettingValue
+from app.core.paths import builtin_target, find_paths
+from app.core.storage.model_settings import ModelSettings, model_settings_file
+from app.core.storage.presets import Presets, presets_file
 from engine.records import ChatRequest, Mode, SamplingParams
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from app.benchmark.race import LaneFailedError, Race, SliceEnded
-from app.benchmark.runs import AUTO, PLAIN
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import LaneLines, _request
 from app.cli.terminal_stream import TerminalStream
-from app.paths import builtin_target
+from app.core.benchmark.race import LaneFailedError, Race, SliceEnded
+from app.core.benchmark.runs import AUTO, PLAIN
+from app.core.paths import builtin_target
 from engine.errors import DecodeError, NotEnoughMemoryError
 from engine.records import RunStats
 from engine.session.session import Session

@@ -15,8 +15,8 @@ from app.cli.option_values import CONTEXTS, MOST_LAYERS, MOST_THREADS
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.run import load_request, make_request
-from app.domain.settings.table import FIELDS
-from app.paths import builtin_target
+from app.core.domain.settings.table import FIELDS
+from app.core.paths import builtin_target
 from engine.llama import library
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode

@@ -18,8 +18,8 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.server.api_key import VARIABLE
-from app.server.listening import TERMINATED, bind
+from app.core.server.api_key import VARIABLE
+from app.core.server.listening import TERMINATED, bind
 from tests.app.controllers.window import stormy_clients as stormy
 from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample

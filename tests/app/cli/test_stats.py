@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.domain.messages import MessageState
-from app.paths import find_paths
-from app.storage.chats.answers import AnswerEnding, Generation
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
+from app.core.domain.messages import MessageState
+from app.core.paths import find_paths
+from app.core.storage.chats.answers import AnswerEnding, Generation
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats
 
 PLAIN = RunStats(mode=Mode.OFF, tokens=30, passes=30, decode_s=3.0, plain_ms=100.0)

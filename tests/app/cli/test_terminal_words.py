@@ -18,12 +18,12 @@ from tests.shared_files import shared_model
 ROOT = Path(__file__).parents[3]
 PARTS = (
     "engine",
-    "app/attachments",
-    "app/hub",
-    "app/storage/chats",
-    "app/storage/exchange",
+    "app/core/attachments",
+    "app/core/hub",
+    "app/core/storage/chats",
+    "app/core/storage/exchange",
 )  # whose failures a command may meet
-FILES = ("app/domain/errors.py", "app/domain/attachment_errors.py", "app/domain/text_decoding.py")
+FILES = ("app/core/domain/errors.py", "app/core/domain/attachment_errors.py", "app/core/domain/text_decoding.py")
 
 
 def sentences() -> Iterator[str]:

@@ -16,10 +16,10 @@ from app.cli import tool_run
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, folded, tools_of
-from app.tools.errors import ToolFileError
-from app.tools.interface import ToolDefinition, ToolResult
-from app.tools.policy import Permission, UserDecision
-from app.tools.turn import MAX_STEPS
+from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ToolDefinition, ToolResult
+from app.core.tools.policy import Permission, UserDecision
+from app.core.tools.turn import MAX_STEPS
 from engine.errors import SettingError
 from engine.records import ChatRequest, Event, Finished, FinishReason, Message, Mode, TextChunk
 from engine.session.session import Session
@@ -27,7 +27,7 @@ from engine.tools.formats import ToolFormat
 from tests.app.fakes import keep_settings
 from tests.run_stats import answered
 
-SERVER = Path(__file__).parents[1] / "tools" / "mcp" / "hostile_server.py"
+SERVER = Path(__file__).parents[1] / "core" / "tools" / "mcp" / "hostile_server.py"
 STATS = answered(Mode.OFF, 1, ((), ()), {}, 1.0)
 REQUEST = ChatRequest(messages=(Message("user", "What is it?"),))
 MODEL = cast(Any, SimpleNamespace(name="M", tool_format=ToolFormat.HERMES, tool_refusal="", n_ctx=4096, sees=False))

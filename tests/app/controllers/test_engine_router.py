@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.controllers.engine_router import EngineRouter
-from app.domain.engines import remote_path
+from app.core.domain.engines import remote_path
 from engine.records import (
     ChatRequest,
     CountRequest,

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.domain.settings.values import Settings
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
-from app.storage.exchange import transfer
-from app.storage.exchange.records import PortableChat
-from app.storage.settings_file import write_settings
+from app.core.domain.settings.values import Settings
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.exchange import transfer
+from app.core.storage.exchange.records import PortableChat
+from app.core.storage.settings_file import write_settings
 
 
 def tell(line: str) -> None:

@@ -17,19 +17,19 @@ from typing import cast
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.local_server import ServerState
-from app.domain.messages import MessageState
-from app.domain.speed.races import LaneChoice, RaceSetup
-from app.paths import builtin_target, find_paths
+from app.core.domain.engine_view import EngineState
+from app.core.domain.local_server import ServerState
+from app.core.domain.messages import MessageState
+from app.core.domain.speed.races import LaneChoice, RaceSetup
+from app.core.paths import builtin_target, find_paths
 from app.startup.assembly import ENGINE_VARIABLE, real_engine
 from engine.process.client import EngineClient
 from engine.records import ChatRequest, Event, Mode
 from engine.requests import OnEvent, Request
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.window.test_local_server import Served, free_port
+from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from tests.app.server.scripted_session import ScriptedSession
 from tests.long_form import rounds
 
 pytestmark = [

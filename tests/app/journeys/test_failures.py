@@ -14,13 +14,13 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.cli.parser import main
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
-from app.paths import Paths, find_paths
-from app.storage.chats import database
-from app.storage.chats.answers import AnswerEnding
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
+from app.core.paths import Paths, find_paths
+from app.core.storage.chats import database
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
 from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 

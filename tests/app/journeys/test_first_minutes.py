@@ -14,10 +14,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.paths import find_paths
+from app.core.domain.engine_view import EngineState
+from app.core.paths import find_paths
+from app.core.storage.pair_speeds import PairSpeeds
 from app.startup.assembly import real_engine
-from app.storage.pair_speeds import PairSpeeds
 from engine.records import Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT

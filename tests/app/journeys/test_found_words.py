@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState
-from app.storage.chats.answers import AnswerEnding
+from app.core.domain.messages import MessageState
+from app.core.storage.chats.answers import AnswerEnding
 from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import ScriptedWorker

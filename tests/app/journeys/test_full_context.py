@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState, MessageView
-from app.paths import builtin_target, find_paths
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState, MessageView
+from app.core.paths import builtin_target, find_paths
 from engine.records import Event, Overflow
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.fakes import AppHarness, keep_settings, open_app

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageView
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageView
 from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker

@@ -7,8 +7,8 @@ import functools
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
 from engine.records import Mode, Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker

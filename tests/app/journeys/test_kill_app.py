@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState
+from app.core.domain.messages import MessageState
 from tests.app.fakes import open_app
 from tests.app.scripted_app import ANSWER, OTHER_QUESTION, QUESTION
 from tests.long_form import rounds

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
-from app.domain.tools.calls import CallStatus
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.tools.calls import CallStatus
 from tests.app.fakes import open_app
 from tests.app.scripted_tools_app import CALLS, QUESTION, result_of
 from tests.long_form import rounds

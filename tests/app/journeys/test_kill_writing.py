@@ -13,10 +13,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.debounce import DEBOUNCE_MS
-from app.storage.exchange.own_format import to_json
-from app.storage.exchange.records import PortableChat, PortableMessage
-from app.storage.exchange.transfer import BATCH, import_chats
-from app.storage.settings_file import read_settings
+from app.core.storage.exchange.own_format import to_json
+from app.core.storage.exchange.records import PortableChat, PortableMessage
+from app.core.storage.exchange.transfer import BATCH, import_chats
+from app.core.storage.settings_file import read_settings
 from tests.app.fakes import open_app
 from tests.app.journeys.kill_targets import opened
 

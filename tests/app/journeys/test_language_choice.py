@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from app.paths import find_paths
-from app.storage.settings_file import read_settings
+from app.core.paths import find_paths
+from app.core.storage.settings_file import read_settings
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.settings.dialog import SettingsDialog
 from ui.settings.rows import ChoiceRow

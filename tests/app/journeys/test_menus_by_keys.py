@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow
-from app.paths import builtin_target
+from app.core.domain.conversations import ConversationRow
+from app.core.paths import builtin_target
 from engine.records import Mode
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import AppHarness

@@ -15,8 +15,8 @@ import pytest
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.storage.chats.writer import WriterThread
+from app.core.domain.engine_view import EngineState
+from app.core.storage.chats.writer import WriterThread
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
 from tests.long_form import rounds

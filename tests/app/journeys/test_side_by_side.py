@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
 from tests.app.controllers.chat.test_parallel import click, send_anew, shown, text_of, told
 from tests.app.fakes import keep_settings, open_app
 from tests.app.journeys.test_engine_crash import EndlessEngine

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import Paths, find_paths
+from app.core.paths import Paths, find_paths
 from app.startup import doctor
 from app.startup.doctor import Finding, Level, examine, graphics_of_system
 from engine.sandbox.library_child import ask_library

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.paths import find_paths
+from app.core.paths import find_paths
 from app.startup.single_instance import SingleInstance
 
 ROOT = Path(__file__).resolve().parents[3]

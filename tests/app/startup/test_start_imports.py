@@ -9,18 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.messages import MessageState
-from app.paths import find_paths
-from app.storage.chats.answers import AnswerEnding
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
+from app.core.domain.messages import MessageState
+from app.core.paths import find_paths
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
 from engine.records import Mode
 from tests.app.fakes import keep_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 # The engine's libraries, the hub's, and those for PDF files, formulas and code: they wait until they are wanted.
 HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf", "ziamath", "gguf", "ssl")
-OURS_LATER = ("app.storage.chats.search", "app.storage.statistics_export", "app.storage.statistics_table")
+OURS_LATER = (
+    "app.core.storage.chats.search",
+    "app.core.storage.statistics_export",
+    "app.core.storage.statistics_table",
+)
 # What the start itself has no use for: they are imported where they are first called for.
 LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")
 PAINT_AND_TELL = """

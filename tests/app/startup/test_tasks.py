@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.paths import find_paths
+from app.core.paths import find_paths
 from app.startup.tasks import TASKS, Startup, Task, run_tasks
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,7 +43,7 @@ def test_what_is_broken_is_reported_and_the_rest_goes_on() -> None:
 
 def test_the_tasks_need_no_qt() -> None:
     code = (
-        "import sys; from app.startup.tasks import TASKS, Startup, run_tasks; from app.paths import find_paths\n"
+        "import sys; from app.startup.tasks import TASKS, Startup, run_tasks; from app.core.paths import find_paths\n"
         "startup = Startup(find_paths(), print); run_tasks(startup, TASKS); startup.opened_store().close()\n"
         "sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
     )

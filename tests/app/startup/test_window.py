@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.paths import builtin_target, find_paths
+from app.core.paths import builtin_target, find_paths
 from app.startup.window import open_file
 from tests.app.fakes import AppHarness
 
@@ -34,7 +34,7 @@ OPEN_ON_A_FILE = """
 import sys, time
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.paths import find_paths
+from app.core.paths import find_paths
 from app.startup.window import open_window
 application = QApplication([])
 began, settings = time.monotonic(), find_paths().settings_file
@@ -50,9 +50,9 @@ sys.exit(open_window([], file=sys.argv[1]))
 TELL_BEFORE_THE_FIRST_PICTURE = """
 import sys
 from PySide6.QtWidgets import QApplication
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
-from app.paths import find_paths
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
+from app.core.paths import find_paths
 from app.startup.window import open_window
 from tests.fake_model import ScriptedWorker
 from ui.transcript import transcript
@@ -80,7 +80,7 @@ sys.exit(open_window([], ScriptedWorker))
 CLOSE_BEFORE_THE_FIRST_PICTURE = """
 import sys
 from PySide6.QtWidgets import QApplication
-from app.paths import find_paths
+from app.core.paths import find_paths
 from app.startup.window import open_window
 find_paths().config.mkdir(parents=True)
 (find_paths().config / "welcomed").touch()

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.cache.states import MOST_GUESTS, StateCache
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.forecast.forecast import forecast, pair_kind
 from engine.forecast.gain import PairKind
 from engine.forecast.passes import MachineSpeed, PlacedModel

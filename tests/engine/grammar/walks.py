@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.grammar.constraint import State
 from engine.grammar.json_schema import Grammar
 from engine.llama.grammar import start_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.errors import DeviceError
 from engine.fit.estimate import experts_of
 from engine.llama import library, placement

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library, top_k_sampler

@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import EngineError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError, EngineError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
 from engine.fit.fit import estimate
 from engine.gguf.header import read_header

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.loading.loading import LoadOptions, open_model
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import DeviceUse, MemoryUse

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError
 from engine.fit.fit import CacheShape, estimate
 from engine.gguf.header import read_header

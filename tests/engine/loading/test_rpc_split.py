@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from app.benchmark.peers.llama_server import free_ports
+from app.core.benchmark.peers.llama_server import free_ports
 from tests.engine.moe_factory import tiny_moe
 
 BUILD = os.environ.get("PACELINE_RPC_BUILD", "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS

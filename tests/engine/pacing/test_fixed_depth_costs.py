@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.decoding import loop
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder

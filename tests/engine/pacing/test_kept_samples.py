@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.gguf.header import read_header
 from engine.gguf.token_weights import head_weights
 from engine.heads.loading import open_own_heads

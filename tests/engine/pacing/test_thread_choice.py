@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.paths import builtin_draft
+from app.core.paths import builtin_draft
 from engine.errors import DecodeError
 from engine.loading.loading import LoadOptions, open_model
 from engine.pacing import thread_choice

@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.pacing.pacer import Choice
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session

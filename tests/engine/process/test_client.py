@@ -18,9 +18,9 @@ from typing import TypeVar, cast
 import psutil
 import pytest
 
-from app.logs import RedactingFormatter
-from app.paths import builtin_draft, builtin_target
-from app.server.turn import ForgetGuests, Told, Turn, TurnBegan
+from app.core.logs import RedactingFormatter
+from app.core.paths import builtin_draft, builtin_target
+from app.core.server.turn import ForgetGuests, Told, Turn, TurnBegan
 from engine.errors import ModelLoadError
 from engine.process.client import EngineClient
 from engine.records import (

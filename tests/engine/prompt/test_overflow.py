@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.errors import PromptTooLongError
 from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_oversized, without_unanswered
 from engine.records import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.errors import EngineError, ToolError
 from engine.sandbox import probe
 from engine.sandbox.self_draft_child import make_in_helper

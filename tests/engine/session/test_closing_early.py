@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_draft
+from app.core.paths import builtin_draft
 from engine.records import Event, LoadRequest
 from engine.sandbox import probe
 from engine.sandbox.kernel_check import CACHE_FILE, inspector

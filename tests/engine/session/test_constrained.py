@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import GrammarError, PromptError
 from engine.grammar.json_schema import grammar_of
 from engine.records import (

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError, ModelLoadError
 from engine.loading.devices import ALL_LAYERS
 from engine.loading.loading import LoadedModel, LoadOptions, open_model

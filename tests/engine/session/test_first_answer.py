@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 # In a process of its own: in this one other tests have imported much already.
 ANSWER = """
 import sys
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 

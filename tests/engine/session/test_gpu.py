@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.llama import gpu_verdict
 from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.paths import builtin_draft
+from app.core.paths import builtin_draft
 from engine.records import (
     CacheType,
     ChatRequest,

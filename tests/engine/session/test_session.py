@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import (
     DecodeError,
     DraftRefusedError,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams, Source
 from engine.session.session import Session
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_draft
+from app.core.paths import builtin_draft
 from engine.errors import DecodeError, PromptError, SettingError
 from engine.records import (
     ChatRequest,

@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError
 from engine.pacing import pair_costs
 from engine.records import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from engine.gguf.header import read_header
 from engine.gguf.token_weights import TokenWeights
 from engine.storage.pass_samples import FILE_NAME, MAX_KEPT, PassSample, SampleStore, weights_of_file, weights_of_head

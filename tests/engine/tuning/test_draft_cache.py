@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError, DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.records import CacheType, ChatRequest, Finished, FlashAttention, LoadRequest, Message, Mode, SamplingParams

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.fit.fit import FitVerdict
 from engine.gguf.header import read_header
 from engine.loading import loading

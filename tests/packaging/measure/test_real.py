@@ -13,9 +13,9 @@ from types import ModuleType
 
 import pytest
 
-from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Variant
-from tests.app.benchmark import scripted_server
-from tests.app.benchmark.made_runs import made_run
+from app.core.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Variant
+from tests.app.core.benchmark import scripted_server
+from tests.app.core.benchmark.made_runs import made_run
 from tests.long_form import only_long
 from tests.scripts import load_script
 from tests.waiting import PATIENCE_S

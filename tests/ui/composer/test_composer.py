@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication, QImage, QTextOption
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY
 from ui.composer.composer import Composer, race_question

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QEnterEvent, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.domain.context import ContextParts
+from app.core.domain.context import ContextParts
 from ui.composer.context_meter import BAR, ContextMeter
 from ui.theme.theme import Theme
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
+from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY, model
 from ui.composer.mode_button import ModeMenu

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.layers import SavedPrompt
+from app.core.domain.settings.layers import SavedPrompt
 from tests.ui.window.test_accessibility import nameless
 from ui.composer.placeholders import placeholders
 from ui.composer.prompt_list import PromptList

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.layers import LAYERED_FIELDS, Layer, Layers, LayersView
+from app.core.domain.settings.layers import LAYERED_FIELDS, Layer, Layers, LayersView
 from engine.records import ThinkingOption
 from tests.ui.conftest import READY, model
 from ui.window.main_window import MainWindow

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.logging import _QtMessageCapture as QtMessages
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow, FolderRow
+from app.core.domain.conversations import ConversationRow, FolderRow
 from tests.ui.conftest import NOW
 from ui.conversations.menu import make_list_menu
 from ui.conversations.model import BATCH, ConversationModel, Heading

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow, FolderRow
+from app.core.domain.conversations import ConversationRow, FolderRow
 from tests.ui.conftest import NOW
 from ui.conversations.list import ConversationList
 from ui.conversations.model import Heading

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextLayout
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import SearchHit
+from app.core.domain.conversations import SearchHit
 from tests.ui.conftest import rows
 from ui.conversations.search_results import laid_out
 from ui.theme.theme import Theme

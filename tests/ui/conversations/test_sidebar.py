@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow
+from app.core.domain.conversations import ConversationRow
 from tests.ui.conftest import NOW, rows
 from ui.conversations.model import ANSWERING, UNSEEN
 from ui.text import clock

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.garbage import collect_some
 from tests.long_form import rounds

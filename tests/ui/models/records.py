@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
-from app.domain.models import (
+from app.core.domain.models import (
     CatalogRow,
     Download,
     DownloadRequest,

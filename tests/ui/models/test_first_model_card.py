@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadStatus, ModelRef
+from app.core.domain.models import DownloadStatus, ModelRef
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel

@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextLayout
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadStatus, DraftList, Presence, VocabularyMatch
+from app.core.domain.models import DownloadStatus, DraftList, Presence, VocabularyMatch
 from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel

@@ -8,10 +8,19 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, EngineRecord, RemoteModel
-from app.domain.models import DraftList, DraftRow, Drawback, FitLevel, ModelRef, Presence, SearchQuery, VocabularyMatch
-from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
-from app.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
+from app.core.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, EngineRecord, RemoteModel
+from app.core.domain.models import (
+    DraftList,
+    DraftRow,
+    Drawback,
+    FitLevel,
+    ModelRef,
+    Presence,
+    SearchQuery,
+    VocabularyMatch,
+)
+from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
+from app.core.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import ModelRef, SelfDraftState, SelfDraftView
+from app.core.domain.models import ModelRef, SelfDraftState, SelfDraftView
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, said
 from ui.models.panel import ModelsPanel

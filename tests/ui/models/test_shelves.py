@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import (
+from app.core.domain.models import (
     DownloadStatus,
     Drafting,
     FileProgress,
@@ -20,7 +20,7 @@ from app.domain.models import (
     SearchQuery,
     VocabularyMatch,
 )
-from app.domain.speed.speed_forecast import SpeedRange
+from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import FileKind, FitLevel, Hardware, LinkView, ModelRef, Offer, ScanView
+from app.core.domain.models import FileKind, FitLevel, Hardware, LinkView, ModelRef, Offer, ScanView
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import said

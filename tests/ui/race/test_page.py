@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.domain.messages import MessageView
-from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup, summary_of
+from app.core.domain.messages import MessageView
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup, summary_of
 from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.lane_card import LaneCard

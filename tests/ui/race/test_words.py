@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, Parting
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, Parting
 from engine.records import Mode
 from tests.race_results import RESULT, VERDICT
 from ui.race.track import verdict_title

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.local_server import ALL_ADDRESSES, GONE, Activity, LoggedRequest, RequestState, ServerState, ServerView
-from app.domain.settings.table import FIELDS
-from app.paths import assets_dir
+from app.core.domain.local_server import (
+    ALL_ADDRESSES,
+    GONE,
+    Activity,
+    LoggedRequest,
+    RequestState,
+    ServerState,
+    ServerView,
+)
+from app.core.domain.settings.table import FIELDS
+from app.core.paths import assets_dir
 from ui.server.page import ServerPage
 from ui.server.request_table import cells, status_words
 from ui.theme.theme import Theme

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.table import FIELD_BY_KEY
+from app.core.domain.settings.table import FIELD_BY_KEY
 from engine.records import Device, DeviceKind
 from ui.settings.rows import DevicesRow, LineRow
 

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.domain.settings.table import FIELD_BY_KEY
+from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.core.domain.settings.table import FIELD_BY_KEY
 from tests.ui.conftest import FIELDS
 from ui.settings.dialog import LOOKS, SettingsDialog
 from ui.settings.mode_cards import ModeRow

@@ -12,9 +12,9 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.table import FIELD_BY_KEY, complaint
-from app.domain.tools.servers import ToolServerView, names_line, read_names
-from app.paths import assets_dir
+from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.tools.servers import ToolServerView, names_line, read_names
+from app.core.paths import assets_dir
 from tests.app.fakes import keep_settings, open_app
 from ui.settings.rows import ServersRow, SeveralRow
 from ui.settings.tool_server_requests import ToolServerRequests

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.sums import PairSums, Sums
+from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from tests.ui.conftest import STATS
 from ui.statistics.panel import StatsPanel

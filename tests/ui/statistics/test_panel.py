@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
-from app.domain.messages import MessageState, MessageView
-from app.domain.sums import PairSums, Sums
+from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from tests.ui.statistics import pane as stats_pane

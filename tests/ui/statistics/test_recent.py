@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
-from app.domain.sums import PairSums, Sums
+from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, RunStats
 from ui.statistics.plots import HistoryPlot
 from ui.statistics.recent import RecentSpeed

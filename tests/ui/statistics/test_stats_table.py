@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.sums import Sums
+from app.core.domain.sums import Sums
 from tests.ui.statistics import pane as stats_pane
 from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
 from ui.statistics.dialogs import LEAST_NAME_PX, ExplanationsDialog, TotalsTable

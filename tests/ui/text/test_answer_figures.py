@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.speed.verdict import answer_verdict
+from app.core.domain.speed.verdict import answer_verdict
 from engine.records import Mode, RunStats
 from ui.text import answer_figures
 from ui.text.formatting import milliseconds

@@ -29,9 +29,9 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
-from app.domain.settings.layers import SavedPrompt
-from app.domain.settings.table import FIELDS
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.layers import SavedPrompt
+from app.core.domain.settings.table import FIELDS
 from engine.sentences import said
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings

@@ -14,8 +14,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.chat.attachments import _too_many
-from app.domain.attachments import Attachment, AttachmentKind
-from app.hub.pairs.draft_finder import _looked_at, _none_of
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.hub.pairs.draft_finder import _looked_at, _none_of
 from engine.sentences import Sentence
 from tests.ui.conftest import ASSETS, model
 from tests.ui.models.records import result

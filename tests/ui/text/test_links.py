@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices, QTextDocument
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
 from ui.text.links import is_safe
 from ui.theme.theme import Theme

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QFontMetricsF, QImage
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow
+from app.core.domain.conversations import ConversationRow
 from ui.text.one_line import cut
 from ui.text.reading_direction import is_right_to_left
 from ui.theme.theme import Theme

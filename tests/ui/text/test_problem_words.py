@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.domain.settings.table import FIELD_BY_KEY, complaint
-from app.hub.errors import HubUnreachableError
-from app.storage.chats.database import as_storage_error
+from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.hub.errors import HubUnreachableError
+from app.core.storage.chats.database import as_storage_error
 from engine.fit.fit import FitReport
 from engine.gguf.source import broken
 from engine.records import Problem
@@ -23,7 +23,7 @@ from ui.text.problem_words import explanation, in_language, in_words
 
 ROOT = ASSETS.parent
 NOT_SHOWN = {"cli", "benchmark", "server"}  # they speak in a terminal or to programs, in English
-SHOWN_TOO = {"app/benchmark/opened_lanes.py"}  # but for these
+SHOWN_TOO = {"app/core/benchmark/opened_lanes.py"}  # but for these
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught where they are told to a person
 NOT_FOR_PEOPLE |= {"_WrongArgumentError", "CalculatorError"}  # told to a model

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.settings.fields import FieldKind
-from app.domain.settings.table import FIELD_BY_KEY
+from app.core.domain.settings.fields import FieldKind
+from app.core.domain.settings.table import FIELD_BY_KEY
 from ui.text.thinking_words import thinking_line, thinking_name
 
 CHOICES = [value for value, _ in FIELD_BY_KEY["thinking"].choices if value]

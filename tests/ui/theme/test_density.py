@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLayout, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
 from tests.ui.filled_window import fill_models
 from ui.theme.density import compacted, compacted_stylesheet

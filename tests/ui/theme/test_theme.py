@@ -9,8 +9,8 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import SearchHit
-from app.domain.messages import MessageView
+from app.core.domain.conversations import SearchHit
+from app.core.domain.messages import MessageView
 from tests.ui.conftest import ASSETS, FIELDS, READY, STATS, rows
 from ui.theme.theme import TEXT_SIZES, Theme
 from ui.window.main_window import MainWindow

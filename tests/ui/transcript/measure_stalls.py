@@ -25,8 +25,8 @@ from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from app.controllers.window.garbage import GarbageController
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Mode, ModelInfo, RunStats, Source
 from engine.session.answer import STATS_INTERVAL_S
 from tests.ui.long_chats import CHARS_A_TOKEN, KINDS, answer_of, history_of, spans_of

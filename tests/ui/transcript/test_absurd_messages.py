@@ -7,7 +7,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QTextOption
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.composer.message_edit import HUGE_LINE_CHARS
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView

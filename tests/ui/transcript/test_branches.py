@@ -8,8 +8,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import SearchHit
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.conversations import SearchHit
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, STATS
 from tests.ui.window.test_accessibility import nameless

@@ -8,7 +8,7 @@ from PySide6.QtGui import QContextMenuEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
 from ui.transcript.text_caret import texts_of
 from ui.window.main_window import MainWindow

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessibleAnnouncementEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextBrowser, QTextEdit, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
 from ui.markdown.source_map import SourceMap

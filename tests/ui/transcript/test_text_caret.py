@@ -8,7 +8,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.text_caret import texts_of
 from ui.window.main_window import MainWindow

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
 from engine.records import Mode
 from tests.ui.conftest import FIELDS, NO_DRAFT
 from tests.ui.window.test_accessibility import nameless

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
+from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import FROM_MODEL
 from tests.ui.conftest import model
 from ui.theme.theme import Theme

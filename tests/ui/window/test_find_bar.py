@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.transcript import finder
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.found_words import FOUND

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.context import ContextParts
-from app.domain.engine_view import EngineState
-from app.domain.local_server import Activity, ServerState, ServerView
-from app.domain.model_name import model_name
+from app.core.domain.context import ContextParts
+from app.core.domain.engine_view import EngineState
+from app.core.domain.local_server import Activity, ServerState, ServerView
+from app.core.domain.model_name import model_name
 from engine.records import DeviceUse, MemoryUse, Placement
 from tests.ui.conftest import ASSETS, READY
 from ui.composer.context_meter import ContextMeter

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.layers import SavedPrompt
+from app.core.domain.settings.layers import SavedPrompt
 from engine.records import Mode
 from tests.ui.conftest import READY
 from tests.ui.filled_window import make_window, open_dialog

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.local_server import Activity, ServerState, ServerView, base_url, examples
+from app.core.domain.local_server import Activity, ServerState, ServerView, base_url, examples
 from engine.records import Problem
 from ui.window.main_window import MainWindow
 

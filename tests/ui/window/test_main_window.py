@@ -12,8 +12,8 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.messages import MessageView
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.messages import MessageView
 from engine.records import Mode, Problem
 from tests.ui.conftest import ASSETS, BUILTIN, FIELDS, NO_DRAFT, READY, STATS, model, rows
 from ui.theme.palette import DARK, LIGHT

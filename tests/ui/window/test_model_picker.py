@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
-from app.domain.models import LibraryRow, PickerView
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
+from app.core.domain.models import LibraryRow, PickerView
 from tests.ui.conftest import BUILTIN, READY, model
 from ui.widgets.choice_list import Choice
 from ui.window.main_window import MainWindow

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
 from ui.models.readme_view import ReadmeView
 from ui.theme.theme import Theme

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from pytestqt.exceptions import TimeoutError as NotInTimeError
 from pytestqt.qtbot import QtBot
 
-from app.domain.context import ContextParts
+from app.core.domain.context import ContextParts
 from tests.ui.conftest import ASSETS
 from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.composer.context_meter import ContextMeter

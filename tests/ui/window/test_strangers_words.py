@@ -14,11 +14,11 @@ from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.domain.attachments import Attachment, AttachmentKind
-from app.domain.conversations import FolderRow, SearchHit
-from app.domain.messages import MessageView
-from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
-from app.domain.settings.table import FIELDS
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.conversations import FolderRow, SearchHit
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
+from app.core.domain.settings.table import FIELDS
 from tests.ui.conftest import READY, STATS, model, rows
 from tests.ui.filled_window import MODELS_PAGES, make_window
 from tests.ui.models import records as hub

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPixmap, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.text.formatting import as_written, count, size
 from ui.text.language import mark, translate
 from ui.text.one_line import cut

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.domain.attachments import Attachment
+from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import facts
 from ui.text.language import translate
 from ui.widgets.enter_key import EnterInDialog

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import facts
 from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.domain.attachments import Attachment
+from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import SPACING_PX, AttachmentRows
 from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import count

@@ -8,8 +8,8 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.messages import MessageState, MessageView
-from app.domain.thinking import split_thinking, without_thinking
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
 from ui.text.formatting import count, percent
 from ui.text.language import mark, translate

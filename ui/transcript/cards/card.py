@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card_state import CardState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 
 
 @dataclass(frozen=True, slots=True)

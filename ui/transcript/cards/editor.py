@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout
 
-from app.domain.attachments import Attachment
+from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
 from ui.text.language import mark, translate

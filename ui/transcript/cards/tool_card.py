@@ -13,8 +13,8 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.messages import MessageView
-from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
+from app.core.domain.messages import MessageView
+from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
 from ui.composer.attachments.chips import AttachmentRows
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
@@ -51,7 +51,7 @@ _ICONS = {
     CallStatus.STOPPED: "square",
     CallStatus.UNKNOWN: "triangle-alert",
 }
-# What a person may say, as `app.tools.policy.Permission` has it.
+# What a person may say, as `app.core.tools.policy.Permission` has it.
 DECISIONS = (
     ("once", mark("ToolCard", "Allow once")),
     ("chat", mark("ToolCard", "Allow in this chat")),

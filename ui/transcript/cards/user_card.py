@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.attachments.reader import MOST_CHARS
 from ui.text.formatting import count

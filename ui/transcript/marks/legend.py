@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import Source
 from ui.text.formatting import hover
 from ui.text.language import translate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.transcript.cards.card import MessageCard
 
 MAX_CARDS = 5  # of questions, and of answers: more come only when many are recycled at once

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.part_prefetcher import polish_some
 from ui.transcript.column import MessageColumn

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState
 from ui.transcript.column import MessageColumn

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from app.cli.parser import main
-from app.domain.settings.values import Settings
-from app.hub.client import HubClient
-from app.paths import builtin_draft, builtin_target, find_paths
-from app.storage.settings_file import write_settings
+from app.core.domain.settings.values import Settings
+from app.core.hub.client import HubClient
+from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.storage.settings_file import write_settings
 from tests.app.cli.test_race import Terminal
-from tests.app.hub.conftest import hub
-from tests.app.hub.library.test_ollama import manifest
-from tests.app.hub.loopback import Fault, LoopbackHub
+from tests.app.core.hub.conftest import hub
+from tests.app.core.hub.library.test_ollama import manifest
+from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, stripped
 from tests.engine.vision_factory import write_pair

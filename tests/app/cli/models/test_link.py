@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.domain.models import DownloadRequest
-from app.hub.link_header import judge_link
-from app.hub.remote_header import KnownModel
-from app.paths import builtin_target, find_paths
-from tests.app.hub.conftest import hub
-from tests.app.hub.link_server import LinkServer, file, says
-from tests.app.hub.loopback import LoopbackHub
+from app.core.domain.models import DownloadRequest
+from app.core.hub.link_header import judge_link
+from app.core.hub.remote_header import KnownModel
+from app.core.paths import builtin_target, find_paths
+from tests.app.core.hub.conftest import hub
+from tests.app.core.hub.link_server import LinkServer, file, says
+from tests.app.core.hub.loopback import LoopbackHub
 
 __all__ = ["hub"]
 BYTES = builtin_target().read_bytes()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.hub.library.library import Library
-from app.paths import find_paths
+from app.core.hub.library.library import Library
+from app.core.paths import find_paths
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 

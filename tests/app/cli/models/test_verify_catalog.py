@@ -9,8 +9,8 @@ import pytest
 
 from app.cli.models import verify_catalog
 from app.cli.parser import main
-from tests.app.hub.conftest import hub
-from tests.app.hub.loopback import LoopbackHub
+from tests.app.core.hub.conftest import hub
+from tests.app.core.hub.loopback import LoopbackHub
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp
 

@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.errors import StorageFullError
-from app.domain.messages import MessageState
+from app.core.domain.engine_view import EngineState
+from app.core.domain.errors import StorageFullError
+from app.core.domain.messages import MessageState
 from engine.records import (
     ChatRequest,
     EngineFailed,

@@ -15,13 +15,13 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.attachments import reading
 from app.controllers.chat.attachments import MAX_ATTACHMENTS
-from app.domain.attachment_errors import FileTooLargeError
-from app.storage.exchange.file_names import JSON, MARKDOWN
-from app.storage.exchange.transfer import export_chats
+from app.core.attachments import reading
+from app.core.domain.attachment_errors import FileTooLargeError
+from app.core.storage.exchange.file_names import JSON, MARKDOWN
+from app.core.storage.exchange.transfer import export_chats
 from engine.records import EngineReady, TokensCounted
-from tests.app.attachments import pdfs
+from tests.app.core.attachments import pdfs
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
@@ -273,7 +273,7 @@ def test_a_refused_text_that_the_box_can_hold_goes_back_there(
     def refuse(_name: str, _text: str) -> None:
         raise FileTooLargeError("too large")
 
-    monkeypatch.setattr("app.attachments.reading.text_attachment", refuse)
+    monkeypatch.setattr("app.core.attachments.reading.text_attachment", refuse)
     harness.controller.attachments.attach_text("a text")
     qtbot.waitUntil(lambda: harness.window.problems != [], timeout=WAIT_MS)
     assert harness.window.composer.text == "a text"

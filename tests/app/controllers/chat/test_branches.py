@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import EngineFailed, FinishReason, Message, Mode, Problem
 from tests.app.fakes import AppHarness
 from ui.transcript.cards.answer_card import AnswerCard

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from app.controllers.chat.condensing import condensed_messages
-from app.domain.messages import MessageState, MessageView
-from app.storage.chats import summaries
-from app.storage.chats.library import duplicate
-from app.storage.chats.messages import delete_branch
-from app.storage.chats.opening import StoreLocation
-from app.storage.chats.store import ChatStore
-from app.storage.exchange import own_format
-from app.storage.exchange.store_access import insert_chat, read_chat
+from app.core.domain.messages import MessageState, MessageView
+from app.core.storage.chats import summaries
+from app.core.storage.chats.library import duplicate
+from app.core.storage.chats.messages import delete_branch
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.exchange import own_format
+from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import Message, Mode
 from engine.session.summarising import in_front
 

@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.domain.context import ContextParts
-from app.domain.messages import MessageState
-from app.domain.settings.context_fields import MIB
-from app.storage.chats import summaries
+from app.core.domain.context import ContextParts
+from app.core.domain.messages import MessageState
+from app.core.domain.settings.context_fields import MIB
+from app.core.storage.chats import summaries
 from engine.records import (
     EngineFailed,
     Finished,

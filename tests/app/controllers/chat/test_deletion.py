@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
 from engine.records import FinishReason
 from tests.app.controllers.chat.test_branches import answer, texts
 from tests.app.fakes import AppHarness, open_app

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer, SavedPrompt
-from app.storage.chats import conversations
-from app.storage.exchange.own_format import from_data, to_json
-from app.storage.exchange.store_access import insert_chat, read_chat
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import Layer, SavedPrompt
+from app.core.storage.chats import conversations
+from app.core.storage.exchange.own_format import from_data, to_json
+from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import EngineReady, Mode, SamplingParams
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_panel import ChatSettingsPanel

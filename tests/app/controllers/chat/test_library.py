@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSlider, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.conversations import ConversationRow
-from app.domain.errors import StorageError
+from app.core.domain.conversations import ConversationRow
+from app.core.domain.errors import StorageError
 from tests.app.fakes import AppHarness, open_app
 from tests.signals import emitted
 from ui.conversations.model import Heading
@@ -84,7 +84,7 @@ def test_a_failing_search_shows_nothing_and_harms_nothing(
     def broken(*_arguments: object) -> None:
         raise StorageError("no")
 
-    monkeypatch.setattr("app.storage.chats.search.find", broken)
+    monkeypatch.setattr("app.core.storage.chats.search.find", broken)
     qtbot.keyClicks(harness.window.sidebar.search, "z")
     with emitted(qtbot, harness.controller.library.found):
         qtbot.keyClicks(harness.window.sidebar.search, "e")

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
-from app.domain.settings.layers import Layer
-from app.tools.interface import ToolResult
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
+from app.core.domain.settings.layers import Layer
+from app.core.tools.interface import ToolResult
 from engine.records import (
     EngineEnded,
     EngineFailed,

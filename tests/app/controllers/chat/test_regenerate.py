@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
+from app.core.domain.engine_view import EngineState
 from engine.records import EngineFailed, Problem
 from tests.app.fakes import TARGET, AppHarness, keep_settings, open_app
 from ui.text import model_titles

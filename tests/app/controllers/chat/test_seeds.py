@@ -10,16 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageView
-from app.domain.settings.layers import Layer
-from app.paths import builtin_draft, builtin_target, find_paths
-from app.storage.exchange.transfer import export_chats, import_chats
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.layers import Layer
+from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Event, FinishReason, Mode
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.chat.test_answers import answer
+from tests.app.core.storage.exchange.test_exchange import fresh
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from tests.app.storage.exchange.test_exchange import fresh
 from tests.menus import come_back, open_menu, take
 from ui.text.model_titles import title_of
 from ui.transcript.cards.answer_card import AnswerCard

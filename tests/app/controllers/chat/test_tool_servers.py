@@ -13,19 +13,19 @@ import keyring
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
-from app.domain.tools.calls import CallStatus
-from app.tools.turn import RESULT_CHARS
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
+from app.core.domain.tools.calls import CallStatus
+from app.core.tools.turn import RESULT_CHARS
 from engine.records import EngineReady, ToolFormat
+from tests.app.core.hub.test_tokens import Memory
+from tests.app.core.tools.mcp.oauth_server import OAuthServer
+from tests.app.core.tools.mcp.test_sign_in import fetched
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
-from tests.app.hub.test_tokens import Memory
 from tests.app.journeys.test_responsiveness import MAX_STALL_MS, Heartbeat
-from tests.app.tools.mcp.oauth_server import OAuthServer
-from tests.app.tools.mcp.test_sign_in import fetched
 from ui.transcript.cards.tool_card import ToolCard
 
-SERVER = Path(__file__).parents[2] / "tools" / "mcp" / "hostile_server.py"
+SERVER = Path(__file__).parents[2] / "core" / "tools" / "mcp" / "hostile_server.py"
 WAIT_MS = 60_000
 
 

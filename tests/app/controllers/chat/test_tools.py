@@ -11,18 +11,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.attachments import Attachment
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
-from app.domain.seeds import SeedWish
-from app.domain.settings.layers import Layer
-from app.domain.tools.calls import CallStatus
-from app.storage.chats import answer_records
-from app.storage.exchange.file_names import JSON
-from app.storage.exchange.transfer import export_chats, import_chats
-from app.storage.pictures import picture_attachment
-from app.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.tools.turn import MAX_STEPS
+from app.core.domain.attachments import Attachment
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
+from app.core.domain.seeds import SeedWish
+from app.core.domain.settings.layers import Layer
+from app.core.domain.tools.calls import CallStatus
+from app.core.storage.chats import answer_records
+from app.core.storage.exchange.file_names import JSON
+from app.core.storage.exchange.transfer import export_chats, import_chats
+from app.core.storage.pictures import picture_attachment
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.turn import MAX_STEPS
 from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample

@@ -45,11 +45,11 @@ def test_what_nobody_thought_of_is_reported_of_the_right_deed(
     def break_off(*_arguments: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("app.storage.exchange.transfer.export_chats", break_off)
+    monkeypatch.setattr("app.core.storage.exchange.transfer.export_chats", break_off)
     with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.export(tmp_path / "out.json", "json", None)
     assert harness.window.problems[-1].title == "The chats could not be exported"
-    monkeypatch.setattr("app.storage.exchange.transfer.import_files", break_off)
+    monkeypatch.setattr("app.core.storage.exchange.transfer.import_files", break_off)
     with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.import_file(tmp_path / "out.json")
     assert harness.window.problems[-1].title == "The file could not be imported"

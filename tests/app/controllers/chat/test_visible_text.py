@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.controllers.chat.visible_text import VisibleText
-from app.domain.tools.calls import CallTokens
-from app.tools.interface import ToolDefinition
+from app.core.domain.tools.calls import CallTokens
+from app.core.tools.interface import ToolDefinition
 from engine.records import Source, TokenSpan
 
 TOOLS = (ToolDefinition("read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}}, "files"),)

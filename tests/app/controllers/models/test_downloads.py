@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models.downloads import HubDownloadsController, _arrival_notice
 from app.controllers.models.jobs import JobRunner
-from app.domain.errors import AppError
-from app.domain.models import Download, DownloadStatus, ModelRef
-from app.paths import find_paths
+from app.core.domain.errors import AppError
+from app.core.domain.models import Download, DownloadStatus, ModelRef
+from app.core.paths import find_paths
 from engine.records import Problem
 from tests.ui.models.records import download
 

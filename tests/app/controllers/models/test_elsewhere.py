@@ -8,12 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from tests.app.controllers.models.place_steps import LEFT, WAIT_MS, click, click_page, place_of
+from tests.app.core.hub.conftest import filled, harness, hub
+from tests.app.core.hub.library.test_ollama import manifest, model
+from tests.app.core.hub.link_server import LinkServer, file, says
 from tests.app.fakes import AppHarness
-from tests.app.hub.conftest import filled, harness, hub
-from tests.app.hub.library.test_ollama import manifest, model
-from tests.app.hub.link_server import LinkServer, file, says
 from ui.models.link_dialog import LinkDialog
 from ui.models.requests import WELCOME
 

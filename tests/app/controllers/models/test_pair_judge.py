@@ -12,20 +12,20 @@ import pytest
 from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.device_list import DeviceList
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
-from app.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
-from app.domain.settings.values import Settings
-from app.domain.speed.pair_speed import RaceSpeed
-from app.hub.pairs.draft_finder import Candidate, CandidateOrigin, DraftSearch
-from app.hub.pairs.speed_forecasts import SpeedForecasts
-from app.paths import builtin_draft, builtin_target
-from app.storage.pair_speeds import PairSpeeds
+from app.core.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
+from app.core.domain.settings.values import Settings
+from app.core.domain.speed.pair_speed import RaceSpeed
+from app.core.hub.pairs.draft_finder import Candidate, CandidateOrigin, DraftSearch
+from app.core.hub.pairs.speed_forecasts import SpeedForecasts
+from app.core.paths import builtin_draft, builtin_target
+from app.core.storage.pair_speeds import PairSpeeds
 from engine.errors import ModelFileError
 from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
-from tests.app.hub.pairs.test_speed_forecasts import keep_passes
+from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp, stripped
 

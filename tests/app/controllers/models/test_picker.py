@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from tests.app.controllers.models.place_steps import LEFT, WAIT_MS
+from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.fakes import AppHarness
-from tests.app.hub.conftest import filled, harness, hub
 from ui.widgets.choice_list import Choice
 
 __all__ = ["filled", "harness", "hub"]  # fixtures

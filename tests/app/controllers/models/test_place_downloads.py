@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadStatus
-from app.paths import builtin_draft
+from app.core.domain.models import DownloadStatus
+from app.core.paths import builtin_draft
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
@@ -19,9 +19,9 @@ from tests.app.controllers.models.place_steps import (
     place_of,
     search_and_open,
 )
+from tests.app.core.hub.conftest import filled, harness, hub
+from tests.app.core.hub.loopback import LoopbackHub
 from tests.app.fakes import AppHarness
-from tests.app.hub.conftest import filled, harness, hub
-from tests.app.hub.loopback import LoopbackHub
 
 __all__ = ["filled", "harness", "hub"]  # fixtures
 

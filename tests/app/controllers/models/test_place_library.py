@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.paths import builtin_target
+from app.core.paths import builtin_target
 from tests.app.controllers.models.place_steps import LEFT, WAIT_MS, click_page, place_of, texts_of
+from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.fakes import AppHarness
-from tests.app.hub.conftest import filled, harness, hub
 from ui.widgets.dialogs import ConfirmDialog
 
 __all__ = ["filled", "harness", "hub"]  # fixtures

@@ -11,11 +11,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
-from app.domain.models import Drafting, FitLevel, Hardware, Suitability
-from app.domain.speed.speed_forecast import FAST_ENOUGH, GainRange, SpeedForecast, SpeedRange
-from app.hub.errors import HubUnreachableError
-from app.hub.pairs.catalog import CatalogPair
-from app.paths import assets_dir, builtin_draft, builtin_target
+from app.core.domain.models import Drafting, FitLevel, Hardware, Suitability
+from app.core.domain.speed.speed_forecast import FAST_ENOUGH, GainRange, SpeedForecast, SpeedRange
+from app.core.hub.errors import HubUnreachableError
+from app.core.hub.pairs.catalog import CatalogPair
+from app.core.paths import assets_dir, builtin_draft, builtin_target
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
@@ -26,9 +26,9 @@ from tests.app.controllers.models.place_steps import (
     place_of,
     texts_of,
 )
+from tests.app.core.hub.conftest import filled, harness, hub
+from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.app.fakes import AppHarness
-from tests.app.hub.conftest import filled, harness, hub
-from tests.app.hub.loopback import Fault, LoopbackHub
 from ui.models.panel import ModelsPanel
 
 __all__ = ["filled", "harness", "hub"]  # fixtures

@@ -9,8 +9,8 @@ import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.pair_judge import MAX_HEADER_BYTES, PairJudge
-from app.domain.models import ModelRef
-from app.domain.settings.values import Settings
+from app.core.domain.models import ModelRef
+from app.core.domain.settings.values import Settings
 from tests.app.controllers.models.test_pair_judge import NO_DEVICES
 
 

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models.self_draft import SelfDraftController
 from app.controllers.models.self_draft_job import SelfDraftJob
-from app.domain.models import ModelRef, SelfDraftState
+from app.core.domain.models import ModelRef, SelfDraftState
 from engine.process.client import EngineClient
 from engine.records import EngineFailed, Problem
 from engine.requests import JobEnded, OnEvent, RunJob

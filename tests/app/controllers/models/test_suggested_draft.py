@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.speed.pair_speed import RaceSpeed
-from app.paths import builtin_draft, builtin_target, find_paths
-from app.storage.pair_speeds import PairSpeeds
+from app.core.domain.speed.pair_speed import RaceSpeed
+from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.storage.pair_speeds import PairSpeeds
+from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.app.fakes import AppHarness
-from tests.app.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 
 WAIT_MS = 60_000

@@ -18,20 +18,20 @@ from app.controllers.models.views import (
     skipped_words,
     sorted_rows,
 )
-from app.domain import models as views
-from app.domain.models import (
+from app.core.domain import models as views
+from app.core.domain.models import (
     FileKind,
     FitLevel,
     Presence,
     RepoFile,
     RepoModel,
 )
-from app.hub.library.folder_scan import FolderScan
-from app.hub.library.ollama import Skipped
-from app.hub.links import request_of
-from app.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
-from app.hub.remote_header import read_local_header
-from app.paths import builtin_target
+from app.core.hub.library.folder_scan import FolderScan
+from app.core.hub.library.ollama import Skipped
+from app.core.hub.links import request_of
+from app.core.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoSummary
+from app.core.hub.remote_header import read_local_header
+from app.core.paths import builtin_target
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
 from ui.models.words import KIND_HELP, KIND_WORDS
 

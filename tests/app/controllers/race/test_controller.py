@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.controllers.race.job import RaceJob
-from app.domain.engine_view import EngineState
-from app.domain.speed.races import (
+from app.core.domain.engine_view import EngineState
+from app.core.domain.speed.races import (
     LaneProgress,
     LaneText,
     RaceEnded,

@@ -11,8 +11,8 @@ import pytest
 
 from app.controllers.race import job as job_module
 from app.controllers.race.job import RaceJob
-from app.domain.errors import RaceStoreError
-from app.domain.speed.races import (
+from app.core.domain.errors import RaceStoreError
+from app.core.domain.speed.races import (
     AUTO_LANE,
     PLAIN_LANE,
     LaneChoice,
@@ -24,9 +24,9 @@ from app.domain.speed.races import (
     RaceRoundEnded,
     RaceSetup,
 )
-from app.paths import builtin_draft, builtin_target
-from app.storage.pair_speeds import PairSpeeds
-from app.storage.races import RaceStore
+from app.core.paths import builtin_draft, builtin_target
+from app.core.storage.pair_speeds import PairSpeeds
+from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 from tests.engine.vision_factory import picture, write_pair

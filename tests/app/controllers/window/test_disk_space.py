@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 import ui.widgets.banner
 from app.controllers.window import disk_space
 from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES, FreeSpaceMonitor
-from app.domain.errors import StorageFullError
-from app.domain.messages import MessageState
+from app.core.domain.errors import StorageFullError
+from app.core.domain.messages import MessageState
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.widgets.banner import Banner
 

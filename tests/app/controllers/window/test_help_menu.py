@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 import app
 from app.controllers.window.diagnostics import diagnostics
-from app.domain.settings.values import Settings
+from app.core.domain.settings.values import Settings
 from engine.records import DeviceUse, MemoryUse, Placement
 from tests.app.fakes import AppHarness, info, open_app
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.controllers.window import layout as layout_controller
-from app.domain.settings.table import FIELDS
-from app.storage.window_state import write_layout
+from app.core.domain.settings.table import FIELDS
+from app.core.storage.window_state import write_layout
 from engine.records import Source
 from tests.app.fakes import AppHarness, open_app
 from ui.theme.theme import TEXT_SIZES

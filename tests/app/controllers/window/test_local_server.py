@@ -17,17 +17,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.engines import EngineKind
-from app.domain.local_server import ServerState
-from app.domain.messages import MessageState
-from app.remote.answer import RemoteAnswer
-from app.remote.client import RemoteClient
+from app.core.domain.engines import EngineKind
+from app.core.domain.local_server import ServerState
+from app.core.domain.messages import MessageState
+from app.core.remote.answer import RemoteAnswer
+from app.core.remote.client import RemoteClient
 from engine.records import ChatRequest, Finished, Message, SamplingParams, TextChunk
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.app.controllers.window import stormy_clients
+from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from tests.app.server.scripted_session import ScriptedSession
 from tests.engine.vision_factory import picture, write_pair
 from ui.server.request_table import COLUMNS
 from ui.transcript.cards.answer_card import AnswerCard

@@ -9,14 +9,14 @@ from typing import cast
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.local_server import ServerState
-from app.hub.opening import open_library
-from app.paths import builtin_target
+from app.core.domain.local_server import ServerState
+from app.core.hub.opening import open_library
+from app.core.paths import builtin_target
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.app.controllers.window.test_local_server import Reply, Served, free_port
+from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import keep_settings, open_app
-from tests.app.server.scripted_session import ScriptedSession
 from ui.transcript.cards.answer_card import AnswerCard
 
 OTHER = builtin_target().stem

@@ -13,9 +13,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.sums import PairSums
-from app.storage.chats import answer_records, totals
-from app.storage.pair_speeds import PairSpeeds
+from app.core.domain.sums import PairSums
+from app.core.storage.chats import answer_records, totals
+from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Finished, FinishReason, Mode, RunStats
 from tests.app.fakes import AppHarness
 from ui.statistics.panel import ALL, CHAT

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 import app
-from app.hub import updates
-from app.hub.updates import Release, UpdatesError
+from app.core.hub import updates
+from app.core.hub.updates import Release, UpdatesError
 from tests.app.controllers.window.test_help_menu import action
 from tests.app.fakes import open_app
 from ui.widgets.dialogs import ConfirmDialog

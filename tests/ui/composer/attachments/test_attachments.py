@@ -10,8 +10,8 @@ from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.attachments import Attachment, AttachmentKind
-from app.domain.messages import MessageView
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows, facts
 from ui.composer.attachments.reader import MOST_CHARS, AttachmentDialog
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import AttachmentChip
 from ui.composer.attachments.tray import AttachmentScrollArea
 from ui.window.main_window import MainWindow

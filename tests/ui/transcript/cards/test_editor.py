@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QTextOption
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.composer.message_edit import HUGE_PASTE_CHARS
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.user_card import UserCard

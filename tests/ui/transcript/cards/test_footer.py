@@ -10,7 +10,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from tests.run_stats import DRAFTED, PACED
 from ui.transcript.cards.action_bar import BUTTON_PX
 from ui.transcript.cards.answer_card import AnswerCard

@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
 from tests.ui.long_chats import KINDS, answer_of, history_of, spans_of
 from ui.window.main_window import MainWindow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import MOST_HEAVY

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
-from app.domain.tools.calls import CallStatus, CallTokens, StoredCall
+from app.core.domain.messages import MessageView
+from app.core.domain.tools.calls import CallStatus, CallTokens, StoredCall
 from ui.theme.theme import Theme
 from ui.transcript.cards.tool_card import MOST_LINES, ToolCard, tokens_words
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from ui.transcript.cards import pass_hover
 from ui.transcript.marks.pass_tip import MOST_ROWS, pass_tip, pass_words

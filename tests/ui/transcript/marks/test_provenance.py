@@ -12,7 +12,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QTextBrowser
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.markdown.documents import documents

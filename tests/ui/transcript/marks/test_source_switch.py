@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.transcript.marks.shown_marks import shown_marks

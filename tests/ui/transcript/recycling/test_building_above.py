@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.transcript import GO_TO_MARGIN_PX, Transcript
 from ui.window.main_window import MainWindow

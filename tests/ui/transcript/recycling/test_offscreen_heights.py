@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from tests.ui.long_chats import PARAGRAPHS
 from ui.transcript.cards.card_state import CardState
 from ui.transcript.transcript import Transcript

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
 from tests.ui.conftest import STATS
 from tests.ui.long_chats import history_of, spans_of

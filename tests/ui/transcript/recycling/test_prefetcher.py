@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.messages import MessageView
+from app.core.domain.messages import MessageView
 from engine.records import Source
 from tests.ui.long_chats import history_of
 from ui.transcript.cards.answer_card import AnswerCard

@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.context import SummaryView
-from app.domain.messages import MessageState, MessageView
+from app.core.domain.context import SummaryView
+from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
 from tests.ui.conftest import STATS
 from tests.ui.long_chats import history_of, spans_of, wanted_height

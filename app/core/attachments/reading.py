@@ -1,0 +1,140 @@
+"""From a path to an attachment, or to one sentence why not. Blocks: it runs on a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from app.core.attachments.pdf import MAX_PDF_BYTES, read_pdf
+from app.core.domain.attachment_errors import FileTooLargeError, FileUnreadableError, NoTextError
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.file_kinds import kind_of, shown_name
+from app.core.domain.text_decoding import decode
+from app.core.storage.pictures import is_picture, picture_attachment
+from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
+from engine.sentences import said, size_of
+
+MAX_TEXT_BYTES = 16_000_000
+MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an export may be
+_PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What was read; ``notice`` says what a person should know of how."""
+
+    attachment: Attachment
+    notice: str = ""
+
+
+def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False) -> ReadFile:
+    """Read a text file, the text of a PDF, or a picture.
+
+    Raises:
+        AttachmentError: by what is wrong with it; the sentence names the file and never its contents.
+    """
+    name = shown_name(path.name)
+    num_bytes, head = _look(path, name)
+    if _PDF_MARK in head or kind_of(path.name) is AttachmentKind.PDF:
+        if num_bytes > MAX_PDF_BYTES:
+            raise _too_large(name, num_bytes, MAX_PDF_BYTES)
+        text, notice = read_pdf(path, name, MAX_CHARS, should_stop)
+        return ReadFile(Attachment(0, name, AttachmentKind.PDF, num_bytes, text), notice)
+    if is_picture(head):
+        if num_bytes > MAX_PICTURE_BYTES:
+            raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
+        return ReadFile(picture_attachment(name, _read(path, name, MAX_PICTURE_BYTES)))
+    if num_bytes > MAX_TEXT_BYTES:
+        decode(head, name, whole=False)  # that it is no text is the better reason
+        raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
+    decoded = decode(_read(path, name), name)
+    return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)
+
+
+def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attachment:
+    """Make an attachment of a text.
+
+    Raises:
+        NoTextError: there is none in it.
+        FileTooLargeError: it is longer than any context.
+    """
+    if not text.strip():
+        raise NoTextError(said("“{name}” is empty.", name=name))
+    if len(text) > MAX_CHARS:
+        raise FileTooLargeError(
+            said(
+                "“{name}” has {num_text:,} characters; the limit for an attachment is {limit:,}.",
+                name=name,
+                num_text=len(text),
+                limit=MAX_CHARS,
+            )
+        )
+    num_bytes = len(text.encode("utf-8", "replace")) if num_bytes is None else num_bytes
+    return Attachment(0, name, kind_of(name), num_bytes, text)
+
+
+def _look(path: Path, name: str) -> tuple[int, bytes]:
+    """Give the size and the beginning; a pipe or a device is not even opened."""
+    with _opened(path, name) as handle:
+        num_bytes = os.fstat(handle.fileno()).st_size
+        if num_bytes == 0:
+            raise NoTextError(said("“{name}” is empty.", name=name))
+        return num_bytes, handle.read(_PDF_MARK_WITHIN)
+
+
+def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
+    with _opened(path, name) as handle:
+        raw = handle.read(most + 1)
+        grown = os.fstat(handle.fileno()).st_size
+    if len(raw) > most:
+        raise _too_large(name, grown, most)
+    return raw
+
+
+@contextlib.contextmanager
+def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open an ordinary file. What was put in its place meanwhile is looked at once more, and never waited for."""
+    try:
+        _check_kind(path.stat().st_mode, name)
+        with open(path, "rb", opener=_without_waiting) as handle:
+            _check_kind(os.fstat(handle.fileno()).st_mode, name)
+            yield handle
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    except ValueError as error:  # a NUL in a path
+        raise FileUnreadableError(said("“{name}” is not a valid file name.", name=name)) from error
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_kind(mode: int, name: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise FileUnreadableError(said("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
+    if not stat.S_ISREG(mode):
+        raise FileUnreadableError(said("“{name}” is not a regular file.", name=name), "Attach a file.")
+
+
+def _unreadable(name: str, error: OSError) -> FileUnreadableError:
+    if isinstance(error, FileNotFoundError):
+        return FileUnreadableError(
+            said("“{name}” no longer exists.", name=name), "Choose it again in its new location."
+        )
+    return FileUnreadableError(said("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error))
+
+
+def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
+    return FileTooLargeError(
+        said(
+            "“{name}” is {num_bytes}; the limit for this kind of file is {limit}.",
+            name=name,
+            num_bytes=size_of(num_bytes),
+            limit=size_of(limit),
+        )
+    )

@@ -1,0 +1,190 @@
+"""Keeps each finished answer of a measurement in a file, so that one that was stopped goes on where it was.
+
+The first line says with what was measured, and lines like it say what was added later, a peer for example; each other
+line is one answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.runs import BenchmarkRun, Variant
+from app.core.storage.chats.codec import stats_from_text, stats_to_text
+
+_HEAD, _FORMAT = "paceline_benchmark", 1
+_BEGINNING = f'{{"{_HEAD}"'.encode()
+Facts = Mapping[str, object]  # what answers must have in common: numbers, texts, lists and mappings of them
+Key = tuple[str, str, float, Variant, int]
+
+
+class Journal:
+    """The answers in one file; only one process at a time may have it open."""
+
+    def __init__(self, path: Path, facts: Facts) -> None:
+        """Open or begin it. What was measured with other ``facts`` is not mixed with what is to be measured.
+
+        A last line that is not whole, because its writer was killed, is cut off.
+
+        Raises:
+            ValueError: it is no such file, is damaged, belongs to other facts, or is in use.
+            OSError: it cannot be read or written.
+        """
+        self._name = path.name
+        self._facts: dict[str, object] = {}
+        self._runs: dict[Key, BenchmarkRun] = {}
+        self._file: BinaryIO = path.open("a+b")
+        try:
+            _hold(self._file, self._name)
+            self._read()
+            self.add_facts(facts)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __len__(self) -> int:
+        """How many answers it has."""
+        return len(self._runs)
+
+    def add_facts(self, facts: Facts) -> None:
+        """Note what else answers must have in common from now on.
+
+        Raises:
+            ValueError: the file says otherwise.
+            OSError: it cannot be written.
+        """
+        normalised = json.loads(json.dumps(facts))
+        different = [name for name, value in normalised.items() if self._facts.get(name, value) != value]
+        if different:
+            raise ValueError(
+                f"{self._name} belongs to another measurement: {_difference(self._facts, normalised, different)}. "
+                "Name another file, or delete this one."
+            )
+        new = {name: value for name, value in normalised.items() if name not in self._facts}
+        if new or self._is_empty:
+            self._facts |= new
+            self._write({_HEAD: _FORMAT, "facts": new})
+
+    def find(
+        self, prompt: BenchmarkPrompt, temperature: float, variant: Variant, round_number: int
+    ) -> BenchmarkRun | None:
+        """The answer to this very question, if it was given."""
+        return self._runs.get((prompt.id, digest_of(prompt), temperature, variant, round_number))
+
+    def keep(self, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
+        """Write one answer.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._runs[run.prompt_id, digest_of(prompt), run.temperature, run.variant, run.round] = run
+        self._write(_record(run, digest_of(prompt)))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    @property
+    def _is_empty(self) -> bool:
+        return self._file.seek(0, os.SEEK_END) == 0
+
+    def _write(self, record: Mapping[str, object]) -> None:
+        self._file.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+        self._file.flush()
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        if content and not content.startswith(_BEGINNING[: len(content)]):
+            raise ValueError(f"{self._name} holds no answers of a benchmark.")
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = whole.splitlines(keepends=True)
+        for number, line in enumerate(lines, 1):
+            try:
+                self._take(json.loads(line))
+            except (ValueError, TypeError, LookupError, AttributeError) as error:
+                if number < len(lines) or number == 1:
+                    raise ValueError(f"{self._name}, line {number} is damaged: {error}.") from error
+                whole = whole[: -len(line)]
+        self._file.truncate(len(whole))
+
+    def _take(self, record: dict[str, Any]) -> None:
+        if _HEAD in record:
+            if record[_HEAD] != _FORMAT:
+                raise ValueError("another version of Paceline wrote it")
+            self._facts |= record["facts"]
+        else:
+            run = _run(record)
+            self._runs[run.prompt_id, str(record["words"]), run.temperature, run.variant, run.round] = run
+
+
+def digest_of(prompt: BenchmarkPrompt) -> str:
+    """A digest that distinguishes prompts with the same id."""
+    words = json.dumps([[message.role, message.content] for message in prompt.messages])
+    return hashlib.sha256(words.encode()).hexdigest()[:12]
+
+
+def _record(run: BenchmarkRun, words: str) -> dict[str, object]:
+    return {
+        "prompt": run.prompt_id,
+        "words": words,
+        "category": run.category,
+        "temperature": run.temperature,
+        "round": run.round,
+        "engine": run.variant.engine,
+        "mode": run.variant.mode,
+        "depth": run.variant.depth,
+        "wall_s": run.wall_s,
+        "token_ids": list(run.token_ids),
+        "stats": json.loads(stats_to_text(run.stats) or "{}"),
+    }
+
+
+def _run(record: dict[str, Any]) -> BenchmarkRun:
+    stats = stats_from_text(json.dumps(record["stats"]))
+    if stats is None:
+        raise ValueError("its figures cannot be read")
+    depth, wall_s = record["depth"], record["wall_s"]
+    return BenchmarkRun(
+        prompt_id=str(record["prompt"]),
+        category=str(record["category"]),
+        temperature=float(record["temperature"]),
+        variant=Variant(str(record["mode"]), None if depth is None else int(depth), str(record["engine"])),
+        stats=stats,
+        round=int(record["round"]),
+        token_ids=tuple(int(token_id) for token_id in record["token_ids"]),
+        wall_s=None if wall_s is None else float(wall_s),
+    )
+
+
+def _difference(known: Facts, normalised: Facts, names: list[str]) -> str:
+    """The first of the facts that differ, down to the one value; and how many others there are."""
+    name = names[0]
+    before, now = known[name], normalised[name]
+    while isinstance(before, dict) and isinstance(now, dict):
+        inner = next(key for key in {**before, **now} if before.get(key) != now.get(key))
+        name, before, now = f"{name}, {inner}", before.get(inner), now.get(inner)
+    others = f", and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{name.replace('_', ' ')} was {_short(before)} and is {_short(now)}{others}"
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 120 else f"{text[:119]}…"
+
+
+def _hold(file: BinaryIO, name: str) -> None:
+    """Keep another process from writing to it; the system lets go where this one ends."""
+    if os.name != "posix":
+        return
+    import fcntl  # noqa: PLC0415  (where there is one)
+
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise ValueError(f"Another measurement writes to {name}.") from error

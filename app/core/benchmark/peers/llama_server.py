@@ -1,0 +1,299 @@
+"""llama.cpp's server as a peer: one process for each configuration, asked over HTTP on this machine.
+
+Every server gets the same prompt ids and the same sampling chain. Its speed is what it reports itself: the tokens after
+the first, over the time since the first, which leaves reading the prompt out as ours does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.benchmark.peers.configs import default_configs, drafter_of, offered_kinds, remembers, server_arguments
+from app.core.benchmark.peers.process import PeerProcess, find_program, peer_environment
+from app.core.benchmark.runs import MeasuredAnswer, Question, Variant
+from app.core.domain.errors import PeerError
+from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
+
+ENGINE = "llama-server"
+HOST = "127.0.0.1"
+READY_S = 120.0  # for loading the models
+ANSWER_S = 600.0
+_POLL_S = 0.05
+_HELP_S = 30.0
+_CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # ours, in its order
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where one server is to answer."""
+
+    config: str
+    port: int
+
+
+class LlamaServer:
+    """One server process, which may be gone at any time."""
+
+    def __init__(self, address: Address, command: Sequence[str]) -> None:
+        """Start it; `wait_ready` says when it can be asked.
+
+        Raises:
+            PeerError: it cannot be started.
+        """
+        self._address = address
+        self._name = f"{ENGINE} ({address.config})"
+        self._process = PeerProcess(self._name, command)
+
+    def wait_ready(
+        self, within_s: float = READY_S, clock: Callable[[], float] = time.monotonic, pause_s: float = _POLL_S
+    ) -> None:
+        """Ask until it is healthy.
+
+        Raises:
+            PeerError: it ended, or was not ready in time.
+        """
+        until = clock() + within_s
+        while not self._is_healthy():
+            if self._process.has_ended:
+                raise self._process.death("starting")
+            if clock() >= until:
+                raise PeerError(f"{self._name} was not ready within {within_s:.0f} seconds.")
+            time.sleep(pause_s)
+
+    def complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        """One completion.
+
+        Raises:
+            PeerError: it refused, answered nonsense, or is gone.
+        """
+        try:
+            status, text = self._request("POST", "/completion", json.dumps(body), ANSWER_S)
+            answer = json.loads(text)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._process.death("answering") from error
+        except ValueError as error:
+            raise PeerError(f"{self._name} answered with something that is no JSON.") from error
+        if status != http.client.OK or not isinstance(answer, dict):
+            raise PeerError(f"{self._name} refused a completion: {_reason(answer)}.")
+        return answer
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.end()
+
+    def _is_healthy(self) -> bool:
+        try:
+            return self._request("GET", "/health", None, 1.0)[0] == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def _request(self, method: str, path: str, body: str | None, timeout_s: float) -> tuple[int, str]:
+        connection = http.client.HTTPConnection(HOST, self._address.port, timeout=timeout_s)
+        with contextlib.closing(connection):
+            connection.request(method, path, body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read().decode("utf-8", "replace")
+
+
+class LlamaServerPeer:
+    """All configurations of the server, each in a process of its own; idle ones cost memory, no time."""
+
+    def __init__(self, path: str, load: LoadRequest, ready: EngineReady, configs: Sequence[str]) -> None:
+        """Start and wait for all; ``configs`` empty means every one that makes sense.
+
+        Raises:
+            PeerError: the program is missing, a configuration is unknown, or a server does not come up.
+        """
+        program = find_program(ENGINE, path)
+        kinds = _offered(program)
+        drafter = drafter_of(ready)
+        names = tuple(configs) or default_configs(kinds, has_draft=drafter is not None)
+        self._commands: dict[str, list[str]] = {}
+        for name in names:
+            try:
+                extra = server_arguments(name, drafter, kinds)
+            except ValueError as error:
+                raise PeerError(f"{ENGINE} cannot run as {name}: {error}.") from error
+            self._commands[name] = [
+                program,
+                *_shared(load, ready),
+                *(_draft_settings(load, ready) if extra else ()),
+                *extra,
+            ]
+        self._servers: dict[str, LlamaServer] = {}
+        self._start(names)
+
+    @property
+    def variants(self) -> Sequence[Variant]:
+        """One for each configuration."""
+        return [Variant(name, None, ENGINE) for name in self._commands]
+
+    def begin_round(self) -> None:
+        """Start afresh what keeps memories of earlier answers.
+
+        Raises:
+            PeerError: one does not come up again.
+        """
+        again = [name for name in self._commands if remembers(name)]
+        for name in again:
+            self._servers.pop(name).end()
+        self._start(again)
+
+    def prepare(self, question: Question) -> None:
+        """Nothing: the time that a server reports begins after the prompt."""
+
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
+        """Ask the server of this configuration.
+
+        Raises:
+            PeerError: it failed.
+        """
+        started = time.perf_counter()
+        answer = self._servers[variant.mode].complete(completion(question))
+        return read_answer(answer, time.perf_counter() - started)
+
+    def close(self) -> None:
+        """End every process."""
+        while self._servers:
+            self._servers.popitem()[1].end()
+
+    def _start(self, names: Sequence[str]) -> None:
+        try:
+            for name, port in zip(names, free_ports(len(names)), strict=True):
+                self._servers[name] = LlamaServer(Address(name, port), [*self._commands[name], "--port", str(port)])
+            for name in names:
+                self._servers[name].wait_ready()
+        except BaseException:  # Ctrl+C too: nothing may stay behind
+            self.close()
+            raise
+
+
+def completion(question: Question) -> dict[str, Any]:
+    """The body of ``/completion``: the same ids, the same chain in the same order."""
+    sampling: SamplingParams = question.sampling
+    return {
+        "prompt": list(question.ids),
+        "n_predict": question.max_tokens,
+        "ignore_eos": question.ignore_eos,
+        "samplers": _CHAIN,
+        "temperature": sampling.temperature,
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "repeat_penalty": sampling.repeat_penalty,
+        "repeat_last_n": sampling.penalty_last_n,
+        "frequency_penalty": sampling.frequency_penalty,
+        "presence_penalty": sampling.presence_penalty,
+        "seed": -1 if sampling.seed is None else sampling.seed % 2**32,
+        "cache_prompt": True,
+        "return_tokens": True,
+        "stream": False,
+    }
+
+
+def read_answer(answer: dict[str, Any], wall_s: float) -> MeasuredAnswer:
+    """What a completion's ``timings`` say.
+
+    Raises:
+        PeerError: they are missing.
+    """
+    try:
+        timings = answer["timings"]
+        tokens = max(int(timings["predicted_n"]) - 1, 0)
+        decode_s = float(timings["predicted_ms"]) / 1000.0
+        proposed, accepted = int(timings.get("draft_n", 0)), int(timings.get("draft_n_accepted", 0))
+        ids = tuple(int(token) for token in answer.get("tokens", ()))
+        wall_s -= float(timings["prompt_ms"]) / 1000.0
+    except (KeyError, TypeError, ValueError) as error:
+        raise PeerError(f"{ENGINE} answered without its timings ({error!r}).") from error
+    stats = RunStats(
+        mode=Mode.OFF,
+        tokens=tokens,
+        passes=tokens - accepted,
+        proposed=proposed,
+        accepted=accepted,
+        decode_s=decode_s if tokens else 0.0,
+    )
+    return MeasuredAnswer(stats, ids, wall_s)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine that nobody listens on now, all different."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for listener in sockets:
+            listener.bind((HOST, 0))
+        return [int(listener.getsockname()[1]) for listener in sockets]
+
+
+def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
+    target = ready.target
+    return [
+        *("--model", target.path, "--host", HOST, "--ctx-size", str(target.n_ctx), "--parallel", "1"),
+        *("--threads", str(target.threads), "--threads-batch", str(target.threads)),
+        *("--n-gpu-layers", str(target.gpu_layers), "--flash-attn", target.flash_attention.value),
+        *("--cache-type-k", load.cache_type.value, "--cache-type-v", load.cache_type.value, "--cache-ram", "0"),
+        *_placed(target.placement),
+    ]
+
+
+def _placed(placement: Placement) -> list[str]:
+    """The same devices, splits and overrides; RPC servers, of one device each, come before the names of devices."""
+    words: list[str] = []
+    servers = [name for name in placement.devices if name.startswith("rpc:")]
+    if servers:
+        words += ["--rpc", ",".join(name.removeprefix("rpc:") for name in servers)]
+    if placement.devices:
+        names = (f"RPC{servers.index(name)}" if name in servers else name for name in placement.devices)
+        words += ["--device", ",".join(names)]
+    if placement.split_mode is not SplitMode.LAYER:
+        words += ["--split-mode", placement.split_mode.value, "--main-gpu", str(placement.main_device)]
+    if placement.tensor_split:
+        words += ["--tensor-split", ",".join(f"{share:g}" for share in placement.tensor_split)]
+    if placement.cpu_moe_layers:
+        words += ["--n-cpu-moe", str(placement.cpu_moe_layers)]
+    for pattern, where in placement.overrides:
+        words += ["--override-tensor", f"{pattern}={where}"]
+    return words
+
+
+def _draft_settings(load: LoadRequest, ready: EngineReady) -> list[str]:
+    drafter = ready.draft or ready.own_head
+    if drafter is None:
+        return []
+    kind = load.draft_cache_type.value
+    return [
+        *("--spec-draft-threads", str(drafter.threads), "--spec-draft-ngl", str(drafter.gpu_layers)),
+        *("--spec-draft-type-k", kind, "--spec-draft-type-v", kind),
+    ]
+
+
+def _offered(program: str) -> tuple[str, ...]:
+    """The kinds of speculation of this server, from its own help.
+
+    Raises:
+        PeerError: it does not run, or is too old.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603  (the program that the person named)
+            [program, "--help"], capture_output=True, timeout=_HELP_S, env=peer_environment(), check=False
+        )
+        return offered_kinds((done.stdout + done.stderr).decode("utf-8", "replace"))
+    except (OSError, subprocess.SubprocessError) as error:
+        raise PeerError(f"{ENGINE} could not be run: {error}.") from error
+    except ValueError as error:
+        raise PeerError(f"{program} cannot be measured: {error}.") from error
+
+
+def _reason(answer: object) -> str:
+    if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
+        return str(answer["error"].get("message", "no reason given")).rstrip(".")
+    return "no reason given"

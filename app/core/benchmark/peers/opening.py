@@ -1,0 +1,164 @@
+"""Which peers there are, how they are named on the command line, and how they are opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.core.benchmark.own_engine import OwnEngine
+from app.core.benchmark.peers import llama_server, lookup_peer
+from app.core.benchmark.peers.llama_server import LlamaServerPeer
+from app.core.benchmark.peers.lookup_peer import LookupPeer
+from app.core.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, MeasuredAnswer, Question, Variant
+from app.core.domain.errors import PeerError
+from app.core.paths import find_paths
+from engine.records import EngineReady, LoadRequest, Mode
+from engine.session.session import Session
+
+NO_DRAFT = "no-draft"  # our own `auto` on the same target, in a session that has no draft
+OTHER_DRAFT = "other-draft"  # likewise, in one that has another draft model or head
+PEERS = (llama_server.ENGINE, lookup_peer.ENGINE, NO_DRAFT, OTHER_DRAFT)
+_OWN_CONFIG = re.compile(r"auto|draft(?:-(\d+))?")
+_OWN_CONFIGS = ("auto", "draft")  # of another draft: `auto`, and nothing but it, paced; ``draft-3`` fixes its depth
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRequest:
+    """A peer that is to take part; ``path`` is its program where it needs one; ``configs`` empty means all."""
+
+    name: str
+    path: str = ""
+    configs: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name that identifies it within a measurement."""
+        return f"{self.name} {Path(self.path).name}" if self.name == OTHER_DRAFT else self.name
+
+
+class LazyPeer:
+    """A peer whose ``variants`` are known before it is opened, which is done when the first of them is asked."""
+
+    def __init__(self, variants: Sequence[Variant], open_peer: Callable[[], Contestant]) -> None:
+        self.variants = tuple(variants)
+        self._open = open_peer
+        self._opened: list[Contestant] = []
+
+    def begin_round(self) -> None:
+        """Open it, the first time; else let it forget.
+
+        Raises:
+            EngineError, PeerError: it cannot be opened.
+        """
+        if self._opened:
+            self._opened[0].begin_round()
+        else:
+            self._opened.append(self._open())
+
+    def prepare(self, question: Question) -> None:
+        """Hand on the question."""
+        self._opened[0].prepare(question)
+
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
+        """Hand on the question.
+
+        Raises:
+            EngineError, PeerError: it failed.
+        """
+        return self._opened[0].answer(variant, question)
+
+
+def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[PeerRequest, ...]:
+    """From ``NAME=PATH`` or ``NAME`` and the names of configurations: each peer gets those that it can have.
+
+    Raises:
+        ValueError: an unknown peer, a missing path, or configurations that no peer here has.
+    """
+    requests = []
+    for word in words:
+        name, _, path = word.partition("=")
+        if name not in PEERS:
+            raise ValueError(f"There is no peer called {name}; known are {', '.join(PEERS)}.")
+        if name in (llama_server.ENGINE, OTHER_DRAFT) and not path:
+            what = "the program" if name == llama_server.ENGINE else "its file"
+            raise ValueError(f"--peer {name} needs the path of {what}: {name}=PATH.")
+        if name == NO_DRAFT:
+            requests.append(PeerRequest(name))
+            continue
+        if name == OTHER_DRAFT:
+            requests.append(PeerRequest(name, path, tuple(one for one in configs if _OWN_CONFIG.fullmatch(one))))
+            continue
+        own = tuple(
+            config
+            for config in configs
+            if config not in _OWN_CONFIGS and lookup_peer.understands(config) is (name == lookup_peer.ENGINE)
+        )
+        if "plain" in configs and "plain" not in own:
+            own = ("plain", *own)
+        if configs and not own:
+            raise ValueError(f"None of {', '.join(configs)} is a configuration of {name}.")
+        requests.append(PeerRequest(name, path, own))
+    if configs and all(request.name == NO_DRAFT for request in requests):
+        raise ValueError("--peer-configs needs a --peer.")
+    return tuple(requests)
+
+
+def open_peers(
+    requests: Sequence[PeerRequest], load: LoadRequest, ready: EngineReady, stack: ExitStack
+) -> list[Contestant]:
+    """Start them all; ``stack`` ends them.
+
+    Raises:
+        PeerError: one cannot be started.
+        EngineError: the target cannot be loaded once more.
+    """
+    opened: list[Contestant] = []
+    for request in requests:
+        if request.name == NO_DRAFT:
+            opened.append(_without_draft(load, ready, stack))
+            continue
+        if request.name == OTHER_DRAFT:
+            opened.append(_with_other_draft(request, load, stack))
+            continue
+        peer: LlamaServerPeer | LookupPeer
+        if request.name == llama_server.ENGINE:
+            peer = LlamaServerPeer(request.path, load, ready, request.configs)
+        else:
+            peer = LookupPeer(load, ready, request.configs)
+        stack.callback(peer.close)
+        opened.append(peer)
+    return opened
+
+
+def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
+    """Load the target once more; both have costs and experience of their own, in the same files."""
+    if ready.draft is None:
+        raise PeerError(f"{NO_DRAFT} says nothing: there is no draft to leave out.", "Leave it out, or add a draft.")
+    session, _ready = _loaded(replace(load, draft=None), stack)
+    return OwnEngine(session, [NO_DRAFT_AUTO])
+
+
+def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack) -> OwnEngine:
+    """The same with another draft: `auto`, and its own mode at the depths that are asked for."""
+    session, ready = _loaded(replace(load, draft=request.path), stack)
+    name = Path(request.path).name
+    if ready.draft is None:
+        raise PeerError(f"{name} cannot draft: {ready.unavailable.get(Mode.DRAFT, 'it was left out.')}")
+    mode, engine = Mode.HEAD if ready.draft.head else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
+    variants = []
+    for config in request.configs or _OWN_CONFIGS:
+        depth = config.partition("-")[2]
+        of_config = Mode.AUTO if config == Mode.AUTO else mode
+        variants.append(Variant(of_config.value, int(depth) if depth else None, engine))
+    return OwnEngine(session, variants)
+
+
+def _loaded(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
+    session = Session(cost_folder=find_paths().cache)
+    stack.callback(session.close)
+    ready = session.load(load)
+    session.measure()
+    return session, ready

@@ -1,0 +1,126 @@
+"""A peer's process: started with nothing of ours in its environment, watched, and ended for sure."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from app.core.domain.errors import PeerError
+from engine.sandbox.process import creation_flags
+
+END_S = 5.0  # between asking a process to end and ending it
+# How threads wait is set for our own window; a peer runs with its own defaults. Options in variables would be hidden.
+_OURS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+_HIDDEN_OPTIONS = "LLAMA_ARG_"
+_PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
+
+
+class PeerProcess:
+    """One running peer; what it writes to stderr goes to a file that is read only when it dies."""
+
+    def __init__(self, name: str, command: Sequence[str], *, piped: bool = False, path: str | None = None) -> None:
+        """Start ``command``. With ``piped`` its stdin and stdout are ours to talk over.
+
+        ``path`` is what ``PYTHONPATH`` is to be.
+
+        Raises:
+            PeerError: it cannot be started.
+        """
+        self._name = name
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
+        pipe = subprocess.PIPE if piped else subprocess.DEVNULL
+        try:
+            self.process = subprocess.Popen(  # noqa: S603  (the program that the person named)
+                list(command),
+                stdin=pipe,
+                stdout=pipe if piped else self._log,
+                stderr=self._log,
+                env=peer_environment(path),
+                creationflags=creation_flags(),
+                start_new_session=os.name == "posix",  # Ctrl+C is for us; we end it in good order
+                preexec_fn=_ends_with_us(),  # noqa: PLW1509  (a single call of the system)
+            )
+        except OSError as error:
+            self._log.close()
+            raise PeerError(f"{name} could not be started from {command[0]}: {error.strerror}.") from error
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is gone."""
+        return self.process.poll() is not None
+
+    def wait_end(self) -> None:
+        """Give a process that closed its output a moment to be gone."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(END_S)
+
+    def death(self, while_doing: str) -> PeerError:
+        """The error of a process that ended, with its exit status and last output."""
+        said = self.last_line()
+        status = self.process.poll()
+        how = "does not answer" if status is None else f"ended with status {status}"
+        return PeerError(f"{self._name} {how} while {while_doing}{f'; it said: {said}' if said else ''}.")
+
+    def last_line(self) -> str:
+        """The last line that it wrote to stderr, or nothing."""
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4096))
+        lines = [line.strip() for line in self._log.read().decode("utf-8", "replace").splitlines()]
+        return next((line for line in reversed(lines) if line), "")[:300].rstrip(".")
+
+    def stop(self) -> None:
+        """End it: asked first, then by force. Safe to call twice."""
+        for ask in (self.process.terminate, self.process.kill):
+            if self.has_ended:
+                break
+            ask()
+            try:
+                self.process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                continue
+
+    def end(self) -> None:
+        """Stop it and let go of what it wrote to."""
+        self.stop()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):  # what was not yet written is for a process that is gone
+                    stream.close()
+        self._log.close()
+
+
+def _ends_with_us() -> Callable[[], object] | None:
+    """What a peer does first, so that it ends even where this process is killed: it would hold its memory for ever.
+
+    Linux tells it when the thread ends that has started it.
+    """
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
+
+
+def peer_environment(path: str | None = None) -> dict[str, str]:
+    """This process's environment without what it set for its own threads, and without a server's hidden options."""
+    kept = {
+        name: value for name, value in os.environ.items() if name not in _OURS and not name.startswith(_HIDDEN_OPTIONS)
+    }
+    return kept if path is None else {**kept, "PYTHONPATH": path}
+
+
+def find_program(name: str, path: str) -> str:
+    """The program at ``path``.
+
+    Raises:
+        PeerError: there is none.
+    """
+    if not Path(path).is_file():
+        raise PeerError(f"There is no {name} at {path}.")
+    return str(Path(path).resolve())

@@ -1,0 +1,116 @@
+"""How much faster one variant is than another: a ratio of throughputs and two 95% intervals.
+
+The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): what other prompts
+of the same kind would give. The second is for these very prompts, from how the rounds differ within each prompt
+(linearised ratio; Student's t): it narrows as rounds are repeated. What a prompt does to both sides alike cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.benchmark.runs import BenchmarkRun, Variant
+
+_RESAMPLES = 2000
+_Z = 1.959964  # the 97.5% point of the normal distribution
+_FEW = {1: 12.7062, 2: 4.3027}  # that of Student's t where the series below is too far off: by 24 and 3%
+Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
+Table = NDArray[np.float64]  # a row for each prompt and round: own tokens, own seconds, other tokens, other seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """``value`` with the intervals over prompts, and over rounds, where there are at least two of them."""
+
+    value: float
+    low: float | None
+    high: float | None
+    measured_low: float | None = None
+    measured_high: float | None = None
+
+    @property
+    def half_width_percent(self) -> float | None:
+        """Half of the interval over rounds, in percent of the value; None after a single round."""
+        if self.measured_low is None or self.measured_high is None:
+            return None
+        return (self.measured_high - self.measured_low) / 2.0 / self.value * 100.0
+
+
+def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio | None:
+    """Tokens per second of ``own`` over those of ``other``, on the prompts and rounds that both answered.
+
+    None where there is nothing to compare.
+    """
+    owners, table = _table(runs, own, other)
+    if not len(table) or not (table.sum(axis=0) > 0).all():
+        return None
+    prompts = np.unique(owners)
+    totals = np.array([table[owners == prompt].sum(axis=0) for prompt in prompts])
+    low, high = _over_prompts(totals)
+    value = float(_quotient(totals.sum(axis=0)))
+    spread = _spread(owners, table)
+    if spread is None:
+        return Ratio(value, low, high)
+    return Ratio(value, low, high, value * math.exp(-spread), value * math.exp(spread))
+
+
+def student_quantile(df: int) -> float:
+    """The 97.5% point of Student's t (Abramowitz and Stegun 26.7.5), within 1%."""
+    if df in _FEW:
+        return _FEW[df]
+    z = _Z
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / df + second / df**2 + third / df**3
+
+
+def _table(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> tuple[NDArray[np.int64], Table]:
+    sums: dict[tuple[str, int], list[float]] = {}
+    seen: dict[tuple[str, int], set[int]] = {}
+    for run in runs:
+        key = (run.prompt_id, run.round)
+        for first, wanted in ((0, own), (2, other)):
+            if run.variant == (wanted if isinstance(wanted, Variant) else wanted(run.prompt_id)):
+                row = sums.setdefault(key, [0.0] * 4)
+                row[first] += run.stats.tokens
+                row[first + 1] += run.stats.decode_s
+                seen.setdefault(key, set()).add(first)
+    both = [key for key in sums if len(seen[key]) == 2 and sums[key][1] > 0 and sums[key][3] > 0]
+    number = {prompt_id: i for i, prompt_id in enumerate(dict.fromkeys(prompt_id for prompt_id, _ in both))}
+    owners = np.array([number[prompt_id] for prompt_id, _ in both], dtype=np.int64)
+    return owners, np.array([sums[key] for key in both], dtype=np.float64).reshape(-1, 4)
+
+
+def _over_prompts(totals: Table) -> tuple[float | None, float | None]:
+    """The interval over prompts; one alone says nothing of others, and drawn again it would seem to say all."""
+    if len(totals) < 2:
+        return None, None
+    drawn = np.random.default_rng(0).integers(0, len(totals), (_RESAMPLES, len(totals)))
+    low, high = np.percentile(_quotient(totals[drawn].sum(axis=1)), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _quotient(sums: Table) -> NDArray[np.float64]:
+    own_tokens, own_s, other_tokens, other_s = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: NDArray[np.float64] = (own_tokens / own_s) / (other_tokens / other_s)
+    return ratio
+
+
+def _spread(owners: NDArray[np.int64], table: Table) -> float | None:
+    """Half of the 95% interval of the ratio's logarithm, from the differences between rounds of the same prompt."""
+    shares = table / table.sum(axis=0)
+    terms = shares[:, 0] - shares[:, 1] - shares[:, 2] + shares[:, 3]
+    variance, df = 0.0, 0
+    for prompt in np.unique(owners):
+        own = terms[owners == prompt]
+        if len(own) > 1:
+            variance += len(own) * float(np.var(own, ddof=1))
+            df += len(own) - 1
+    return student_quantile(df) * math.sqrt(variance) if df else None

@@ -1,0 +1,63 @@
+"""What a file is, by its name: its kind, and the language that a code fence names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from app.core.domain.attachments import AttachmentKind
+
+MAX_NAME_CHARS = 120
+_LANGUAGES = {
+    "asm": "asm", "bash": "bash", "bat": "bat", "c": "c", "cc": "cpp", "cfg": "ini", "cmake": "cmake", "conf": "",
+    "cpp": "cpp", "cs": "csharp", "css": "css", "cxx": "cpp", "dart": "dart", "diff": "diff", "el": "lisp",
+    "erl": "erlang", "ex": "elixir", "exs": "elixir", "f90": "fortran", "fs": "fsharp", "go": "go", "gradle": "groovy",
+    "groovy": "groovy", "h": "c", "hpp": "cpp", "hs": "haskell", "htm": "html", "html": "html", "ini": "ini",
+    "ipynb": "json", "java": "java", "jl": "julia", "js": "javascript", "json": "json", "jsonl": "json",
+    "jsx": "jsx", "kt": "kotlin", "lisp": "lisp", "lua": "lua", "m": "matlab", "ml": "ocaml", "nix": "nix",
+    "patch": "diff", "php": "php", "pl": "perl", "proto": "protobuf", "ps1": "powershell", "py": "python",
+    "pyi": "python", "r": "r", "rb": "ruby", "rs": "rust", "scala": "scala", "sh": "bash", "sql": "sql",
+    "svelte": "html", "swift": "swift", "tex": "latex", "tf": "hcl", "toml": "toml", "ts": "typescript",
+    "tsx": "tsx", "vb": "vbnet", "vue": "html", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zig": "zig",
+    "zsh": "bash",
+}  # fmt: skip
+_WHOLE_NAMES = {"makefile": "makefile", "dockerfile": "dockerfile", "cmakelists.txt": "cmake"}
+_KINDS = {
+    "md": AttachmentKind.MARKDOWN,
+    "markdown": AttachmentKind.MARKDOWN,
+    "csv": AttachmentKind.CSV,
+    "tsv": AttachmentKind.CSV,
+    "pdf": AttachmentKind.PDF,
+    **dict.fromkeys(("png", "jpg", "jpeg", "webp", "gif"), AttachmentKind.PICTURE),
+}
+_FENCES = {AttachmentKind.MARKDOWN: "markdown", AttachmentKind.CSV: "csv"}
+
+
+def ending(name: str) -> str:
+    """Give what follows the last dot, in small letters; empty where there is none."""
+    return PurePath(name).suffix[1:].lower()
+
+
+def kind_of(name: str) -> AttachmentKind:
+    """Say what a file is by its name; plain text where that says nothing."""
+    suffix = ending(name)
+    if suffix in _KINDS:
+        return _KINDS[suffix]
+    return AttachmentKind.CODE if suffix in _LANGUAGES or name.lower() in _WHOLE_NAMES else AttachmentKind.TEXT
+
+
+def language_of(name: str, kind: AttachmentKind) -> str:
+    """Give the word after a fence: the language where there is a common name for it."""
+    if kind is AttachmentKind.CODE:
+        return _WHOLE_NAMES.get(name.lower(), _LANGUAGES.get(ending(name), ""))
+    return "tsv" if ending(name) == "tsv" else _FENCES.get(kind, "")
+
+
+def shown_name(name: str) -> str:
+    """Give a file's name as one line of sensible length that can be shown and stored; its ending stays."""
+    printable = "".join(char if char.isprintable() else " " for char in name.encode("utf-8", "replace").decode())
+    line = re.sub(r"\s+", " ", printable).strip() or "file"
+    if len(line) <= MAX_NAME_CHARS:
+        return line
+    tail = line[-20:]
+    return f"{line[: MAX_NAME_CHARS - len(tail) - 1]}…{tail}"

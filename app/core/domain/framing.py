@@ -1,0 +1,44 @@
+"""How an attachment stands in the prompt: its name, and its text in a fence that it cannot break out of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.file_kinds import language_of, shown_name
+
+KIND_WORDS = {
+    AttachmentKind.TEXT: "text",
+    AttachmentKind.CODE: "code",
+    AttachmentKind.MARKDOWN: "Markdown",
+    AttachmentKind.CSV: "CSV",
+    AttachmentKind.PDF: "text of a PDF",
+    AttachmentKind.PICTURE: "picture",
+}
+
+
+def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
+    """Put attachments in front of what was typed: a question is understood best when it comes last."""
+    return "\n\n".join(part for part in (*map(framed, attachments), text) if part)
+
+
+def framed(attachment: Attachment) -> str:
+    """Give an attachment as a model reads it that sees no pictures.
+
+    The fence is one backtick longer than the longest run of them in the text (CommonMark 0.31, fenced code blocks: a
+    closing fence is at least as long as the opening one), so that no line of the text can end it.
+    """
+    name = shown_name(attachment.name).replace("`", "'")
+    if attachment.picture is not None or attachment.kind is AttachmentKind.PICTURE:
+        return f"Attached picture, which you cannot see: {name}"
+    return f"Attached file: {name} ({KIND_WORDS[attachment.kind]})\n\n{fenced(attachment)}"
+
+
+def fenced(attachment: Attachment) -> str:
+    """Give the text of an attachment as a code block."""
+    text = attachment.text
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    end = "" if text.endswith("\n") or not text else "\n"
+    return f"{fence}{language_of(attachment.name, attachment.kind)}\n{text}{end}{fence}"

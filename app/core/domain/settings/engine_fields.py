@@ -1,0 +1,224 @@
+"""The rows of the settings about the engine: memory, threads, and which devices compute.
+
+A change of any of these loads the models again.
+"""
+
+from __future__ import annotations
+
+from app.core.domain.devices import MOST_PARTS, device_names, tensor_overrides, tensor_split
+from app.core.domain.settings.fields import FieldKind, SettingField
+from engine.records import CacheType, FlashAttention, SplitMode
+
+ENGINE, DEVICES = "Engine", "Devices"
+_CACHE_CHOICES = (
+    (CacheType.F16.value, "f16"),
+    (CacheType.Q8_0.value, "q8_0 (half the memory)"),
+    (CacheType.Q4_0.value, "q4_0 (a quarter)"),
+)
+
+_DEVICE_FIELDS: tuple[SettingField, ...] = (
+    SettingField(
+        "device",
+        DEVICES,
+        "Device",
+        FieldKind.DEVICES,
+        "",
+        "The devices that hold the model, separated by commas. “none” uses the processor alone; rpc:host:port is a "
+        "computer that runs llama.cpp's RPC server.",
+        maximum=500,
+        automatic="all GPUs",
+        check=device_names,
+        example="CUDA0, CUDA1",
+    ),
+    SettingField(
+        "draft_device",
+        DEVICES,
+        "Draft device",
+        FieldKind.DEVICES,
+        "",
+        "What the draft lies on.",
+        maximum=500,
+        automatic="where it is faster",
+        check=device_names,
+        example="CUDA1",
+    ),
+    SettingField(
+        "split_mode",
+        DEVICES,
+        "Split",
+        FieldKind.CHOICE,
+        SplitMode.LAYER.value,
+        "How several devices share the model. Rows and tensors need devices that support it.",
+        choices=(
+            (SplitMode.LAYER.value, "Layer by layer"),
+            (SplitMode.ROW.value, "By rows"),
+            (SplitMode.TENSOR.value, "By tensors (experimental)"),
+            (SplitMode.NONE.value, "All on the main device"),
+        ),
+    ),
+    SettingField(
+        "main_device",
+        DEVICES,
+        "Main device",
+        FieldKind.INTEGER,
+        0,
+        "Which of the devices takes the model where it is not split, counted from 0.",
+        minimum=0,
+        maximum=MOST_PARTS - 1,
+        step=1,
+    ),
+    SettingField(
+        "tensor_split",
+        DEVICES,
+        "Shares",
+        FieldKind.LINE,
+        "",
+        "How much of the model each device gets, as proportions in the order of the devices.",
+        maximum=200,
+        automatic="by free memory",
+        check=tensor_split,
+        example="3,1",
+    ),
+    SettingField(
+        "cpu_moe_layers",
+        DEVICES,
+        "Experts in main memory",
+        FieldKind.INTEGER,
+        None,
+        "Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.",
+        minimum=0,
+        maximum=10_000,
+        step=1,
+        automatic="what does not fit the GPU",
+        unit="layers",
+    ),
+    SettingField(
+        "tensor_overrides",
+        DEVICES,
+        "Single tensors",
+        FieldKind.LINE,
+        "",
+        "Puts tensors whose name matches a pattern on a device of their own, as llama.cpp's --override-tensor does.",
+        maximum=2000,
+        automatic="none",
+        check=tensor_overrides,
+        example="ffn_up_exps=CPU",
+    ),
+)
+
+ENGINE_FIELDS: tuple[SettingField, ...] = (
+    SettingField(
+        "n_ctx",
+        ENGINE,
+        "Context",
+        FieldKind.INTEGER,
+        None,
+        "How many tokens of a conversation the model can see; more takes more memory.",
+        minimum=256,
+        maximum=10_000_000,
+        step=256,
+        automatic="automatic",
+        unit="tokens",
+    ),
+    SettingField(
+        "parallel",
+        ENGINE,
+        "Answers at once",
+        FieldKind.INTEGER,
+        None,
+        "How many answers the model makes at the same time, for programs and chats. Each has the whole context, which "
+        "takes more memory; automatic is up to 4, as far as there is room. A change loads the model again.",
+        minimum=1,
+        maximum=8,
+        step=1,
+        automatic="automatic",
+    ),
+    SettingField(
+        "shared_context",
+        ENGINE,
+        "Shared context",
+        FieldKind.SWITCH,
+        False,
+        "Answers that are made at once share one context: they take no more memory, but long ones may not fit beside "
+        "each other.",
+    ),
+    SettingField(
+        "threads",
+        ENGINE,
+        "Threads",
+        FieldKind.INTEGER,
+        None,
+        "CPU threads used by the model; more than the physical cores rarely helps.",
+        minimum=1,
+        maximum=512,
+        step=1,
+        automatic="automatic",
+    ),
+    SettingField(
+        "gpu_layers",
+        ENGINE,
+        "GPU layers",
+        FieldKind.INTEGER,
+        None,
+        "Layers of the model kept on the GPU; 0 uses the CPU only.",
+        minimum=0,
+        maximum=10_000,
+        step=1,
+        automatic="all that fit",
+    ),
+    SettingField(
+        "cache_type",
+        ENGINE,
+        "Cache type",
+        FieldKind.CHOICE,
+        CacheType.F16.value,
+        "How precisely the target remembers the conversation; smaller types change the answers a little, "
+        "equally in every mode.",
+        choices=_CACHE_CHOICES,
+    ),
+    SettingField(
+        "flash_attention",
+        ENGINE,
+        "Flash attention",
+        FieldKind.CHOICE,
+        FlashAttention.AUTO.value,
+        "One fused kernel. Auto turns it on unless separate steps measured faster on the CPU. Smaller "
+        "cache types always use it.",
+        choices=(("auto", "Auto"), ("on", "On"), ("off", "Off")),
+    ),
+    SettingField(
+        "draft_threads",
+        ENGINE,
+        "Draft threads",
+        FieldKind.INTEGER,
+        None,
+        "CPU threads for the draft model.",
+        minimum=1,
+        maximum=512,
+        step=1,
+        automatic="automatic",
+    ),
+    SettingField(
+        "draft_gpu_layers",
+        ENGINE,
+        "Draft GPU layers",
+        FieldKind.INTEGER,
+        None,
+        "Layers of the draft kept on the GPU; 0 runs it on the CPU, even with the target on the GPU.",
+        minimum=0,
+        maximum=10_000,
+        step=1,
+        automatic="where it is faster",
+    ),
+    SettingField(
+        "draft_cache_type",
+        ENGINE,
+        "Draft cache type",
+        FieldKind.CHOICE,
+        CacheType.F16.value,
+        "How precisely the draft remembers the conversation; this affects only what it proposes. With f16, "
+        "its keys are q8_0 where that measured faster.",
+        choices=_CACHE_CHOICES,
+    ),
+    *_DEVICE_FIELDS,
+)

@@ -1,0 +1,47 @@
+"""The settings of one moment: a valid value for every field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normalised
+from engine.sentences import said
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A good value for every field, and the document they came from, so that what is unknown here is kept."""
+
+    values: Mapping[str, SettingValue] = field(default_factory=lambda: dict(DEFAULTS))
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    def changed(self, changes: Mapping[str, SettingValue]) -> tuple[Settings, tuple[str, ...]]:
+        """Return these settings with ``changes``, and a sentence for each value that was not taken."""
+        values, complaints = dict(self.values), []
+        for key, value in changes.items():
+            row = FIELD_BY_KEY.get(key)
+            sentence = said("There is no setting {key}.", key=key) if row is None else complaint(row, value)
+            if row is None or sentence:
+                complaints.append(sentence)
+            else:
+                values[key] = normalised(row, value)
+        return Settings(values, self.document), tuple(complaints)
+
+    def text(self, key: str) -> str:
+        """Return the value of a text, choice or file field."""
+        return str(self.values[key])
+
+    def number(self, key: str) -> float:
+        """Return the value of a field of numbers that is never automatic."""
+        value = self.values[key]
+        if value is None:
+            raise KeyError(f"{key} is automatic")
+        return float(value)
+
+    def whole(self, key: str) -> int | None:
+        """Return the value of a field of whole numbers; None where it is automatic."""
+        value = self.values[key]
+        return None if value is None else int(value)

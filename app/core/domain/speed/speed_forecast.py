@@ -1,0 +1,282 @@
+"""What is to be expected of a model and of a pair on this machine, and what was measured, as sentences.
+
+The sentences are English and translatable (`engine.sentences`): the window, the terminal and reports tell the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
+from engine.sentences import Sentence, joined, said
+
+FAST_ENOUGH = 8.0  # tokens a second: about as fast as people read
+_FEW = 3.0  # tokens a second below which a decimal is told
+_NO_GAIN = 1.05  # times plain decoding: what ends below it is told as none
+WARM = 0.6  # temperature from which a range is told to be lower than it would be at 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedRange:
+    """Tokens a second by plain decoding, from the least to the most that is to be expected."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        """Where it most likely is."""
+        return float((self.low * self.high) ** 0.5)
+
+    @property
+    def told(self) -> tuple[float, float]:
+        """Both as a person reads them: whole numbers, with a decimal below three, where "1 to 1" would say little."""
+        digits = 1 if self.low < _FEW else None
+        return float(round(self.low, digits)), float(round(self.high, digits))
+
+    @property
+    def is_fast_enough(self) -> bool:
+        """Whether an answer comes about as fast as it is read."""
+        return self.middle >= FAST_ENOUGH
+
+    @property
+    def is_never_waited_for(self) -> bool:
+        """Whether even the least that is to be expected is as fast as people read."""
+        return self.low >= FAST_ENOUGH
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether answers come twice as fast as they are read."""
+        return self.is_never_waited_for and self.middle >= 2 * FAST_ENOUGH
+
+    def halved(self) -> SpeedRange:
+        """What is left of it for the answer of a model that thinks first, and writes as much again for that."""
+        return SpeedRange(self.low / 2, self.high / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class GainRange:
+    """Times plain decoding, from ``low`` to ``high``. ``draft_share``: a drafted token beside a plain pass.
+
+    ``break_even_share`` is the dearest draft that would still pay; None where none would, or where there is none.
+    """
+
+    low: float
+    high: float
+    draft_share: float | None = None
+    draft_pays: bool = False
+    break_even_share: float | None = None
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether anything is to be gained."""
+        return self.high >= _NO_GAIN
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedForecast:
+    """``bound``: "memory", "arithmetic" or "both"; ``cost_of_four`` is a pass of four tokens in plain ones.
+
+    ``basis``: "model", "others" or "memory", whose passes, or speed, it was told from; ``measured_with`` is the model.
+    """
+
+    plain: SpeedRange
+    gain: GainRange
+    text_alone: GainRange
+    bound: str
+    cost_of_four: float
+    basis: str
+    measured_with: str = ""
+    temperature: float = 0.0
+    measured: PairSpeed | None = None
+    by_head: bool = False  # a head drafts: next-token layers (MTP) or EAGLE-3
+
+    @property
+    def headline(self) -> Sentence:
+        """The measured figure where there is one, else the range."""
+        found = measured_words(self.measured) if self.measured is not None else said("")
+        return found or self._expected
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Everything, the most important first."""
+        return (self.headline, *self.details)
+
+    @property
+    def details(self) -> tuple[Sentence, ...]:
+        """What there is to say beside the headline."""
+        parts = [self._draft, self._bound]
+        if not self.is_measured:
+            parts += [self._conditions, self._basis, self._head_basis]
+        return tuple(part for part in parts if part)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the headline is a figure that was measured with this pair."""
+        return self.measured is not None and bool(measured_words(self.measured))
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the pair is faster than plain decoding: as measured where it was, else as expected."""
+        if self.measured is None or not self.is_measured:
+            return self.gain.is_gain
+        race = self.measured.race
+        return (race.speedup if race is not None else self.measured.speedup or 0.0) >= 1.0
+
+    @property
+    def is_draft_worth_using(self) -> bool:
+        """Whether the draft is to be offered: it was measured faster, or is expected to pay by its low end.
+
+        What was measured decides alone; a race by the low end of its interval where it has one.
+        """
+        if self.measured is not None and self.is_measured:
+            race, answers = self.measured.race, self.measured.speedup
+            if race is None:
+                return (answers or 0.0) >= _NO_GAIN
+            return race.low > 1.0 if race.low is not None else race.speedup >= _NO_GAIN
+        return self.gain.draft_pays and self.gain.low >= _NO_GAIN and self.gain.low > self.text_alone.low
+
+    @property
+    def would_lose(self) -> bool:
+        """Whether there is a draft, or a head, that was measured slower, or is not expected to pay at its best."""
+        if self.gain.draft_share is None:
+            return False
+        return not self.is_gain if self.is_measured else not self.gain.draft_pays
+
+    @property
+    def why_not(self) -> tuple[Sentence, ...]:
+        """What there is to say of a draft that `would_lose`, the reason first: no gain is told of it."""
+        if self.is_measured:
+            return (self.headline, *self.details)
+        return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)
+
+    @property
+    def promise(self) -> tuple[bool, float]:
+        """What drafts are compared by, the larger the better: what was measured comes before what is forecast."""
+        if self.measured is not None and self.is_measured:
+            race = self.measured.race
+            return True, race.speedup if race is not None else self.measured.speedup or 0.0
+        return False, self.gain.low
+
+    @property
+    def _expected(self) -> Sentence:
+        slow, fast = self.plain.told
+        if not self.gain.is_gain:
+            return said(
+                "Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.",
+                slow=slow, fast=fast,
+            )  # fmt: skip
+        return said(
+            "Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with "
+            "drafting.",
+            slow=slow, fast=fast, low=self.gain.low, high=self.gain.high,
+        )  # fmt: skip
+
+    @property
+    def _draft(self) -> Sentence:
+        gain = self.gain
+        if gain.draft_share is None:
+            return said("")
+        percent = gain.draft_share * 100
+        share = (
+            said(
+                "A token of the head costs {percent:.0f}% of a pass of the target, output layer included.",
+                percent=percent,
+            )
+            if self.by_head
+            else said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=percent)
+        )
+        if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
+            return share
+        return joined([share, self._instead])
+
+    @property
+    def _instead(self) -> Sentence:
+        """What would pay where the draft does not."""
+        if self.by_head:
+            return said("That does not pay off here; text that repeats is drafted without it.")
+        even = self.gain.break_even_share
+        if even is None or even < 0.02:
+            return said("No draft model would pay off here; text that repeats is drafted without one.")
+        return said(
+            "That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an "
+            "MTP file). Text that repeats is drafted without one.",
+            percent=even * 100,
+        )  # fmt: skip
+
+    @property
+    def _bound(self) -> Sentence:
+        cost = self.cost_of_four
+        if self.bound == "memory":
+            return said(
+                "Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.",
+                cost=cost,
+            )
+        if self.bound == "arithmetic":
+            return said(
+                "Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.",
+                cost=cost,
+            )
+        return said(
+            "Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as "
+            "one.",
+            cost=cost,
+        )
+
+    @property
+    def _conditions(self) -> Sentence:
+        if self.temperature >= WARM:
+            return said("Short answers gain less; a temperature of 0 gains more.")
+        return said("Short answers and higher temperatures gain less.")
+
+    @property
+    def _basis(self) -> Sentence:
+        if self.basis == "model":
+            return said("Estimated from this model's passes, which were measured here.")
+        if self.basis == "others":
+            return said("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
+        return said("Estimated from the speed of the memory, which was measured here.")
+
+    @property
+    def _head_basis(self) -> Sentence:
+        if not self.by_head:
+            return said("")
+        return said("How often a head is right was not measured here: the range is what was published of others.")
+
+
+def measured_words(speed: PairSpeed) -> Sentence:
+    """What races and answers gave; empty where there is neither."""
+    race, answers = speed.race, speed.speedup
+    parts = [_race_words(race)] if race is not None else []
+    if answers is not None and speed.num_compared == 1:
+        parts.append(said("Measured here: {speedup:.2f}× plain decoding in one answer.", speedup=answers))
+    elif answers is not None:
+        parts.append(
+            said(
+                "Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.",
+                speedup=answers, num_answers=speed.num_compared,
+            )
+        )  # fmt: skip
+    return joined(parts)
+
+
+def losing_words(speed: PairSpeed) -> Sentence:
+    """What to do about a pair whose last answers were slower than plain decoding; empty where they were not."""
+    if not speed.is_losing:
+        return said("")
+    lost = said(
+        "The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.",
+        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
+    )  # fmt: skip
+    if not speed.draft:
+        return joined([lost, said("Choose the mode Off, or Auto, which drafts only where that pays.")])
+    return joined([lost, said("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
+
+
+def _race_words(race: RaceSpeed) -> Sentence:
+    if race.low is None or race.high is None:
+        return said("Measured here: {speedup:.2f}× plain decoding in a race.", speedup=race.speedup)
+    return said(
+        "Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).",
+        speedup=race.speedup, low=race.low, high=race.high,
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""From bytes to text: which encoding it is, or that it is no text at all."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+
+from app.core.domain.attachment_errors import NotTextError
+from engine.sentences import said
+
+GUESSED = "“{name}” is not UTF-8 and was read as Western European text. Where letters look wrong, save it as UTF-8."
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MAGIC = (
+    (b"\x89PNG", said("a picture")),
+    (b"\xff\xd8\xff", said("a picture")),
+    (b"GIF87a", said("a picture")),
+    (b"GIF89a", said("a picture")),
+    (b"PK\x03\x04", said("an office document or a packed archive")),
+    (b"\xd0\xcf\x11\xe0", said("an office document")),
+    (b"\x1f\x8b", said("a packed archive")),
+    (b"7z\xbc\xaf", said("a packed archive")),
+    (b"\x7fELF", said("a program")),
+    (b"MZ\x90", said("a program")),
+    (b"SQLite format 3\0", said("a database")),
+    (b"GGUF\x02\0", said("a model")),
+    (b"GGUF\x03\0", said("a model")),
+)
+_TEXT_CONTROLS = b"\t\n\r\f\x08\x1b"
+_CONTROLS = bytes(code for code in range(0x20) if code not in _TEXT_CONTROLS) + b"\x7f"
+_MOST_CONTROLS = 0.005  # of all bytes; more is no text
+_WIDE_SHARE = 0.3  # of every second byte being zero: UTF-16 of mostly Latin letters
+_SAMPLE = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text with plain line ends; ``notice`` says what a person should know of how it was read."""
+
+    text: str
+    notice: str = ""
+
+
+def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
+    """Read bytes as text: by its mark, as UTF-8, as UTF-16 without a mark, or as Western European.
+
+    Of what is not ``whole`` only the beginning is here, which may end within a character.
+
+    Raises:
+        NotTextError: it is none of them.
+    """
+    for magic, what in _MAGIC:
+        if raw.startswith(magic):
+            raise NotTextError(said("“{name}” is {what}, not text.", name=name, what=what))
+    for mark, encoding in _BOMS:
+        if raw.startswith(mark):
+            return Decoded(_plain(_strictly(raw, encoding, name, whole=whole)))
+    if b"\0" in raw:
+        return Decoded(_plain(_without_mark(raw, name, whole=whole)))
+    if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MOST_CONTROLS * min(len(raw), _SAMPLE):
+        raise NotTextError(said("“{name}” is a binary file, not text.", name=name))
+    try:
+        return Decoded(_plain(raw.decode("utf-8")))
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252", "replace").replace("\ufffd", " ")
+        return Decoded(_plain(text), said(GUESSED, name=name))
+
+
+def utf_text(raw: bytes) -> str:
+    """Read bytes as UTF-8, or as the UTF that a byte order mark names; without the mark, with plain line ends.
+
+    Raises:
+        UnicodeDecodeError: they are none of these.
+    """
+    encoding = next((encoding for mark, encoding in _BOMS if raw.startswith(mark)), "utf-8")
+    return _plain(raw.decode(encoding))
+
+
+def _strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(raw, final=whole)
+    except UnicodeDecodeError as error:
+        shown = encoding.removesuffix("-sig").upper()
+        raise NotTextError(
+            said("“{name}” begins like {encoding} text, but is not.", name=name, encoding=shown)
+        ) from error
+    return _without_nul(text, name)
+
+
+def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
+    """Read UTF-16 that does not say so: nearly every second byte of it is zero."""
+    sample = raw[:_SAMPLE]
+    zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
+    if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
+        return _strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
+    raise NotTextError(said("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
+
+
+def _without_nul(text: str, name: str) -> str:
+    if "\0" in text:
+        raise NotTextError(said("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
+    return text
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

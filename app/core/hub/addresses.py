@@ -1,0 +1,115 @@
+"""Which address is the hub's, which may see a token, where a redirect may lead, and what came from there."""
+
+from __future__ import annotations
+
+import os
+import re
+import urllib.parse
+from collections.abc import Mapping
+
+from app.core.domain.engines import is_this_machine
+from app.core.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
+from engine.sentences import said
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+ENDPOINT_VARIABLE = "HF_ENDPOINT"
+OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+MAX_URL_CHARS = 8192
+
+_PORTS = {"http": 80, "https": 443}
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
+
+
+def find_endpoint() -> str:
+    """The hub's address: HF_ENDPOINT, or the real one.
+
+    Raises:
+        HubUnreachableError: HF_ENDPOINT is no address.
+    """
+    text = os.environ.get(ENDPOINT_VARIABLE, "").strip().rstrip("/") or DEFAULT_ENDPOINT
+    try:
+        origin(text)
+    except HubAnswerError as error:
+        message = said("{variable} is not set to an http or https address.", variable=ENDPOINT_VARIABLE)
+        raise HubUnreachableError(
+            message, said("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
+        ) from error
+    return text
+
+
+def refuse_offline() -> None:
+    """Stop before a connection is tried.
+
+    Raises:
+        HubOfflineError: a variable says so.
+    """
+    for name in OFFLINE_VARIABLES:
+        if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
+            raise HubOfflineError(
+                said("{name} is set, so the hub is not contacted.", name=name),
+                said("Unset {name} to reach the hub.", name=name),
+            )
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port of an address.
+
+    Raises:
+        HubAnswerError: it is no http or https address, or names a user.
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError as error:
+        raise HubAnswerError("The hub gave an invalid address.") from error
+    if parts.scheme not in _PORTS or not _is_host(host) or "@" in parts.netloc or len(url) > MAX_URL_CHARS:
+        raise HubAnswerError("The hub gave an invalid address.")
+    return parts.scheme, host, _PORTS[parts.scheme] if port is None else port
+
+
+def may_carry_token(url: str, endpoint: str) -> bool:
+    """Whether a token may be sent there: to the hub itself only, and never in the clear over a network."""
+    scheme, host, _ = origin(url)
+    return origin(url) == origin(endpoint) and (scheme == "https" or is_this_machine(host))
+
+
+def redirected(url: str, target: str) -> str:
+    """The address that a redirect from ``url`` leads to.
+
+    Raises:
+        HubAnswerError: it is no address, or gives up encryption.
+    """
+    try:
+        joined = urllib.parse.urljoin(url, target)
+    except ValueError as error:
+        raise HubAnswerError("The hub redirects to an invalid address.") from error
+    if origin(joined)[0] == "http" and origin(url)[0] == "https":
+        raise HubAnswerError("The hub redirects to an unencrypted address.")
+    return joined
+
+
+def content_range(text: str) -> tuple[int, int, int | None] | None:
+    """First byte, end (exclusive) and total of a Content-Range header; None where it is none."""
+    match = _CONTENT_RANGE.fullmatch(text.strip())
+    if match is None:
+        return None
+    first, last, total = int(match[1]), int(match[2]), None if match[3] == "*" else int(match[3])
+    return (first, last + 1, total) if first <= last and (total is None or last < total) else None
+
+
+def is_plain(headers: Mapping[str, str]) -> bool:
+    """Whether a body is the file's own bytes, not compressed."""
+    return headers.get("Content-Encoding", "").strip().lower() in ("", "identity")
+
+
+def host_of(url: str) -> str:
+    """The host, for a sentence or as the name of a key."""
+    return origin(url)[1]
+
+
+def _is_host(host: str) -> bool:
+    """Whether a name can be looked up; others are refused by an error that is none of a network."""
+    try:
+        return bool(host) and (":" in host or bool(host.encode("idna")))
+    except UnicodeError:
+        return False

@@ -1,0 +1,361 @@
+"""The one door to huggingface_hub: searching, details, README, and bytes of files.
+
+What an answer means is judged in `app/core/hub/answers.py`. Every call blocks.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+import app
+from app.core.hub import refusals
+from app.core.hub.addresses import (
+    content_range,
+    find_endpoint,
+    host_of,
+    is_plain,
+    may_carry_token,
+    origin,
+    redirected,
+    refuse_offline,
+)
+from app.core.hub.answers import README, details_of, parse, readme_text, summaries_of
+from app.core.hub.errors import HubAnswerError, HubBytesError, HubNotFoundError, HubUnreachableError
+from app.core.hub.file_names import check_repo_id, safe_parts
+from app.core.hub.records import RemoteLocation, RepoDetails, RepoSummary, SortBy
+from app.core.hub.tokens import TokenStore
+from engine.sentences import said
+
+if TYPE_CHECKING:
+    from huggingface_hub.utils import httpx
+
+TIMEOUT_S = 20.0
+MAX_API_BYTES = 16 << 20
+MAX_README_BYTES = 1 << 20
+MAX_REDIRECTS = 5
+MAX_LIMIT = 200
+_EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
+REDIRECTS = (301, 302, 303, 307, 308)
+_PLAIN = {"Accept-Encoding": "identity"}  # the bytes as they are: their number and their checksum are counted
+
+
+class ByteStream:
+    """The body of an answer, read once.
+
+    ``start``: offset in the file of the first byte that comes. ``etag``: of this answer, as the server that gave it
+    calls it; another than the hub's where a store behind a redirect answers. ``total_bytes``: the whole file's size.
+    """
+
+    def __init__(self, response: httpx.Response, start: int, total_bytes: int | None) -> None:
+        self._response = response
+        self.start = start
+        self.total_bytes = total_bytes
+        self.etag: str = response.headers.get("ETag", "")
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in pieces as they arrive: none is held back, so that a cut loses none.
+
+        Raises:
+            HubUnreachableError: the connection broke or stalled, or `abort` was called.
+        """
+        with _connection_errors():
+            yield from self._response.iter_raw()
+
+    def abort(self) -> None:
+        """End a read that waits, from another thread."""
+        stream = self._response.extensions.get("network_stream")
+        connection = stream.get_extra_info("socket") if stream is not None else None
+        if isinstance(connection, socket.socket):
+            # A TLS socket's own method would also take its state away under the reader's feet.
+            try:
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+            except OSError as error:  # closed in the meantime, which is what was wanted
+                logging.getLogger(__name__).debug("nothing to abort: %s", error)
+
+
+class Connections:
+    """An HTTP client that is opened when it is first used. Safe to use from several threads.
+
+    ``unreachable`` is raised where it cannot be used.
+    """
+
+    def __init__(self, timeout_s: float, unreachable: type[HubUnreachableError]) -> None:
+        self._timeout_s, self._unreachable = timeout_s, unreachable
+        self._client: httpx.Client | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def client(self) -> httpx.Client:
+        """The client.
+
+        Raises:
+            HubUnreachableError: it was closed, or the proxy makes no sense.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise self._unreachable(said("The connections were closed."))
+            if self._client is None:
+                try:
+                    self._client = http_client(self._timeout_s)
+                except (ImportError, ValueError) as error:
+                    message = said("The proxy that this system names cannot be used.")
+                    advice = said("Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.")
+                    raise self._unreachable(message, advice) from error
+            return self._client
+
+    def close(self) -> None:
+        """Close it; whoever asks later, on another thread, opens none that nobody would close."""
+        with self._lock:
+            self._is_closed = True
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+
+class HubClient:
+    """One hub: the real one, or the mirror that HF_ENDPOINT names. Safe to use from several threads."""
+
+    def __init__(self, endpoint: str = "", timeout_s: float = TIMEOUT_S, tokens: TokenStore | None = None) -> None:
+        """Nothing is imported or opened yet. An empty ``endpoint`` takes HF_ENDPOINT, or the real hub.
+
+        Raises:
+            HubUnreachableError: HF_ENDPOINT is no address.
+        """
+        self.endpoint = endpoint.rstrip("/") or find_endpoint()
+        self.tokens = tokens or TokenStore(host_of(self.endpoint))
+        self._connections = Connections(timeout_s, HubUnreachableError)
+        self._lock = threading.Lock()
+        self._token: str | None = None  # None: the keyring was not asked yet
+
+    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
+        """Repositories with GGUF files.
+
+        Raises:
+            HubError: as its subclasses say.
+        """
+        limit = max(1, min(limit, MAX_LIMIT))
+        params = [("search", query), ("filter", "gguf"), ("apps", "llama.cpp")]
+        params += [("sort", sort.value), ("limit", str(limit))]
+        params += [("expand", name) for name in _EXPAND]
+        body = self._small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search", MAX_API_BYTES)
+        return summaries_of(parse(body), limit)
+
+    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
+        """One repository with its models, sizes and checksums.
+
+        Raises:
+            HubError: as its subclasses say.
+            UnsafeNameError: the name or revision is none.
+        """
+        check_repo_id(repo_id)
+        address = f"{self.endpoint}/api/models/{repo_id}/revision/{quote('/'.join(safe_parts(revision)))}"
+        return details_of(parse(self._small(f"{address}?blobs=true", repo_id, MAX_API_BYTES)), repo_id)
+
+    def readme(self, repo_id: str, revision: str = "main") -> str:
+        """The README's Markdown without its YAML head, at most 1 MB of it; empty where there is none.
+
+        Raises:
+            HubError: as its subclasses say.
+            UnsafeNameError: the name or revision is none.
+        """
+        try:
+            return readme_text(self._small(self._file_url(repo_id, README, revision), repo_id, MAX_README_BYTES))
+        except HubNotFoundError:
+            return ""
+
+    def page_url(self, repo_id: str) -> str:
+        """The address of the repository's page for a browser."""
+        return f"{self.endpoint}/{check_repo_id(repo_id)}"
+
+    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
+        """Ask where a file lies now, its size and its ETag: a fresh HEAD.
+
+        Raises:
+            HubError: as its subclasses say.
+            UnsafeNameError: a name is no plain path.
+        """
+        url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
+        for _ in range(MAX_REDIRECTS):
+            with self._request("HEAD", url, what, _PLAIN) as answer:
+                is_redirect = answer.status_code in REDIRECTS
+                if is_redirect:
+                    url = redirected(url, answer.headers.get("Location", ""))
+                # A store's address is only good for this once, and its own headers name the bytes differently.
+                if not is_redirect or "X-Linked-Size" in answer.headers:
+                    return refusals.location_of(answer.headers, repo_id, path, url, self._pinned)
+        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+
+    @contextmanager
+    def open(
+        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
+    ) -> Iterator[ByteStream]:
+        """Open bytes ``start`` to ``end`` (exclusive; None: all the rest) of a file.
+
+        The stream's ``start`` is 0 where the server ignored the range, or ``if_range`` (an ETag as a stream told it)
+        no longer holds. A token goes to the hub's own host only, never with a redirect to another.
+
+        Raises:
+            HubError: as its subclasses say.
+        """
+        headers, url, what = dict(_PLAIN), location.url, f"{location.repo_id}/{location.path}"
+        if start or end is not None:
+            headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
+            if if_range.startswith('"'):  # a weak one may not be compared for bytes
+                headers["If-Range"] = if_range
+        for _ in range(MAX_REDIRECTS):
+            with self._request("GET", url, what, headers) as answer:
+                if answer.status_code not in REDIRECTS:
+                    yield _stream(answer, start, location.size_bytes)
+                    return
+                url = redirected(url, answer.headers.get("Location", ""))
+        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+
+    def token_changed(self) -> None:
+        """Ask the keyring again when a token is next needed."""
+        with self._lock:
+            self._token = None
+
+    def close(self) -> None:
+        """Close the connections; none is opened later."""
+        self._connections.close()
+
+    # ---- requests ------------------------------------------------------------------------------------------------
+
+    def _file_url(self, repo_id: str, path: str, revision: str) -> str:
+        from huggingface_hub import hf_hub_url  # noqa: PLC0415 (startup time)
+
+        check_repo_id(repo_id)
+        safe_parts(path)
+        safe_parts(revision)
+        return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
+
+    def _pinned(self, repo_id: str, path: str, commit: str) -> str:
+        """The address of a file in one commit: what a HEAD described cannot change before the GET."""
+        return self._file_url(repo_id, path, commit)
+
+    def _small(self, url: str, what: str, max_bytes: int) -> bytes:
+        """Fetch a whole answer, bounded."""
+        for _ in range(MAX_REDIRECTS):
+            with self._request("GET", url, what, {}) as answer:
+                if answer.status_code not in REDIRECTS:
+                    body = bytearray()
+                    with _connection_errors():
+                        for chunk in answer.iter_bytes():
+                            body += chunk
+                            if len(body) > max_bytes:
+                                if max_bytes == MAX_README_BYTES:
+                                    return bytes(body[:max_bytes])
+                                raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
+                    return bytes(body)
+                url = redirected(url, answer.headers.get("Location", ""))
+        raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
+
+    @contextmanager
+    def _request(self, method: str, url: str, what: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
+        """Send one request, with a token where one is needed and allowed; the answer is a good one or a redirect."""
+        refuse_offline()
+        own = origin(url) == origin(self.endpoint)
+        token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
+        while True:
+            with _connection_errors():
+                request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
+                answer = self._connections.client().send(request, stream=True, follow_redirects=False)
+            try:
+                error = refusals.of_status(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
+                if error is None:
+                    yield answer
+                    return
+            finally:
+                answer.close()
+            # The keyring is asked only when the hub refuses an anonymous request: it may ask the user to unlock it.
+            token = self._kept_token(url) if not token and answer.status_code in (401, 403) else ""
+            if not token:
+                raise error
+
+    def _kept_token(self, url: str) -> str:
+        if not may_carry_token(url, self.endpoint):
+            return ""
+        with self._lock:
+            if self._token is None:
+                self._token = self.tokens.find()
+            return self._token
+
+    @staticmethod
+    def _headers(headers: Mapping[str, str], token: str) -> dict[str, str]:
+        # Not the library's `build_hf_headers`: it asks the hub for a list of programs first, by rules of its own.
+        return {
+            "User-Agent": f"paceline/{app.__version__}",
+            **headers,
+            **({"Authorization": f"Bearer {token}"} if token else {}),
+        }
+
+
+def http_library() -> Any:  # noqa: ANN401 (a module)
+    """The HTTP library that huggingface_hub brings along, whichever of its versions that is."""
+    from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
+
+    return httpx
+
+
+def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
+    """Make a client that follows no redirect by itself and logs no address.
+
+    Raises:
+        ImportError, ValueError: the proxy that this system names cannot be used.
+    """
+    library = http_library()
+    # Addresses of stores are signed: who reads a log could use them.
+    for name in (library.__name__, library.__name__.replace("httpx", "httpcore")):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    client: httpx.Client = library.Client(
+        timeout=timeout, follow_redirects=False, trust_env=use_proxy, verify=_tls_context()
+    )
+    return client
+
+
+@cache
+def _tls_context() -> Any:  # noqa: ANN401 (an ssl.SSLContext)
+    """Whom to trust, read once: it takes longer than many a request."""
+    return http_library().create_ssl_context()
+
+
+@contextmanager
+def _connection_errors() -> Iterator[None]:
+    """Turn what the connection throws into sentences."""
+    from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
+
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise HubUnreachableError("The hub did not answer in time.") from error
+    except httpx.ConnectError as error:
+        raise HubUnreachableError("Could not connect to the hub.") from error
+    except httpx.ProxyError as error:
+        raise HubUnreachableError("The proxy refused the connection to the hub.") from error
+    except httpx.TransportError as error:
+        raise HubUnreachableError("The connection to the hub was lost.") from error
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError) as error:
+        raise HubAnswerError("The hub's answer could not be read.") from error
+
+
+def _stream(answer: httpx.Response, start: int, size_bytes: int) -> ByteStream:
+    """Check what the answer says of itself before a byte is used."""
+    headers: Any = answer.headers
+    if not is_plain(headers):
+        raise HubBytesError("The hub sent the file compressed, although it was asked not to.")
+    if answer.status_code == 206:
+        span = content_range(headers.get("Content-Range", ""))
+        if span is None or span[0] != start or span[2] not in (None, size_bytes):
+            raise HubBytesError("The hub sent different bytes than requested.")
+        return ByteStream(answer, start, span[2])
+    length = headers.get("Content-Length")
+    if length is not None and length != str(size_bytes):
+        raise HubBytesError("The hub sent a different number of bytes than announced.")
+    return ByteStream(answer, 0, size_bytes if length else None)

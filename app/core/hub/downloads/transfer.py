@@ -1,0 +1,309 @@
+"""Brings one file of a repository to this disk, whatever the connection does: attempts, resuming, checking.
+
+HTTP is the client's, the file in the making `app/core/hub/downloads/part_file.py`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.core.domain.models import DownloadStatus
+from app.core.hub.downloads.part_file import PartFile, check_space, matches
+from app.core.hub.errors import (
+    ChecksumError,
+    DownloadBusyError,
+    DownloadError,
+    HubAnswerError,
+    HubBusyError,
+    HubBytesError,
+    HubError,
+    HubRangeError,
+    HubUnreachableError,
+)
+from app.core.hub.file_names import short
+from app.core.hub.records import RemoteLocation
+from app.core.hub.sources import DownloadSource, Stream
+from engine.sentences import said
+
+SPACE_EVERY_BYTES = 64 << 20
+_WORTH_ANOTHER_ATTEMPT = (HubUnreachableError, HubBusyError, HubAnswerError, HubRangeError, ChecksumError)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how long to try. A new best length counts as progress, and starts the count anew."""
+
+    max_failures: int = 12  # in a row, without progress
+    max_changes: int = 4  # of the file on the hub while it is being fetched
+    max_damaged: int = 1  # times that the bytes were not those promised
+    first_wait_s: float = 1.0
+    max_wait_s: float = 60.0
+
+
+Judge = Callable[[Path], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequest:
+    """Which file to fetch, and where to put it. ``lock_folder`` is shared by all processes that use the library.
+
+    ``sha256`` as the repository's list of files told it, if it did; a newer one of the file itself goes before it.
+    ``judge``: for a source that vouches for nothing. It looks at the complete file before that gets its name, and
+    raises a `DownloadError` where it is not what it should be; without it a checksum is demanded.
+    """
+
+    repo_id: str
+    path: str
+    revision: str
+    destination: Path
+    lock_folder: Path
+    sha256: str = ""
+    judge: Judge | None = None
+
+
+class StoppedError(Exception):
+    """Somebody asked to stop; the part stays."""
+
+
+class TransferControl:
+    """Between a transfer and whoever waits for it: stop here, progress there. Override what you want to know."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self._stream: Stream | None = None
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """End the transfer soon, also where it waits for bytes."""
+        self._stop.set()
+        with self._lock:
+            if self._stream is not None:
+                self._stream.abort()
+
+    def check(self) -> None:
+        """Go on, or not.
+
+        Raises:
+            StoppedError: `stop` was called.
+        """
+        if self._stop.is_set():
+            raise StoppedError
+
+    def wait(self, seconds: float) -> None:
+        """Wait, or not to the end.
+
+        Raises:
+            StoppedError: `stop` was called.
+        """
+        self._stop.wait(seconds)
+        self.check()
+
+    @contextmanager
+    def reading(self, stream: Stream) -> Iterator[None]:
+        """Let `stop` end what this stream waits for."""
+        with self._lock:
+            self._stream = stream
+        try:
+            self.check()
+            yield
+        finally:
+            with self._lock:
+                self._stream = None
+
+    def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
+        """Told of RUNNING, WAITING (with what went wrong) and VERIFYING."""
+
+    def on_progress(self, done_bytes: int, size_bytes: int) -> None:
+        """Told after every piece."""
+
+    def also_needed_bytes(self) -> int:
+        """What else is going to be written to the same disk meanwhile."""
+        return 0
+
+
+def fetch(
+    source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
+) -> RemoteLocation:
+    """Fetch a file; when this returns, it lies complete and checked under its final name.
+
+    Raises:
+        StoppedError: somebody asked to stop.
+        HubError: the hub refused, or too many attempts failed in a row.
+        DownloadError: the disk is full, the bytes are wrong, or another process is at it.
+    """
+    with _exclusive(wanted):
+        return _Transfer(source, wanted, watch, patience or RetryPolicy()).run()
+
+
+def discard(wanted: FileRequest) -> None:
+    """Delete the part of a file.
+
+    Raises:
+        DownloadBusyError: another process is writing it.
+    """
+    with _exclusive(wanted):
+        PartFile(wanted.destination).discard()
+
+
+class _Transfer:
+    """Attempts at one file until it is here, with what was learnt from the failed ones."""
+
+    def __init__(
+        self, source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy
+    ) -> None:
+        self._source = source
+        self._wanted = wanted
+        self._watch = watch
+        self._patience = patience
+        self._part = PartFile(wanted.destination)
+        self._attempt = 0
+        self._failures = 0
+        self._num_changes = 0
+        self._num_damaged = 0
+        self._goes_on = True  # where the attempt before ended
+        self._best = 0
+        self._etag = ""
+
+    def run(self) -> RemoteLocation:
+        while True:
+            self._attempt += 1
+            try:
+                return self._once()
+            except _WORTH_ANOTHER_ATTEMPT as error:
+                self._watch.check()
+                self._after(error)
+            finally:
+                self._part.close()
+
+    def _once(self) -> RemoteLocation:
+        watch, wanted, part = self._watch, self._wanted, self._part
+        watch.check()
+        watch.on_status(DownloadStatus.RUNNING, None, self._attempt)
+        location = self._source.locate(wanted.repo_id, wanted.path, wanted.revision)
+        size = location.size_bytes
+        checksum = _checksum(location, wanted)
+        if self._is_here(location, checksum):
+            part.discard()
+            return location
+        unchanged = part.open(location.etag, size)
+        self._note_changes(location, unchanged)
+        watch.on_progress(part.size_bytes, size)
+        check_space(wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
+        if part.size_bytes < size:
+            self._append_missing(location)
+        self._best = max(self._best, part.size_bytes)
+        watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
+        part.finish(checksum, lambda _checked: watch.check(), wanted.judge)
+        watch.on_progress(size, size)
+        return location
+
+    def _append_missing(self, location: RemoteLocation) -> None:
+        """Append what is missing."""
+        watch, part, size = self._watch, self._part, location.size_bytes
+        source_etag = part.label.source_etag if part.label else ""
+        start = part.size_bytes if self._goes_on else 0
+        since_check = 0
+        with self._source.open(location, start, if_range=source_etag) as stream, watch.reading(stream):
+            if stream.start != part.size_bytes:
+                part.start_over()
+            part.name_source(stream.etag)
+            for chunk in stream.chunks():
+                watch.check()
+                if part.size_bytes + len(chunk) > size:
+                    part.start_over()  # which of the bytes are the file's is not known
+                    raise HubBytesError("More bytes came than were announced.")
+                part.append(chunk)
+                watch.on_progress(part.size_bytes, size)
+                since_check += len(chunk)
+                if since_check >= SPACE_EVERY_BYTES:
+                    since_check = 0
+                    check_space(self._wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
+        if part.size_bytes < size:
+            raise HubUnreachableError("The connection ended too early.")
+
+    def _is_here(self, location: RemoteLocation, checksum: str) -> bool:
+        destination = self._wanted.destination
+        if not destination.is_file() or destination.stat().st_size != location.size_bytes:
+            return False
+        self._watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
+        return matches(destination, checksum, location.size_bytes, lambda _checked: self._watch.check())
+
+    def _note_changes(self, location: RemoteLocation, unchanged: bool) -> None:
+        if self._etag not in ("", location.etag) or not unchanged:
+            self._num_changes += 1
+            self._best = 0
+        self._etag = location.etag
+        if self._num_changes > self._patience.max_changes:
+            name = short(self._wanted.path)
+            raise DownloadError(
+                said("{name} keeps changing on the hub.", name=name),
+                "Try again when its publisher has finished updating it.",
+            )
+
+    def _after(self, error: HubError | DownloadError) -> None:
+        """Wait for the next attempt, or give up."""
+        if isinstance(error, HubRangeError):
+            self._part.start_over()
+        if isinstance(error, HubBytesError):
+            if not self._goes_on:  # the same question would have the same answer
+                raise error
+            # What is here is thrown away only when the whole file comes.
+            self._goes_on, self._best = False, 0
+        if isinstance(error, ChecksumError):
+            self._num_damaged += 1
+            self._best = 0
+        progressed = self._part.size_bytes > self._best
+        self._best = max(self._best, self._part.size_bytes)
+        self._failures = 1 if progressed else self._failures + 1
+        if self._failures >= self._patience.max_failures or self._num_damaged > self._patience.max_damaged:
+            raise error
+        wait_s = min(self._patience.first_wait_s * 2.0 ** (self._failures - 1), self._patience.max_wait_s)
+        wait_s *= random.uniform(0.75, 1.25)  # noqa: S311 (so that many clients do not return at once)
+        if isinstance(error, HubBusyError) and error.retry_after_s is not None:
+            wait_s = max(wait_s, error.retry_after_s)
+        self._watch.on_status(DownloadStatus.WAITING, error, self._attempt)
+        self._watch.wait(wait_s)
+
+
+def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
+    """The checksum to hold the bytes to: a file that nothing vouches for is not fetched."""
+    if location.sha256 or wanted.sha256:
+        return location.sha256 or wanted.sha256
+    etag = location.etag.lower()
+    if len(etag) == 40 and set(etag) <= set("0123456789abcdef"):
+        return etag
+    if wanted.judge is not None:
+        return ""
+    raise HubAnswerError(
+        said("The hub gives no checksum for {path}, so it is not downloaded.", path=short(location.path))
+    )
+
+
+@contextmanager
+def _exclusive(wanted: FileRequest) -> Iterator[None]:
+    """Keep every other thread and process away from this destination; a killed one leaves nothing locked."""
+    import filelock  # noqa: PLC0415 (startup time)
+
+    name = hashlib.sha256(f"{wanted.repo_id}/{wanted.path}".encode()).hexdigest()[:32]
+    lock = filelock.FileLock(wanted.lock_folder / f"{name}.lock", timeout=0)
+    try:
+        wanted.lock_folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise DownloadBusyError(said("Another Paceline is downloading {path}.", path=short(wanted.path))) from error
+    except OSError as error:
+        reason = error.strerror or error
+        raise DownloadError(
+            said("{folder} cannot be written: {reason}.", folder=wanted.lock_folder, reason=reason),
+            "Check its permissions.",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

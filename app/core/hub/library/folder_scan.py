@@ -1,0 +1,102 @@
+"""Looks through a folder that a person chose for models, however large it is: with progress, and until told to stop.
+
+Links to folders are followed, each folder once: what leads in a circle ends there. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.core.domain.models import Offer
+from app.core.hub.errors import LibraryError
+from app.core.hub.file_names import is_gguf
+from app.core.hub.library import ollama
+from app.core.hub.library.ollama import Skipped
+from app.core.hub.library.other_folders import MAX_OFFERS, is_folder, is_known_folder, offer_of
+from engine.sentences import said
+
+REPORT_EVERY_S = 0.1
+MAX_FILES = 2_000_000
+
+
+@dataclass(slots=True)
+class FolderScan:
+    """What a scan has found so far. ``is_complete``: it came to the end by itself; ``num_unreadable``: of folders."""
+
+    folder: Path
+    offers: list[Offer] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    num_files: int = 0
+    num_unreadable: int = 0
+    is_complete: bool = False
+
+
+def scan_folder(
+    folder: Path,
+    report: Callable[[FolderScan], None] = lambda _scan: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> FolderScan:
+    """Find the models below a folder; what was found until it was stopped. ``report`` is called ten times a second.
+
+    Raises:
+        LibraryError: the folder itself cannot be read.
+    """
+    folder = folder.expanduser().absolute()
+    scan = FolderScan(folder)
+    try:
+        with os.scandir(folder) as listed:
+            next(listed, None)
+    except OSError as error:
+        raise LibraryError(
+            said("{folder} cannot be read: {reason}.", folder=folder, reason=error.strerror or error),
+            "Choose a folder that you may read.",
+        ) from error
+    seen: set[Path] = set()
+    reported_s = time.monotonic()
+    for path in _files(scan):
+        if should_stop() or scan.num_files >= MAX_FILES or len(scan.offers) >= MAX_OFFERS:
+            return scan
+        if path is not None and is_gguf(path.name):
+            offer = offer_of(str(path.parent), path)
+            if offer is not None and (real := path.resolve()) not in seen:
+                seen.add(real)
+                scan.offers.append(offer)
+        if time.monotonic() - reported_s >= REPORT_EVERY_S:
+            reported_s = time.monotonic()
+            report(scan)
+    scan.is_complete = True
+    return scan
+
+
+def _files(scan: FolderScan) -> Iterator[Path | None]:
+    """Every file, and None for every folder, so that a stop comes through where there are folders only."""
+    waiting = [scan.folder]
+    known: set[tuple[int, int]] = set()
+    while waiting:
+        folder = waiting.pop()
+        if is_known_folder(folder, known):
+            continue
+        try:
+            with os.scandir(folder) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except OSError:
+            scan.num_unreadable += 1
+            continue
+        yield None
+        if ollama.is_store(folder):
+            for model in ollama.models_in(folder):
+                if isinstance(model, Offer):
+                    scan.offers.append(model)
+                else:
+                    scan.skipped.append(model)
+            continue
+        below = [Path(entry.path) for entry in entries if is_folder(entry)]
+        waiting += reversed(below)
+        for entry in entries:
+            if not is_folder(entry):
+                scan.num_files += 1
+                yield Path(entry.path)

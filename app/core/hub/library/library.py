@@ -1,0 +1,386 @@
+"""The models on this machine: those in the library folder and those used where they lie.
+
+Only files inside the library folder are ever deleted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from app.core.domain.models import DownloadRequest, Offer
+from app.core.hub.errors import LibraryError, UnsafeNameError
+from app.core.hub.file_names import (
+    LOCKS,
+    all_shards,
+    check_repo_id,
+    is_gguf,
+    kind_of,
+    model_name,
+    path_inside,
+    quantization_of,
+    safe_parts,
+    short,
+)
+from app.core.hub.library import ollama
+from app.core.hub.library.index import Index, IndexEntry, IndexFile
+from app.core.hub.library.ollama import Skipped
+from app.core.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
+from app.core.hub.records import LibraryModel, Origin
+from engine.errors import EngineError
+from engine.gguf.title import model_title
+from engine.sentences import Sentence, said
+
+PART_ENDINGS = (".part", ".part.json")
+MOST_NEAR = 3  # names that are offered where none fits
+
+log = logging.getLogger(__name__)
+
+
+class Library:
+    """The index of the models. Safe to use from several threads and several processes; every call touches the disk."""
+
+    def __init__(self, folder: Path, index_file: Path) -> None:
+        """``folder`` holds what was downloaded; ``index_file`` is JSON, in the app's data folder."""
+        self.folder = folder
+        self._index = IndexFile(index_file)
+
+    @property
+    def lock_folder(self) -> Path:
+        """Where transfers keep each other out."""
+        return self.folder / LOCKS
+
+    def models(self) -> tuple[LibraryModel, ...]:
+        """All models, by name; vanished ones are marked missing, files put into the folder by hand are found."""
+        index = self._index.read()
+        unknown = self._strays(index)
+        if unknown:
+            index = self._index.change(lambda now: _with_new(now, unknown))
+        return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
+
+    def models_near(self, target: Path) -> tuple[LibraryModel, ...]:
+        """All models, and those that lie in the folder of a file: who has a draft beside its target means them so."""
+        models = self.models()
+        known = {file.resolve() for model in models for file in model.files}
+        try:
+            files = sorted(file for file in islice(target.parent.iterdir(), MAX_SEEN) if is_gguf(file.name))
+        except OSError:  # gone, or not to be read
+            return models
+        offers = (offer_of("", file) for file in files if file.resolve() not in known)
+        near = (
+            LibraryModel(each.name, each.files, each.kind, Origin.IN_PLACE, each.quantization, each.size_bytes)
+            for each in offers
+            if each is not None
+        )
+        return (*models, *near)
+
+    def find(self, name: str) -> LibraryModel:
+        """The model of this name, or of this file, path, repository/file, or of the title that the window shows.
+
+        Raises:
+            LibraryError: there is none, or several.
+        """
+        models = self.models()
+        found = [model for model in models if model.name == name]
+        found = found or [model for model in models if name in self._other_names(model)]
+        found = found or [model for model in models if name == self._name_on_hub(model)]
+        found = found or [model for model in models if model.name.lower() == name.lower().removesuffix(".gguf")]
+        found = found or [model for model in models if _title(model).lower() == name.lower()]
+        if len(found) > 1:
+            raise LibraryError(
+                said("{name} may be {names}.", name=short(name), names=" or ".join(model.name for model in found)),
+                "Name one.",
+            )
+        if not found:
+            raise LibraryError(said("The library has no model {name}.", name=short(name)), _near(name, models))
+        return found[0]
+
+    def add(self, path: Path) -> LibraryModel:
+        """Add a GGUF file where it lies, with all its shards; nothing is copied.
+
+        Raises:
+            LibraryError: it is not there, or no GGUF file.
+        """
+        files = all_shards(path.expanduser().absolute())
+        for file in files:
+            if not file.exists():
+                raise LibraryError(
+                    said("{file} does not exist.", file=file), "Check the path; of a model in parts all are needed."
+                )
+            if not file.is_file():
+                raise LibraryError(said("{file} is not a regular file.", file=file), "Name the model's own file.")
+        if not is_model_file(files[0]):
+            raise LibraryError(
+                said("{file} is not a GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
+            )
+        known = [model for model in self.models() if _same(model.path, files[0])]
+        if known:
+            return known[0]
+        name = ollama.name_of_blob(files[0]) or model_name(path.name)
+        entry = IndexEntry(name, tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
+        return self._add(entry)
+
+    def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
+        """Note that all files of a download are here; ``source`` where it is not the repository.
+
+        Raises:
+            LibraryError: the index cannot be written.
+            UnsafeNameError: a name would lead out of the library folder.
+        """
+        files = tuple(self.place_for(request.repo_id, file.path) for file in request.model.files)
+        entry = IndexEntry(
+            name=request.model.name,
+            files=tuple(file.relative_to(self.folder).as_posix() for file in files),
+            is_downloaded=True,
+            repo_id="" if request.url else request.repo_id,
+            licence=request.licence,
+            size_bytes=_size(files),
+            source=source,
+        )
+        return self._add(entry)
+
+    def place_for(self, repo_id: str, path: str) -> Path:
+        """Where a file of a repository lies, or will.
+
+        Raises:
+            UnsafeNameError: that would be outside the library folder.
+        """
+        return path_inside(self.folder, (*safe_parts(check_repo_id(repo_id)), *safe_parts(path)))
+
+    def remove(self, name: str) -> int:
+        """Delete a downloaded model's files, or forget one in place; the bytes that became free.
+
+        Raises:
+            LibraryError: there is none, or a file cannot be deleted.
+        """
+        model = self.find(name)
+        freed = 0
+        if model.origin is Origin.DOWNLOADED:
+            # Of an entry that leads elsewhere nothing is deleted; the entry goes.
+            freed = sum(self._delete(file) for file in model.files if file.is_relative_to(self.folder))
+        self._index.change(lambda index: index.without(model.name))
+        return freed
+
+    def set_draft(self, target: str, draft: str) -> None:
+        """Pair two models; an empty ``draft`` ends the pair.
+
+        Raises:
+            LibraryError: one of them is not in the library.
+        """
+        target = self.find(target).name
+        draft = self.find(draft).name if draft else ""
+        if draft == target:
+            raise LibraryError(
+                said("{target} cannot draft for itself.", target=short(target)), "Choose a smaller model."
+            )
+        self._change_entry(target, lambda entry: replace(entry, draft=draft))
+
+    def mark_used(self, path: Path, when: datetime) -> None:
+        """Note that the model with this file was loaded; files outside the library are ignored."""
+        moment = when.astimezone(UTC).isoformat()
+        for name in [model.name for model in self.models() if _same(model.path, path)]:
+            self._change_entry(name, lambda entry: replace(entry, last_used=moment))
+
+    def look(self) -> tuple[tuple[Offer, ...], tuple[Skipped, ...]]:
+        """Models that other programs keep and that are not in the library yet; and which of theirs cannot be used.
+
+        Looked at: the Hugging Face cache, LM Studio, Jan, llama.cpp, Ollama.
+        """
+        skipped: list[Skipped] = []
+        offers = self.unknown(self._of_others(skipped))
+        return offers, tuple(skipped)
+
+    def unknown(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
+        """Those that are not in the library, each file once."""
+        known = {model.path.resolve() for model in self.models()}
+        found: dict[Path, Offer] = {}
+        for offer in offers:
+            real = offer.files[0].resolve()
+            if real not in known and len(found) < MAX_OFFERS:
+                found.setdefault(real, offer)
+        return tuple(found.values())
+
+    # ---- inside --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _of_others(skipped: list[Skipped]) -> Iterator[Offer]:
+        for program, folder in known_places(os.environ, Path.home()):
+            yield from offers_in(program, folder)
+        for store in ollama.stores(os.environ, Path.home()):
+            for model in ollama.models_in(store):
+                if isinstance(model, Offer):
+                    yield model
+                else:
+                    skipped.append(model)
+
+    def _change_entry(self, name: str, changed: Callable[[IndexEntry], IndexEntry]) -> None:
+        def change(index: Index) -> Index:
+            entry = index.entries.get(name)  # another process may have removed it by now
+            return index if entry is None else index.with_entry(changed(entry))
+
+        self._index.change(change)
+
+    def _add(self, entry: IndexEntry) -> LibraryModel:
+        entry = replace(entry, added=datetime.now(UTC).isoformat())
+        index = self._index.change(lambda now: _with_new(now, [entry]))
+        return self._model(next(one for one in index.entries.values() if one.files == entry.files))
+
+    def _model(self, entry: IndexEntry) -> LibraryModel:
+        files = self._paths(entry)
+        missing = not files or not all(_is_there(file) for file in files)
+        shown = files or (Path(entry.files[0]),)
+        return LibraryModel(
+            name=entry.name,
+            files=shown,
+            kind=kind_of(shown[0].name),
+            origin=Origin.DOWNLOADED if entry.is_downloaded else Origin.IN_PLACE,
+            quantization=quantization_of(entry.files[0] if entry.is_downloaded else shown[0].name)
+            or quantization_of(entry.name.replace(":", "-")),
+            size_bytes=entry.size_bytes if missing else _size(shown),
+            repo_id=entry.repo_id,
+            licence=entry.licence,
+            draft=entry.draft,
+            added=_moment(entry.added),
+            last_used=_moment(entry.last_used),
+            missing=missing,
+            source=entry.source,
+        )
+
+    def _paths(self, entry: IndexEntry) -> tuple[Path, ...]:
+        """The files of an entry; none where the index, which anybody may have edited, leads out of the folder."""
+        if not entry.is_downloaded:
+            return tuple(map(Path, entry.files))
+        try:
+            return tuple(path_inside(self.folder, safe_parts(file)) for file in entry.files)
+        except UnsafeNameError as error:
+            log.warning("The library's index names a file outside its folder: %s", error.message)
+            return ()
+
+    def _other_names(self, model: LibraryModel) -> set[str]:
+        names = {model.path.name, str(model.path)}
+        if model.repo_id:
+            names |= {f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"}
+        return names
+
+    @staticmethod
+    def _name_on_hub(model: LibraryModel) -> str:
+        """Repository and name, also where the library had to give it another; empty for what is of no repository."""
+        return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
+
+    def _strays(self, index: Index) -> list[IndexEntry]:
+        """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
+        known = {file for entry in index.entries.values() if entry.is_downloaded for file in entry.files}
+        strays = []
+        for offer in offers_in("", self.folder, follows_links=False):  # what lies outside is not the library's
+            try:
+                files = tuple(file.relative_to(self.folder).as_posix() for file in offer.files)
+                places = [path_inside(self.folder, safe_parts(file)) for file in files]
+            except UnsafeNameError:
+                continue
+            if files[0] in known or not places:
+                continue
+            owner_and_name = "/".join(files[0].split("/")[:2]) if files[0].count("/") >= 2 else ""
+            strays.append(
+                IndexEntry(offer.name, files, is_downloaded=True, repo_id=owner_and_name, size_bytes=_size(places))
+            )
+        return strays
+
+    def _delete(self, file: Path) -> int:
+        """Delete one file of the library, its part, and folders that became empty; the bytes freed."""
+        place = path_inside(self.folder, file.relative_to(self.folder).parts)
+        if not is_gguf(place.name):
+            raise LibraryError(said("{place} is not a model, so it is not deleted.", place=place))
+        freed = 0
+        try:
+            for path in (place, *(place.with_name(place.name + ending) for ending in PART_ENDINGS)):
+                if path.is_symlink() or path.exists():
+                    facts = path.lstat()
+                    freed += facts.st_size if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 else 0
+                    path.unlink()
+        except OSError as error:
+            raise LibraryError(
+                said("{place} could not be deleted: {reason}.", place=place, reason=error.strerror or error)
+            ) from error
+        for folder in place.parents:
+            if folder == self.folder or not folder.is_relative_to(self.folder) or any(folder.iterdir()):
+                break
+            folder.rmdir()
+        return freed
+
+
+def _with_new(index: Index, entries: Iterable[IndexEntry]) -> Index:
+    """Add entries under names of their own; one with the same files is replaced, and keeps what a person chose."""
+    for entry in entries:
+        before = next((old for old in index.entries.values() if old.files == entry.files), None)
+        if before is not None:
+            kept = replace(before, size_bytes=entry.size_bytes, repo_id=entry.repo_id or before.repo_id)
+            kept = replace(kept, source=entry.source or before.source)
+            index = index.with_entry(replace(kept, licence=entry.licence or before.licence))
+        else:
+            index = index.with_entry(replace(entry, name=_free_name(entry, index)))
+    return index
+
+
+def _free_name(entry: IndexEntry, index: Index) -> str:
+    owner = entry.repo_id.split("/")[0]
+    for name in (entry.name, f"{entry.name} ({owner})" if owner else entry.name):
+        if name not in index.entries:
+            return name
+    number = 2
+    while f"{entry.name} ({number})" in index.entries:
+        number += 1
+    return f"{entry.name} ({number})"
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name that is too long, say: the index may have been edited
+        return False
+
+
+def _size(files: Iterable[Path]) -> int:
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if not 1970 <= moment.year < 2200:  # some clock on this earth could not tell it
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _title(model: LibraryModel) -> str:
+    """The title that a person sees in the window; empty where the file cannot be read."""
+    from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
+
+    try:
+        header = read_header(model.path)
+    except (EngineError, OSError):
+        return ""
+    return model_title(header.metadata, model.path.stem if is_gguf(model.path.name) else model.name, header.num_params)
+
+
+def _near(name: str, models: Sequence[LibraryModel]) -> Sentence:
+    """Which models somebody may have meant who gave a name that none has."""
+    wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
+    holding = [shown for lower, shown in by_name.items() if wanted in lower]
+    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MOST_NEAR, cutoff=0.5)]
+    near = list(dict.fromkeys([*holding, *close]))[:MOST_NEAR]
+    if not near:
+        return said("See `paceline models list`.")
+    return said("Did you mean {names}? See `paceline models list`.", names=" or ".join(near))

@@ -1,0 +1,171 @@
+"""What Ollama keeps on this disk: manifests that name models, and blobs that are their GGUF files. Looks only.
+
+A manifest is JSON at ``manifests/HOST/NAMESPACE/MODEL/TAG``; its layer of the type
+``application/vnd.ollama.image.model`` names the weights by digest, and they lie in ``blobs/sha256-DIGEST``
+(https://github.com/ollama/ollama/blob/main/server/images.go). A manifest may be anybody's: its names and numbers are
+checked before they become a path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.models import Offer
+from app.core.hub.file_names import kind_of, quantization_of
+from app.core.hub.library.other_folders import is_model_file
+from engine.sentences import said
+
+PROGRAM = "Ollama"
+MAX_MANIFESTS = 2000
+MAX_FOLDERS = 20_000
+MAX_MANIFEST_BYTES = 1 << 20
+MAX_CONFIG_BYTES = 1 << 20
+MODEL_LAYER = "application/vnd.ollama.image.model"
+ADAPTER_LAYER = "application/vnd.ollama.image.adapter"
+TENSOR_LAYER = "application/vnd.ollama.image.tensor"
+_HOST, _NAMESPACE = "registry.ollama.ai", "library"  # what Ollama itself leaves out of a name
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}")
+_DIGEST = re.compile(r"sha256[:-]([0-9a-f]{64})")
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A model that cannot be offered, and the sentence that says why."""
+
+    name: str
+    reason: str
+
+
+class _UnusableError(Exception):
+    """A manifest that leads to no model."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason  # as a sentence that can be said in another language
+
+
+def stores(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[Path, ...]:
+    """Where Ollama's models may lie, whether the folders exist or not: the variable's first."""
+    places = [Path(environ["OLLAMA_MODELS"]).expanduser()] if environ.get("OLLAMA_MODELS") else []
+    places.append(home / ".ollama" / "models")
+    if platform == "linux":  # of the service that Ollama's installer sets up
+        places.append(Path("/usr/share/ollama/.ollama/models"))
+    return tuple(dict.fromkeys(places))
+
+
+def is_store(folder: Path) -> bool:
+    """Whether a folder is laid out as Ollama's store of models."""
+    return (folder / "manifests").is_dir() and (folder / "blobs").is_dir()
+
+
+def models_in(store: Path) -> Iterator[Offer | Skipped]:
+    """The models of a store, and those that are broken with the reason."""
+    blobs = store / "blobs"
+    for path, parts in _manifests(store / "manifests"):
+        name = _shown(parts)
+        try:
+            manifest = _read_json(path, MAX_MANIFEST_BYTES)
+            blob, size = _weights(manifest, blobs)
+            yield Offer(name, (blob,), kind_of(name), PROGRAM, _quantization(manifest, blobs, name), size)
+        except _UnusableError as error:
+            yield Skipped(name, error.reason)
+
+
+def name_of_blob(path: Path) -> str:
+    """What Ollama calls the model with these weights; empty where the file lies in no store of Ollama's."""
+    store = path.parent.parent
+    if path.parent.name != "blobs" or not is_store(store):
+        return ""
+    found = (model.name for model in models_in(store) if isinstance(model, Offer) and model.files[0].name == path.name)
+    return next(found, "")
+
+
+def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The files exactly four folders deep, by name; a folder that may not be read has none."""
+    num_seen = 0
+    # Links are followed, as Ollama does; the depth ends every circle, and the number what circles multiply.
+    for place, folders, names in islice(os.walk(folder, followlinks=True), MAX_FOLDERS):
+        folders.sort()
+        depth = len(Path(place).relative_to(folder).parts)
+        if depth == 3:
+            folders.clear()
+            for name in sorted(names):
+                parts = (*Path(place).relative_to(folder).parts, name)
+                if all(_NAME.fullmatch(part) for part in parts):
+                    num_seen += 1
+                    if num_seen > MAX_MANIFESTS:
+                        return
+                    yield Path(place, name), parts
+
+
+def _shown(parts: tuple[str, ...]) -> str:
+    """``llama3.2:3b``, as Ollama writes it."""
+    host, namespace, model, tag = parts
+    owner = "" if namespace == _NAMESPACE and host == _HOST else f"{namespace}/"
+    return f"{'' if host == _HOST else host + '/'}{owner}{model}:{tag}"
+
+
+def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (whatever the file holds)
+    layers = manifest.get("layers") if isinstance(manifest, dict) else None
+    if not isinstance(layers, list):
+        raise _UnusableError(said("Its manifest lists no layers."))
+    kinds = [layer.get("mediaType") for layer in layers if isinstance(layer, dict)]
+    weights = [layer for layer in layers if isinstance(layer, dict) and layer.get("mediaType") == MODEL_LAYER]
+    if TENSOR_LAYER in kinds or (not weights and kinds):
+        raise _UnusableError(said("Its weights are not kept as a GGUF file, or it runs elsewhere."))
+    if len(weights) != 1:
+        raise _UnusableError(said("Its weights lie in several files; one is needed."))
+    if ADAPTER_LAYER in kinds:
+        raise _UnusableError(said("It needs an adapter, which Paceline does not load."))
+    reported = weights[0].get("digest")
+    digest = _DIGEST.fullmatch(reported) if isinstance(reported, str) else None
+    if digest is None:
+        raise _UnusableError(said("Its manifest names its weights by no SHA-256 digest."))
+    blob = blobs / f"sha256-{digest[1]}"
+    try:
+        size = blob.stat().st_size
+    except OSError as error:
+        reason = error.strerror or error
+        raise _UnusableError(said("Its weights cannot be read: {reason}.", reason=reason)) from error
+    if weights[0].get("size") != size:
+        raise _UnusableError(said("Its weights are not complete: pull it again with Ollama."))
+    if not is_model_file(blob):
+        raise _UnusableError(said("Its weights are not a GGUF file, or may not be read."))
+    return blob, size
+
+
+def _quantization(manifest: dict[str, Any], blobs: Path, name: str) -> str:
+    """As the model's own description says, else as its tag does; empty where neither does."""
+    config = manifest.get("config")
+    digest = _DIGEST.fullmatch(str(config.get("digest"))) if isinstance(config, dict) else None
+    if digest is not None:
+        try:
+            reported = _read_json(blobs / f"sha256-{digest[1]}", MAX_CONFIG_BYTES)
+        except _UnusableError:
+            reported = None
+        if isinstance(reported, dict) and isinstance(reported.get("file_type"), str):
+            return quantization_of(reported["file_type"])
+    return quantization_of(name.replace(":", "-"))
+
+
+def _read_json(path: Path, max_bytes: int) -> Any:  # noqa: ANN401 (JSON)
+    try:
+        if not path.is_file():
+            raise _UnusableError(said("Its manifest is not a file."))
+        with path.open("rb") as file:
+            text = file.read(max_bytes + 1)
+        if len(text) > max_bytes:
+            raise _UnusableError(said("Its manifest is too long to be one."))
+        return json.loads(text)
+    except OSError as error:
+        raise _UnusableError(said("Its manifest cannot be read: {reason}.", reason=error.strerror or error)) from error
+    except (ValueError, RecursionError) as error:
+        raise _UnusableError(said("Its manifest is damaged.")) from error

@@ -1,0 +1,150 @@
+"""Where other programs keep GGUF files on this disk, and what lies there. Looks only; bounded in depth and number.
+
+Places as the programs document them: the Hugging Face cache, LM Studio, Jan, llama.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from app.core.domain.models import Offer
+from app.core.hub.file_names import all_shards, is_gguf, kind_of, model_name, quantization_of, shard_of
+
+MAX_DEPTH = 6
+MAX_SEEN = 20_000
+MAX_OFFERS = 2000
+MAGIC = b"GGUF"
+_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # files that the system makes up
+
+
+def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[tuple[str, Path], ...]:
+    """Program and folder, whether it exists or not."""
+    caches, data = _system_folders(environ, home, platform)
+    hf_home = _path(environ, "HF_HOME", Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "huggingface")
+    hub_cache = _path(environ, "HF_HUB_CACHE", _path(environ, "HUGGINGFACE_HUB_CACHE", hf_home / "hub"))
+    return (
+        ("Hugging Face cache", hub_cache),
+        ("LM Studio", home / ".lmstudio" / "models"),
+        ("LM Studio", home / ".cache" / "lm-studio" / "models"),
+        ("Jan", data / "Jan" / "data" / "llamacpp" / "models"),
+        ("Jan", data / "Jan" / "data" / "models"),
+        ("Jan", home / "jan" / "models"),
+        ("llama.cpp", _path(environ, "LLAMA_CACHE", caches / "llama.cpp")),
+    )
+
+
+def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iterator[Offer]:
+    """The models below a folder, each once. ``follows_links``: into folders; a link to a file counts as one always."""
+    seen: set[Path] = set()
+    for path in _gguf_files(folder, follows_links=follows_links):
+        offer = offer_of(program, path)
+        if offer is not None and (real := path.resolve()) not in seen:
+            seen.add(real)
+            yield offer
+
+
+def offer_of(program: str, path: Path) -> Offer | None:
+    """The model of a file. A shard counts with all others of its model; None for them, and for an incomplete model."""
+    shard = shard_of(path.name)
+    if (shard is not None and shard[1] != 1) or not is_model_file(path):
+        return None
+    files = all_shards(path)
+    try:
+        if not all(file.is_file() for file in files):
+            return None
+        size = sum(file.stat().st_size for file in files)
+    except OSError:  # gone in the meantime
+        return None
+    return Offer(model_name(path.name), files, kind_of(path.name), program, quantization_of(path.name), size)
+
+
+def is_model_file(path: Path) -> bool:
+    """Whether a file begins as a GGUF file does; one that cannot be read does not."""
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
+    """GGUF files below a folder, each folder once.
+
+    Where a link leads is looked through last, so that nothing of the program's own is missed for it.
+    """
+    num_seen = 0
+    known: set[tuple[int, int]] = set()
+    waiting, links = [(folder, 0)], deque[tuple[Path, int]]()
+    while waiting or links:
+        place, depth = waiting.pop() if waiting else links.popleft()
+        if is_known_folder(place, known):
+            continue
+        if len(known) > MAX_SEEN:
+            return
+        below = []
+        for entry in _entries(place):
+            path = Path(entry.path)
+            if not is_folder(entry):
+                num_seen += 1
+                if num_seen > MAX_SEEN:
+                    return
+                if is_gguf(entry.name):
+                    yield path
+            elif depth < MAX_DEPTH and not entry.is_symlink():
+                below.append((path, depth + 1))
+            elif depth < MAX_DEPTH and follows_links:
+                links.append((path, depth + 1))
+        waiting += reversed(below)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder, by name; nothing where it cannot be read."""
+    try:
+        with os.scandir(folder) as listed:
+            return sorted(listed, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, say
+        return False
+
+
+def is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
+    """Whether a folder was met before, by device and number, or is none to look into: a circle of links ends here."""
+    try:
+        facts = folder.stat()
+    except OSError:
+        return False
+    identity = (facts.st_dev, facts.st_ino)
+    if identity in known or folder.resolve() in _NOT_DISKS:
+        return True
+    known.add(identity)
+    return False
+
+
+def _system_folders(environ: Mapping[str, str], home: Path, platform: str) -> tuple[Path, Path]:
+    """Where programs keep caches and data."""
+    if platform == "win32":
+        return (
+            _path(environ, "LOCALAPPDATA", home / "AppData" / "Local"),
+            _path(environ, "APPDATA", home / "AppData" / "Roaming"),
+        )
+    if platform == "darwin":
+        return home / "Library" / "Caches", home / "Library" / "Application Support"
+    return _path(environ, "XDG_CACHE_HOME", home / ".cache"), _path(environ, "XDG_DATA_HOME", home / ".local" / "share")
+
+
+def _path(environ: Mapping[str, str], name: str, default: Path) -> Path:
+    value = environ.get(name, "")
+    return Path(value).expanduser() if value else default

@@ -1,0 +1,26 @@
+"""Judges the file of a link before it is downloaded: by its header, of which only the first bytes are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.core.domain.models import DownloadRequest
+from app.core.hub.links import LinkSource
+from app.core.hub.remote_header import KnownModel, read_located_header
+
+
+def judge_link(
+    request: DownloadRequest, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[KnownModel, tuple[str, ...]]:
+    """The header of a link's model, and the hosts that its bytes come from, in order.
+
+    Raises:
+        HubError: the link cannot be used, or its server not be reached.
+        ModelFileError: it is no model that writes text, or damaged; or it was asked to stop.
+    """
+    source = LinkSource(request.url)
+    try:
+        located = source.look(request.repo_id, request.model.files[0].path)
+        return read_located_header(source, located.location, request.model, should_stop), located.hosts
+    finally:
+        source.close()

@@ -1,0 +1,364 @@
+"""Models by an address: where the bytes lie, what the server says of them, and the bytes; as a hub gives its own.
+
+An address is https, or http on this machine. No token and no name of a user is ever sent. What the server says is
+believed only as far as the bytes bear it out: a length has to be announced, an answer that is no file is refused, and a
+redirect may lead to another host, but not out of encryption and not from the network into this machine or its network.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+import app
+from app.core.domain.engines import is_this_machine
+from app.core.domain.models import DownloadRequest, RepoFile, RepoModel
+from app.core.hub.addresses import content_range, is_plain, origin
+from app.core.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, http_library
+from app.core.hub.errors import (
+    HubAnswerError,
+    HubRangeError,
+    LinkAnswerError,
+    LinkBusyError,
+    LinkBytesError,
+    LinkRefusedError,
+    LinkUnreachableError,
+    UnsafeNameError,
+)
+from app.core.hub.file_names import is_gguf, kind_of, model_name, quantization_of, safe_parts, shard_of, short
+from app.core.hub.records import RemoteLocation
+from app.core.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
+from engine.sentences import said
+
+# Of the HTTP library, which `app.core.hub.client` alone imports.
+Response: TypeAlias = Any
+
+UNNAMED = "model.gguf"
+MIN_SIZE_BYTES = 32
+_PAGES = ("text/html", "application/xhtml+xml")
+_GONE = (404, 410)
+_HEADERS = {"Accept-Encoding": "identity"}  # the bytes as they are: their number is counted
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where a link leads right now. ``hosts``: who was asked, in order."""
+
+    location: RemoteLocation
+    hosts: tuple[str, ...]
+
+
+def check_link(address: str) -> str:
+    """Give back an address that may be asked, without its fragment.
+
+    Raises:
+        LinkRefusedError: it may not.
+    """
+    text = address.strip().partition("#")[0]
+    try:
+        scheme, host, _port = origin(text)
+    except HubAnswerError as error:
+        raise LinkRefusedError(
+            said("{address} is not an https address.", address=short(text)),
+            "Copy the link of the file itself; it begins with https:// and names no user.",
+        ) from error
+    if scheme != "https" and not is_this_machine(host):
+        raise LinkRefusedError(
+            said("{host} is asked for without encryption, so anybody between could change the file.", host=host),
+            "Use the https address. Plain http is for this computer only.",
+        )
+    return text
+
+
+def request_of(address: str) -> DownloadRequest:
+    """What to fetch for a link: all parts, where the file's name says that it is the first of several.
+
+    Raises:
+        LinkRefusedError: it may not be fetched, or is a later part.
+    """
+    address = check_link(address)
+    name = file_name(address)
+    files: tuple[RepoFile, ...] = (RepoFile(name),)
+    shard = shard_of(name)
+    if shard is not None:
+        stem, number, total = shard
+        if number != 1:
+            raise LinkRefusedError(
+                said("{name} is part {number} of {total}.", name=short(name), number=number, total=total),
+                "Give the link of the first part; the others are fetched with it.",
+            )
+        files = tuple(RepoFile(f"{stem}-{part:05d}-of-{total:05d}.gguf") for part in range(1, total + 1))
+    model = RepoModel(model_name(name), kind_of(name), files, quantization_of(name))
+    return DownloadRequest(_folder_of(address), model, url=address)
+
+
+def file_name(address: str) -> str:
+    """The name of a link's file on this disk: the last part of its path, where that is one."""
+    name = unquote(urlsplit(address).path.rpartition("/")[2])
+    try:
+        return name if is_gguf(name) and len(safe_parts(name)) == 1 else UNNAMED
+    except UnsafeNameError:
+        return UNNAMED
+
+
+def _folder_of(address: str) -> str:
+    """Where in the library a link's files lie: a folder of the host, with one of the address below."""
+    host = re.sub(r"[^A-Za-z0-9.-]", "-", origin(address)[1]).strip(".-")[-60:].strip(".-") or "link"
+    host = host.encode("ascii", "replace").decode().replace("?", "-").replace("..", ".")
+    return f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+
+
+# The answer, the hosts that were asked for it, and the SHA-256 that one of them told, if any did.
+_Reached = tuple[Response, tuple[str, ...], str]
+
+
+class LinkSource:
+    """One link as an `app.core.hub.sources.DownloadSource`. Safe to use from several threads."""
+
+    def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Nothing is opened yet.
+
+        Raises:
+            LinkRefusedError: the address may not be asked.
+        """
+        self.address = check_link(address)
+        self._name = file_name(self.address)
+        self._connections = Connections(timeout_s, LinkUnreachableError)
+
+    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
+        """Ask where a file lies now and how long it is: for its first byte, as not every link can be asked by HEAD.
+
+        Raises:
+            LinkRefusedError: what lies there is no file that can be fetched.
+            HubError: the server cannot be reached, is busy, or its answer makes no sense.
+        """
+        del revision
+        return self.look(repo_id, path).location
+
+    def look(self, repo_id: str, path: str) -> Located:
+        """The same, with what a person wants to know of it."""
+        with self._answer(self._url_of(path), {**_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
+            headers, host = answer.headers, hosts[-1]
+            if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
+                raise LinkRefusedError(
+                    said("The link leads to a web page of {host}, not to a GGUF file.", host=host),
+                    "Copy the link of the download itself, not of the page around it.",
+                )
+            _check_plain(headers)
+            size = _size_of(answer)
+            if size is None:
+                raise LinkRefusedError(
+                    said("{host} does not say how long the file is, so it is not downloaded.", host=host),
+                    "Look for another place that has it.",
+                )
+            if not MIN_SIZE_BYTES <= size <= MAX_SIZE_BYTES:
+                raise LinkRefusedError(
+                    said("The link leads to {size} bytes, which is no model.", size=size), "Check the link."
+                )
+            validator = _strong_etag(headers) or headers.get("Last-Modified", "")
+            etag = sha256 or f"{validator}|{size}"
+            location = RemoteLocation(repo_id, path, str(answer.url), etag, size)
+            return Located(location, hosts)
+
+    @contextmanager
+    def open(
+        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
+    ) -> Iterator[ByteStream]:
+        """Open bytes ``start`` to ``end`` (exclusive; None: all the rest), as `HubClient.open` does.
+
+        A download goes on in the middle only where the server names the version of its bytes: no checksum would
+        tell otherwise that the end belongs to another file than the beginning. The stream then begins at 0.
+
+        Raises:
+            HubError: as for `locate`.
+        """
+        headers = dict(_HEADERS)
+        if end is not None:
+            headers["Range"] = f"bytes={start}-{end - 1}"
+        elif start and if_range.startswith('"'):
+            headers |= {"Range": f"bytes={start}-", "If-Range": if_range}
+        with self._answer(self._url_of(location.path), headers) as (answer, hosts, _sha256):
+            yield _stream(answer, start, location.size_bytes, hosts[-1])
+
+    def close(self) -> None:
+        """Close the connections; none is opened later."""
+        self._connections.close()
+
+    # ---- requests ------------------------------------------------------------------------------------------------
+
+    def _url_of(self, path: str) -> str:
+        """The address of one part: beside the first, under its own name."""
+        return self.address if path == self._name else urljoin(self.address, quote(path))
+
+    @contextmanager
+    def _answer(self, url: str, headers: Mapping[str, str]) -> Iterator[_Reached]:
+        """Follow redirects as far as they may lead; the answer is 200 or 206."""
+        hosts, sha256 = [origin(url)[1]], ""
+        agent = {"User-Agent": f"paceline/{app.__version__}"}
+        for _ in range(MAX_REDIRECTS):
+            with _connection_errors(hosts[-1]):
+                self._connections.client().cookies.clear()  # none is given back, not to the same host either
+                request = self._connections.client().build_request("GET", url, headers={**agent, **headers})
+                answer = self._connections.client().send(request, stream=True, follow_redirects=False)
+            try:
+                if answer.status_code not in REDIRECTS:
+                    _check_status(answer, hosts[-1])
+                    yield answer, tuple(dict.fromkeys(hosts)), sha256 or _reported_sha256(answer.headers)
+                    return
+                sha256 = sha256 or _reported_sha256(answer.headers)
+                url = redirected(url, answer.headers.get("Location", ""))
+                hosts.append(origin(url)[1])
+            finally:
+                answer.close()
+        raise LinkRefusedError(said("{host} redirects without end.", host=hosts[0]), "Check the link.")
+
+
+def redirected(url: str, target: str) -> str:
+    """Where a redirect from ``url`` leads.
+
+    Raises:
+        LinkRefusedError: to no address, out of encryption, or from the network into this machine or its network.
+    """
+    before = origin(url)[1]
+    try:
+        joined = urljoin(url, target)
+        scheme, host, _port = origin(joined)
+    except (ValueError, HubAnswerError) as error:
+        raise LinkRefusedError(
+            said("{host} redirects to an address that is none.", host=before), "Ask whoever gave you the link."
+        ) from error
+    if is_near(host) and not is_near(before):
+        raise LinkRefusedError(
+            said("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
+            "Ask whoever gave you the link.",
+        )
+    if scheme != "https" and not (is_this_machine(host) and is_this_machine(before)):
+        raise LinkRefusedError(
+            said("{host} redirects to an unencrypted address.", host=before), "Ask whoever gave you the link."
+        )
+    return joined
+
+
+def is_near(host: str) -> bool:
+    """Whether a host is this computer or one of its own network, by its name or number alone."""
+    if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return False
+
+
+def _check_status(answer: Response, host: str) -> None:
+    status = answer.status_code
+    if status in (200, 206):
+        return
+    if status == 416:
+        raise HubRangeError(said("{host} no longer has these bytes.", host=host))
+    if status in _GONE:
+        raise LinkRefusedError(said("{host} has no such file.", host=host), "Check the link; it may have expired.")
+    if status in (401, 403):
+        raise LinkRefusedError(
+            said("{host} does not give the file to everybody (HTTP {status}).", host=host, status=status),
+            "Paceline sends no password with a link. Download the file with your browser and open it.",
+        )
+    if status in (408, 429) or status >= 500:
+        text = answer.headers.get("Retry-After", "")
+        wait_s = min(float(text), MAX_WAIT_S) if text.isascii() and text.isdecimal() and len(text) < 9 else None
+        raise LinkBusyError(said("{host} is not working (HTTP {status}).", host=host, status=status), None, wait_s)
+    raise LinkRefusedError(said("{host} answered with HTTP {status}.", host=host, status=status), "Check the link.")
+
+
+def _check_plain(headers: Mapping[str, str]) -> None:
+    if not is_plain(headers):
+        raise LinkBytesError("The server sent the file compressed, although it was asked not to.")
+
+
+def _size_of(answer: Response) -> int | None:
+    """Length of the whole file; None where it is not told."""
+    if answer.status_code == 206:
+        span = content_range(answer.headers.get("Content-Range", ""))
+        if span is None or span[0] != 0:
+            raise LinkBytesError("The server sent different bytes than requested.")
+        return span[2]
+    text = answer.headers.get("Content-Length", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+
+
+def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStream:
+    """Check what the answer says of itself before a byte is used."""
+    headers = answer.headers
+    _check_plain(headers)
+    etag = _strong_etag(headers)
+
+    if answer.status_code == 206:
+        span = content_range(headers.get("Content-Range", ""))
+        if span is None or span[0] != start or span[2] not in (None, size_bytes):
+            raise LinkBytesError("The server sent different bytes than requested.")
+        return _LinkStream(answer, start, etag, host)
+    if headers.get("Content-Length") not in (None, str(size_bytes)):
+        raise LinkBytesError("The server sent a different number of bytes than announced.")
+    return _LinkStream(answer, 0, etag, host)
+
+
+class _LinkStream(ByteStream):
+    """The bytes of a link, with the sentences of a link where the connection breaks."""
+
+    def __init__(self, response: Response, start: int, etag: str, host: str) -> None:
+        super().__init__(response, start, None)
+        self.etag = etag
+        self._host = host
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in pieces as they arrive.
+
+        Raises:
+            LinkUnreachableError: the connection broke or stalled, or `abort` was called.
+        """
+        with _connection_errors(self._host):
+            yield from self._response.iter_raw()
+
+
+def _strong_etag(headers: Mapping[str, str]) -> str:
+    etag = headers.get("ETag", "")
+    return etag if etag.startswith('"') and len(etag) <= 200 and etag.isascii() and etag.isprintable() else ""
+
+
+def _reported_sha256(headers: Mapping[str, str]) -> str:
+    """The SHA-256 of the file where its server tells it: Repr-Digest (RFC 9530), or as the Hugging Face hub does."""
+    found = re.search(r"sha-256=:([A-Za-z0-9+/=]{43,44}):", headers.get("Repr-Digest", ""))
+    try:
+        digest = base64.b64decode(found[1], validate=True).hex() if found else ""
+    except binascii.Error:
+        digest = ""
+    linked = headers.get("X-Linked-Etag", "").strip('"').lower()
+    return next((text for text in (digest, linked) if re.fullmatch(r"[0-9a-f]{64}", text)), "")
+
+
+@contextmanager
+def _connection_errors(host: str) -> Iterator[None]:
+    """Turn what the connection throws into sentences."""
+    library = http_library()
+    try:
+        yield
+    except library.TimeoutException as error:
+        raise LinkUnreachableError(said("{host} did not answer in time.", host=host)) from error
+    except library.ConnectError as error:
+        if "CERTIFICATE" in str(error):
+            raise LinkRefusedError(
+                said("{host} shows a certificate that is not trusted here.", host=host),
+                "Somebody may be listening in. Ask whoever runs the server, or the network.",
+            ) from error
+        raise LinkUnreachableError(said("Could not connect to {host}.", host=host)) from error
+    except library.TransportError as error:
+        raise LinkUnreachableError(said("The connection to {host} was lost.", host=host)) from error
+    except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, UnicodeError) as error:
+        raise LinkAnswerError(said("The answer of {host} could not be read.", host=host)) from error

@@ -1,0 +1,142 @@
+"""Assesses a pair before a download, from headers alone: do the vocabularies match, and does it fit.
+
+The verdict on vocabularies is llama.cpp's own, on stubs in a temporary folder; the figures are the engine's.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from app.core.hub.remote_header import KnownModel
+from engine.errors import DraftRefusedError
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import ONE_DEVICE, DeviceSplit
+from engine.fit.parallel import choose_parallel, obstacle_of
+from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, fit_table
+from engine.gguf.head_files import head_method
+from engine.gguf.stub import write_stub
+from engine.heads.compatibility import check_head_file
+from engine.loading.devices import room_on
+from engine.records import Device
+from engine.sandbox.pair_probe import PairVerdict, judge_pairs
+
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """How a pair would be loaded: contexts, cache types, layers on the GPU, and how several devices share them.
+
+    ``cpu_moe_layers``: layers of the target whose experts stay in main memory. ``parallel`` and ``shared_context`` as
+    in `LoadRequest`.
+    """
+
+    n_ctx: int = 8192
+    cache_type: str = "f16"
+    draft_cache_type: str = "f16"
+    gpu_layers: int = 0
+    draft_gpu_layers: int = 0
+    spread: DeviceSplit = ONE_DEVICE
+    draft_spread: DeviceSplit = ONE_DEVICE
+    cpu_moe_layers: int = 0
+    parallel: int = 0
+    shared_context: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairAssessment:
+    """Both answers. ``match`` is None where there is no draft; ``fit`` is of ``pair``, with its answers at once."""
+
+    match: PairVerdict | None
+    fit: FitTable
+    pair: PairPlan
+
+
+def assess_pair(
+    target: KnownModel,
+    draft: KnownModel | None,
+    plan: LoadPlan,
+    room: FreeMemory,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> PairAssessment:
+    """Judge one pair, or a target alone.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    match = check_draft(target, draft, should_stop) if draft else None
+    pair, shared = pair_plan(target, draft, plan), plan.shared_context
+    obstacle = obstacle_of(target.header, shared=shared)
+    chosen = choose_parallel(pair, room, plan.parallel, shared=shared, obstacle=obstacle)
+    pair = pair.answering(chosen.number, shared=shared)
+    return PairAssessment(match, fit_table(pair, room), pair)
+
+
+def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[], bool] = lambda: False) -> PairVerdict:
+    """Judge a draft model by its vocabulary, and a head (MTP, EAGLE-3) by what its header says of its target.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    if not head_method(draft.header):
+        return check_vocabularies(target, [draft], should_stop)[0]
+    try:
+        check_head_file(target.header, draft.header)
+    except DraftRefusedError as error:
+        return PairVerdict(False, error.message)
+    return PairVerdict(True)
+
+
+def check_vocabularies(
+    target: KnownModel, drafts: Sequence[KnownModel], should_stop: Callable[[], bool] = lambda: False
+) -> tuple[PairVerdict, ...]:
+    """Judge the vocabularies of ``drafts``; one verdict each, in order.
+
+    No draft here is a head in a file of its own: `check_draft` judges these.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    with tempfile.TemporaryDirectory(prefix="paceline-") as name:
+        folder = Path(name)
+        stubs = [_stub(model, folder / str(number)) for number, model in enumerate((target, *drafts))]
+        return judge_pairs(stubs[0], stubs[1:], should_stop)
+
+
+def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> PairPlan:
+    """What the table needs to know; the context is no longer than the target was trained for."""
+    trained = target.header.own("context_length")
+    n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
+    setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
+    first = _model_plan(target, setup, plan.gpu_layers, plan.spread).leaving_experts(plan.cpu_moe_layers)
+    first = replace(first, side=target.side)
+    if draft is None:
+        return PairPlan(first)
+    setup = CacheSetup(n_ctx, plan.draft_cache_type, plan.draft_cache_type)
+    return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers, plan.draft_spread))
+
+
+def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
+    """What is free here: main memory now, the devices, the disk of ``models_folder`` (which may not exist yet)."""
+    folder = models_folder.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    return room_on(devices, psutil.virtual_memory().available, shutil.disk_usage(folder).free)
+
+
+def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: DeviceSplit) -> ModelPlan:
+    download_bytes = 0 if model.path is not None else model.size_bytes
+    return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes, spread)
+
+
+def _stub(model: KnownModel, folder: Path) -> Path:
+    """A stub under the model's own name, as far as a file may have it: sentences name it."""
+    folder.mkdir()
+    return write_stub(model.header, model.read_at, folder / f"{_UNSAFE.sub('_', model.name)[:80]}.gguf")

@@ -1,0 +1,423 @@
+"""Finds drafts for a target: those on this machine first, then recommended ones, then a search of the hub.
+
+Every rejected candidate has a reason, and an empty list comes with an explanation. Calls block (network, disk).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from app.core.domain.models import Drafting, FileKind, RepoModel
+from app.core.hub.errors import HubError, HubNotFoundError
+from app.core.hub.pairs.assessment import check_draft, check_vocabularies
+from app.core.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
+from app.core.hub.records import Gated, LibraryModel, RepoSummary
+from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from app.core.hub.sources import Hub
+from engine.errors import EngineError
+from engine.gguf.head_files import (
+    EAGLE3_ARCHITECTURE,
+    MEDUSA_ARCHITECTURE,
+    head_method,
+    num_next_token_layers,
+    own_heads_sentence,
+)
+from engine.gguf.token_weights import head_weights
+from engine.sandbox.pair_probe import PairVerdict
+from engine.sentences import Sentence, joined, said
+
+LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing
+LARGEST_HUB_SHARE = 0.12  # about a tenth is looked for
+MAX_FOUND = 30  # repositories of the search
+MAX_ASKED = 5  # of these, whose headers are read
+_PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
+_SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
+_LETTERS = re.compile(r"[^a-z0-9]")
+_NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
+_KINDS = {
+    FileKind.MMPROJ: said("the image or sound part of another model"),
+    FileKind.DFLASH: said("a draft head (DFlash) that works only inside its own target"),
+    FileKind.IMATRIX: said("a table for quantizing another model"),
+    FileKind.VOCAB: said("a vocabulary without weights"),
+    FileKind.ADAPTER: said("an adapter (LoRA) for another model"),
+}
+
+
+class CandidateOrigin(StrEnum):
+    """Where a candidate was found."""
+
+    HERE = "on this computer"
+    RECOMMENDED = "recommended"
+    HUB = "on the hub"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's.
+
+    ``speaks``, of one with another vocabulary, is the share of the target's tokens that are one token for it, too.
+    """
+
+    name: str
+    place: CandidateOrigin
+    matches: bool = False
+    reason: str = ""
+    repo_id: str = ""
+    file: str = ""
+    path: Path | None = None
+    quantization: str = ""
+    size_bytes: int | None = None
+    cost_share: float | None = None
+    speaks: float | None = None
+    head: str = ""  # the method, of a head in a file of its own: "MTP" or "EAGLE-3"
+    is_unchecked: bool = False  # what it is could not be seen: its file, or the hub, could not be reached
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSearch:
+    """What was found so far: drafts that match, in order; those that cannot draft; and a sentence or more, never empty.
+
+    Of the ``unchecked`` nobody knows: each has the reason why it could not be looked at.
+    """
+
+    matching: tuple[Candidate, ...]
+    rejected: tuple[Candidate, ...]
+    words: str
+    unchecked: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSources:
+    """Where to look. Without ``hub`` (offline) only this machine is searched."""
+
+    library: Sequence[LibraryModel]
+    catalog: Sequence[CatalogPair] = ()
+    hub: Hub | None = None
+
+
+@dataclass(slots=True)
+class _Findings:
+    """Candidates as they come in."""
+
+    judged: list[Candidate] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def reject(self, candidate: Candidate, reason: str) -> None:
+        self.judged.append(replace(candidate, reason=reason))
+
+    def leave(self, candidate: Candidate, reason: str) -> None:
+        """It could not be looked at: that says nothing against it."""
+        self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
+
+    def refuse(self, candidate: Candidate, error: HubError) -> None:
+        """The hub did not give it: there is no such thing, or it could not be asked."""
+        (self.reject if isinstance(error, HubNotFoundError) else self.leave)(candidate, error.message)
+
+
+Progress = Callable[[DraftSearch], None]
+
+
+def find_drafts(
+    target: KnownModel,
+    sources: DraftSources,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Progress = lambda _search: None,
+) -> DraftSearch:
+    """Look for drafts in every source, in order; ``on_progress`` gets what is known after each.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    found = _Findings()
+    _look_here(target, sources.library, found, should_stop)
+    on_progress(_result(target, found, said("Still looking.")))
+    if sources.hub is None:
+        found.notes.append(said("The hub was not asked."))
+    else:
+        _look_at_catalog(target, sources, found, should_stop)
+        on_progress(_result(target, found, said("Still looking.")))
+        _search_hub(target, sources.hub, found, should_stop)
+    return _result(target, found)
+
+
+def family_of(target: KnownModel) -> str:
+    """How the names of the target's family begin, for a search: "Qwen2.5"."""
+    for key in ("general.basename", "general.name"):
+        value = target.header.metadata.get(key)
+        if isinstance(value, str) and value.strip():
+            short = _SIZE_WORD.sub("", value.strip()).strip(" -_")
+            return (short or value.strip())[:60]
+    return _SIZE_WORD.sub("", target.name).strip(" -_")[:60] or target.header.architecture
+
+
+# ---- the three places --------------------------------------------------------------------------------------------
+
+
+def _look_here(
+    target: KnownModel, library: Iterable[LibraryModel], found: _Findings, should_stop: Callable[[], bool]
+) -> None:
+    known: list[tuple[Candidate, KnownModel]] = []
+    for model in library:
+        if target.path is not None and model.path.resolve() == target.path.resolve():
+            continue
+        candidate = Candidate(
+            model.name,
+            CandidateOrigin.HERE,
+            path=model.path,
+            quantization=model.quantization,
+            size_bytes=model.size_bytes,
+        )
+        if model.missing:
+            found.leave(candidate, said("Its file has been moved or deleted."))
+        elif model.kind in _KINDS:
+            found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
+        else:
+            try:
+                known.append((candidate, read_local_header(model.path, may_be_head=True)))
+            except EngineError as error:
+                found.reject(candidate, error.message)
+    _judge(target, known, found, should_stop)
+
+
+def _look_at_catalog(
+    target: KnownModel, sources: DraftSources, found: _Findings, should_stop: Callable[[], bool]
+) -> None:
+    hub = sources.hub
+    listed = {
+        (pair.draft.repo, pair.draft.file): (pair.draft, pair.drafting)
+        for pair in sources.catalog
+        if pair.draft is not None and _is_family(target, pair)
+    }
+    known: list[tuple[Candidate, KnownModel]] = []
+    for draft, drafting in listed.values() if hub else ():
+        candidate = Candidate(
+            draft.repo.partition("/")[2], CandidateOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+            quantization=draft.quantization, size_bytes=draft.size_bytes,
+        )  # fmt: skip
+        try:
+            kinds = HEADS if drafting is Drafting.SIDE_FILE else ALONE
+            model = pick(hub.details(draft.repo), draft.file, kinds) if hub else None
+        except HubError as error:
+            found.refuse(candidate, error)
+            continue
+        if model is None:
+            found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
+        elif hub is not None:
+            _read(hub, candidate, model, known, found, should_stop)
+    _judge(target, known, found, should_stop)
+
+
+def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Callable[[], bool]) -> None:
+    family = family_of(target)
+    try:
+        summaries = hub.search(family, limit=MAX_FOUND)
+    except HubError as error:
+        found.notes.append(said("The hub could not be searched: {reason}", reason=error.message))
+        return
+    seen = {candidate.repo_id for candidate in found.judged}
+    known: list[tuple[Candidate, KnownModel]] = []
+    asked = 0
+    for summary in summaries:
+        if summary.repo_id in seen:
+            continue
+        candidate = Candidate(summary.repo_id.partition("/")[2], CandidateOrigin.HUB, repo_id=summary.repo_id)
+        reason = _why_not(target, summary)
+        if reason:
+            found.reject(candidate, reason)
+        elif summary.gated is not Gated.NO:
+            found.leave(candidate, said("It is gated: accept the terms on its hub page."))
+        elif asked < MAX_ASKED:
+            asked += 1
+            _choose(target, hub, candidate, known, found, should_stop)
+    found.notes.append(_looked_at(family, len(summaries), asked))
+    _judge(target, known, found, should_stop)
+
+
+def _looked_at(family: str, number: int, asked: int) -> str:
+    if number == 1:
+        return said(
+            "The hub was searched for “{family}”: 1 repository, {asked} checked in detail.", family=family, asked=asked
+        )
+    return said(
+        "The hub was searched for “{family}”: {number:,} repositories, {asked} checked in detail.",
+        family=family,
+        number=number,
+        asked=asked,
+    )
+
+
+def _why_not(target: KnownModel, summary: RepoSummary) -> str:
+    """Why a repository need not be read, from what the search says of it; empty where it may serve."""
+    if summary.architecture not in ("", EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, target.header.architecture):
+        return said(
+            "Its architecture is {own}, the target's is {other}.",
+            own=summary.architecture,
+            other=target.header.architecture,
+        )
+    number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(target))
+    if number is not None and number > limit:
+        return said(
+            "It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.",
+            number=number / 1e9,
+            limit=limit / 1e9,
+        )
+    return ""
+
+
+def _choose(
+    target: KnownModel,
+    hub: Hub,
+    candidate: Candidate,
+    known: list[tuple[Candidate, KnownModel]],
+    found: _Findings,
+    should_stop: Callable[[], bool],
+) -> None:
+    """Read the header of a repository's most fitting file."""
+    try:
+        details = hub.details(candidate.repo_id)
+    except HubError as error:
+        found.refuse(candidate, error)
+        return
+    models = [model for model in details.models if model.kind not in _KINDS and not model.missing_shards]
+    small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
+    if not small:
+        found.reject(
+            candidate, said("It contains no model that is small enough.") if models else said("It contains no model.")
+        )
+        return
+    rank = {name: number for number, name in enumerate(_PREFERRED)}
+    best = min(small, key=lambda model: (rank.get(model.quantization, len(rank)), model.size_bytes or 0))
+    _read(hub, candidate, best, known, found, should_stop)
+
+
+def _read(
+    hub: Hub,
+    candidate: Candidate,
+    model: RepoModel,
+    known: list[tuple[Candidate, KnownModel]],
+    found: _Findings,
+    should_stop: Callable[[], bool],
+) -> None:
+    candidate = replace(
+        candidate,
+        name=model.name,
+        file=model.files[0].path,
+        quantization=model.quantization or candidate.quantization,
+        size_bytes=model.size_bytes or candidate.size_bytes,
+    )
+    try:
+        header = read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop, may_be_head=True)
+        known.append((candidate, header))
+    except HubError as error:
+        found.refuse(candidate, error)
+    except EngineError as error:
+        found.reject(candidate, error.message)
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------
+
+
+def _judge(
+    target: KnownModel,
+    known: Sequence[tuple[Candidate, KnownModel]],
+    found: _Findings,
+    should_stop: Callable[[], bool],
+) -> None:
+    heads = [one for one in known if head_method(one[1].header)]
+    models = [one for one in known if not head_method(one[1].header)]
+    verdicts = [check_draft(target, head, should_stop) for _, head in heads]
+    if models:
+        verdicts += check_vocabularies(target, [model for _, model in models], should_stop)
+    for (candidate, model), verdict in zip((*heads, *models), verdicts, strict=True):
+        judged = replace(candidate, cost_share=_cost_share(target, model), head=head_method(model.header))
+        found.judged.append(_verdict(judged, verdict))
+
+
+def _cost_share(target: KnownModel, draft: KnownModel) -> float | None:
+    """What a drafted token costs beside a pass of the target; None where that is not known."""
+    read: int | None = draft.bytes_per_token
+    if head_method(draft.header):
+        weights = head_weights(target.header, draft.header)
+        read = weights.num_bytes if weights is not None else None
+    return read / target.bytes_per_token if read is not None and target.bytes_per_token else None
+
+
+def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
+    share = candidate.cost_share
+    if not verdict.matches:
+        return replace(candidate, reason=verdict.reason)
+    if share is not None and share > LARGEST_SHARE:
+        if share >= 1:
+            reason = said(
+                "It matches, but a token costs as much as with the target itself or more: there is nothing to gain."
+            )
+        else:
+            reason = said(
+                "It matches, but a token costs {percent:.0f}% of a pass of the target: there is nothing to gain.",
+                percent=share * 100,
+            )
+        return replace(candidate, reason=reason)
+    return replace(candidate, matches=True, speaks=verdict.speaks)
+
+
+def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
+    order = list(CandidateOrigin)
+    matching = sorted(
+        (one for one in found.judged if one.matches),
+        key=lambda one: (one.speaks is not None, order.index(one.place), one.cost_share or 0.0),
+    )
+    others = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
+    rejected = [one for one in others if not one.is_unchecked]
+    unchecked = [one for one in others if one.is_unchecked]
+    if matching:
+        head = [
+            said(
+                "{number} of {all} can draft for {target}.",
+                number=len(matching),
+                all=len(matching) + len(rejected),
+                target=target.name,
+            )
+        ]
+    elif rejected:
+        none = _none_of(len(rejected), target.name)
+        head = [none, _NO_DRAFT_NEEDED]
+    elif unchecked:
+        head = [said("Nothing that could be checked can draft for {target}.", target=target.name), _NO_DRAFT_NEEDED]
+    else:
+        none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
+        head = [none, _NO_DRAFT_NEEDED]
+    own = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
+    left = [_unchecked_words(len(unchecked))] if unchecked else []
+    words = joined([*own, *head, *left, *found.notes, more])
+    return DraftSearch(tuple(matching), tuple(rejected), words, tuple(unchecked))
+
+
+def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
+    """Whether the target's name begins or goes on as the family's do: "Qwen2.5-7B-Instruct" for "Qwen2.5"."""
+    names = [target.name, *(target.header.metadata.get(key) for key in ("general.basename", "general.name"))]
+    wanted = _LETTERS.sub("", pair.family.lower())
+    return any(wanted in _LETTERS.sub("", name.lower()) for name in names if isinstance(name, str))
+
+
+def _num_params(target: KnownModel) -> float:
+    """The target's weights in all parts that a token meets."""
+    if not target.header.weights_bytes:
+        return float(target.size_bytes)
+    per_byte = target.header.num_params / target.header.weights_bytes
+    return per_byte * target.bytes_per_token
+
+
+def _unchecked_words(number: int) -> Sentence:
+    if number == 1:
+        return said("1 could not be checked; see the reason.")
+    return said("{number} could not be checked; see the reason for each.", number=number)
+
+
+def _none_of(number: int, target: str) -> Sentence:
+    if number == 1:
+        return said("The only one found cannot draft for {target}; see the reason.", target=target)
+    return said("None of {number} can draft for {target}; see the reason for each.", number=number, target=target)

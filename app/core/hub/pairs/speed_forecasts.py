@@ -1,0 +1,187 @@
+"""What a pair will give on this machine, told from headers and from what was measured here. Calls block.
+
+Where nothing was measured yet, the speed of the memory is, once and within a third of a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.core.domain.model_name import name_of_file
+from app.core.domain.speed.pair_speed import PairSpeed
+from app.core.domain.speed.speed_forecast import GainRange, SpeedForecast, SpeedRange
+from app.core.hub.pairs.assessment import LoadPlan
+from app.core.hub.remote_header import KnownModel
+from app.core.storage.pair_speeds import PairSpeeds
+from engine.forecast.forecast import Forecast, forecast, pair_kind
+from engine.forecast.gain import GainForecast, PairKind
+from engine.forecast.passes import LEAST_BYTES, MachineSpeed, PlacedModel
+from engine.forecast.read_speed import measure_read_speed
+from engine.gguf.head_files import has_next_token_layers, head_method
+from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
+from engine.llama.library import physical_cores
+from engine.pacing.measuring import OtherLoad
+from engine.storage.json_store import JsonStore
+from engine.storage.pass_samples import SampleStore
+
+log = logging.getLogger(__name__)
+
+_FILE, _FORMAT = "read-speed.json", 1
+RETRY_S = 30.0  # until a measurement beside other programs is tried again
+CHAT_TEMPLATE = "tokenizer.chat_template"
+_SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under which a pair would answer. ``threads``: None is what the app chooses."""
+
+    plan: LoadPlan = field(default_factory=LoadPlan)
+    threads: int | None = None
+    draft_threads: int | None = None
+    temperature: float = 0.8
+    speaks: float = 1.0  # the share of the target's tokens that a draft with another vocabulary can propose
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model of a list or a search."""
+
+    size_bytes: int
+    quantization: str
+    name: str
+
+
+class SpeedForecasts:
+    """Safe to use from several threads."""
+
+    def __init__(self, cache: Path, speeds: PairSpeeds | None = None) -> None:
+        """``cache`` is where the engine keeps what it measured; ``speeds`` is how fast pairs were."""
+        self._cache, self._speeds = cache, speeds
+        self._lock = threading.Lock()
+        self._read_speed: float | None = None
+        self._tried_at = -math.inf
+
+    def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
+        """What is to be expected of it, or of the target alone; None where nothing here could tell.
+
+        A target without a draft drafts with its own heads, where it has any that its header tells all of.
+        """
+        plan = conditions.plan
+        first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+        second, kind = _drafter(target, draft, conditions)
+        found = forecast(self._machine([first, second]), first, second, kind, conditions.temperature, conditions.speaks)
+        if found is None:
+            return None
+        measured = None
+        if self._speeds is not None and target.path is not None and (draft is None or draft.path is not None):
+            names = [name_of_file(model.path) if model and model.path else "" for model in (target, draft)]
+            measured = self._speeds.get(*names)
+        return _speed_forecast(found, measured, by_head=second is not None and kind is PairKind.HEAD)
+
+    def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
+        """The same of models of which only the size is known; a draft counts as one of the target's family."""
+        first, second = (
+            PlacedModel(
+                weights_by_size(model.size_bytes, model.quantization, model.name),
+                (conditions.threads if model is target else conditions.draft_threads) or physical_cores(),
+                bool(conditions.plan.gpu_layers if model is target else conditions.plan.draft_gpu_layers),
+            )
+            if model is not None
+            else None
+            for model in (target, draft)
+        )
+        if first is None:
+            return None
+        found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
+        return _speed_forecast(found, None) if found is not None else None
+
+    def _machine(self, wanted: list[PlacedModel | None]) -> MachineSpeed:
+        samples = SampleStore(self._cache).samples
+        larger = [each for each in wanted if each is not None and each.weights.num_bytes >= LEAST_BYTES]
+        known = [each for each in samples if each.weights.num_bytes >= LEAST_BYTES]
+        if known or not larger:
+            return MachineSpeed(samples)
+        return MachineSpeed(samples, self._read_bytes_per_s(), physical_cores())
+
+    def _read_bytes_per_s(self) -> float | None:
+        """Measured once in the life of this installation, for this number of cores.
+
+        What was measured beside other programs is not kept: it is the least that there is, and tried again later.
+        """
+        cores = physical_cores()
+        with self._lock:
+            store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
+            kept = store.read(_speed).get(str(cores))
+            if kept is not None:
+                return kept
+            if time.monotonic() < self._tried_at + RETRY_S:
+                return self._read_speed
+            others = OtherLoad()
+            try:
+                found = measure_read_speed(cores)
+            except (MemoryError, RuntimeError) as error:
+                log.info("the memory's speed could not be measured: %s", error)
+                return self._read_speed
+            finally:
+                self._tried_at = time.monotonic()
+            self._read_speed = max(found, self._read_speed or 0.0)
+            if others.is_low:
+                store.write({str(cores): self._read_speed})
+            return self._read_speed
+
+
+def _speed(entry: object) -> float:
+    if isinstance(entry, bool) or not isinstance(entry, int | float) or not _SLOWEST < entry < _FASTEST:
+        raise ValueError("this is no speed of a memory")
+    return float(entry)
+
+
+def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
+    parts = model.weights_bytes if model.num_parts > 1 else None
+    name = model.path.name if model.path is not None else ""
+    weights = token_weights(model.header, parts)
+    place = (threads or physical_cores(), bool(gpu_layers), cache_type)
+    return PlacedModel(weights, *place, name, model.size_bytes, bool(model.header.metadata.get(CHAT_TEMPLATE)))
+
+
+def _drafter(
+    target: KnownModel, draft: KnownModel | None, conditions: Conditions
+) -> tuple[PlacedModel | None, PairKind]:
+    """What drafts for the target: the draft, a head in a file, or the target's own."""
+    plan = conditions.plan
+    place = (conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers)
+    if draft is not None and not head_method(draft.header):
+        return _asked(draft, *place), pair_kind(target.header, draft.header)
+    weights = head_weights(target.header, draft.header if draft is not None else None)
+    if weights is None or (draft is None and not has_next_token_layers(target.header)):
+        return None, PairKind.OTHER
+    if draft is not None:
+        return replace(_asked(draft, *place), weights=weights), PairKind.HEAD
+    own = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+    return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
+
+
+def _speed_forecast(found: Forecast, measured: PairSpeed | None, *, by_head: bool = False) -> SpeedForecast:
+    plain = found.plain
+    return SpeedForecast(
+        SpeedRange(*plain.tokens_per_second),
+        _gain(found.gain),
+        _gain(found.text_alone),
+        found.gain.bound.value,
+        found.gain.cost_of_four,
+        plain.basis.value,
+        plain.measured_with.removesuffix(".gguf"),
+        found.temperature,
+        measured,
+        by_head,
+    )
+
+
+def _gain(found: GainForecast) -> GainRange:
+    return GainRange(found.low, found.high, found.draft_share, found.draft_pays, found.break_even_share)

@@ -1,0 +1,188 @@
+"""Headers of models that may not be here: read by ranges from the hub, or from a file of this disk in the same way.
+
+Nothing is written anywhere; the header is parsed by the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.core.domain.models import RepoModel
+from app.core.hub.errors import HubAnswerError, HubUnreachableError
+from app.core.hub.file_names import all_shards, model_name
+from app.core.hub.records import RemoteLocation
+from app.core.hub.sources import DownloadSource
+from engine.errors import ModelHeaderError, ModelNotFoundError
+from engine.gguf.head_files import OWN_PRODUCTS, head_method
+from engine.gguf.header import GgufHeader, parse_header, read_header
+from engine.gguf.hyperparameters import check_header, check_tokens
+from engine.gguf.model_kind import check_writes_text
+from engine.gguf.ranges import MAX_FETCHED_BYTES, FetchRange, RangeSource
+from engine.gguf.source import ReadAt, named, open_ordinary
+from engine.gguf.token_weights import token_weights
+from engine.pictures.side_file import find_side_file
+from engine.sentences import said
+
+_ATTEMPTS = 3  # of one range, when the connection breaks
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model of which the header is known, whether its weights are here or not. ``num_fetched``: bytes it cost.
+
+    ``side`` is the header of the side file beside a local one, with which it sees pictures.
+    """
+
+    name: str
+    header: GgufHeader
+    read_at: ReadAt  # reaches as far as the header
+    size_bytes: int  # of all parts
+    num_parts: int = 1
+    num_fetched: int = 0
+    path: Path | None = None
+    side: GgufHeader | None = None
+
+    @property
+    def weights_bytes(self) -> int:
+        """Bytes of all tensors, of all parts."""
+        return self.header.weights_bytes if self.num_parts == 1 else max(self.size_bytes - self.header.data_offset, 0)
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes of weights that a pass of one token reads, which is its cost: of experts only those in use."""
+        read = token_weights(self.header, self.weights_bytes if self.num_parts > 1 else None).num_bytes
+        return read if self.header.weights_bytes else self.weights_bytes
+
+
+def read_remote_header(
+    client: DownloadSource,
+    repo_id: str,
+    model: RepoModel,
+    revision: str = "main",
+    should_stop: Callable[[], bool] = lambda: False,
+    *,
+    may_be_head: bool = False,
+) -> KnownModel:
+    """Read the header of a model of the hub; of several parts only the first is asked.
+
+    ``may_be_head``: a head in a file of its own (MTP, EAGLE-3) is taken, too.
+
+    Raises:
+        HubError: the hub could not give it.
+        ModelFileError: it is no model that writes text, or damaged; or it was asked to stop.
+    """
+    location = client.locate(repo_id, model.files[0].path, revision)
+    return read_located_header(client, location, model, should_stop, may_be_head=may_be_head)
+
+
+def read_located_header(
+    client: DownloadSource,
+    location: RemoteLocation,
+    model: RepoModel,
+    should_stop: Callable[[], bool] = lambda: False,
+    *,
+    may_be_head: bool = False,
+) -> KnownModel:
+    """The same of a file that was located already.
+
+    Raises:
+        HubError, ModelFileError: as above.
+    """
+    size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
+    source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
+    return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)), may_be_head)
+
+
+def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
+    """Read the header of a file of this disk; ``may_be_head`` as above.
+
+    Raises:
+        ModelFileError: it is no model that writes text, damaged, or not there.
+    """
+    try:
+        with open_ordinary(path) as file:
+            size = file.seek(0, 2)
+
+            def fetch(start: int, end: int) -> bytes:
+                file.seek(start)
+                return file.read(end - start)
+
+            parts = all_shards(path)
+            total = sum(part.stat().st_size for part in parts if part.exists())
+            found = KnownFile(model_name(path.name), total, len(parts), path)
+            known = _read(RangeSource(fetch, size), size, found, may_be_head)
+            side = find_side_file(path)
+            return known if side is None else replace(known, side=read_header(side))
+    except OSError as error:
+        raise ModelNotFoundError(
+            said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What is known of a model before its header: all parts together."""
+
+    name: str
+    size_bytes: int
+    num_parts: int
+    path: Path | None = None
+
+
+def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: bool) -> KnownModel:
+    try:
+        header = parse_header(source.read_at, file_size)
+        if not (may_be_head and head_method(header)):
+            check_writes_text(header, file.name)
+        if head_method(header) not in OWN_PRODUCTS:  # of these `check_head_file` says what is wrong
+            if file.num_parts == 1:  # the first of several may hold no weights at all
+                check_header(header)
+            check_tokens(header, source.read_at)
+    except ModelHeaderError as error:
+        raise named(error, file.name) from error
+    return KnownModel(file.name, header, source.read_at, file.size_bytes, file.num_parts, source.num_fetched, file.path)
+
+
+class _Ranges:
+    """Ranges of one remote file, all of the same version of it."""
+
+    def __init__(self, client: DownloadSource, location: RemoteLocation) -> None:
+        self._client = client
+        self._location = location
+        self._etag = ""
+        self._spent_bytes = 0
+
+    @property
+    def fetch(self) -> FetchRange:
+        return self._fetch
+
+    def _fetch(self, start: int, end: int) -> bytes:
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._once(start, end)
+            except HubUnreachableError:
+                if attempt + 1 == _ATTEMPTS:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _once(self, start: int, end: int) -> bytes:
+        data = bytearray()
+        with self._client.open(self._location, start, end) as stream:
+            if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
+                raise HubAnswerError(said("{path} changed while its header was read.", path=self._location.path))
+            self._etag = stream.etag
+            skipped = start - stream.start  # a server that knows no ranges begins at the beginning
+            self._spent_bytes += skipped + end - start
+            if self._spent_bytes > MAX_FETCHED_BYTES and skipped:
+                raise HubAnswerError("The server cannot send parts of files, so the header cannot be read on its own.")
+            try:
+                for chunk in stream.chunks():
+                    data += chunk
+                    if len(data) >= skipped + end - start:
+                        break
+            except HubUnreachableError:
+                if len(data) <= skipped:  # what has arrived is kept, and the rest asked for anew
+                    raise
+        return bytes(data[skipped : skipped + end - start])

@@ -1,0 +1,113 @@
+"""Secrets for hosts: in an environment variable or in the system's keyring, for one host each, and in no file of ours.
+
+The hub's access token for gated models is one, the key of an engine on another computer is another. Which address one
+may be sent to is decided in `app/core/hub/addresses.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import string
+from typing import Any
+
+from app.core.hub.errors import TokenStoreError
+from engine.sentences import said
+
+VARIABLE = "HF_TOKEN"
+SERVICE = "paceline hub"
+MAX_TOKEN_CHARS = 512
+
+log = logging.getLogger(__name__)
+
+
+class TokenStore:
+    """The token for one host. The keyring is loaded when it is first needed: it takes a while, and may ask the user.
+
+    ``service`` is the name that the keyring has it under. ``variable`` names an environment variable that comes before
+    the keyring; empty: none does.
+    """
+
+    def __init__(
+        self, host: str, service: str = SERVICE, variable: str = VARIABLE, most_chars: int = MAX_TOKEN_CHARS
+    ) -> None:
+        self._host, self._service, self._variable, self._most = host, service, variable, most_chars
+
+    def from_environment(self) -> str:
+        """The token of the variable, or an empty text."""
+        return _usable(os.environ.get(self._variable, ""), self._most) if self._variable else ""
+
+    def find(self) -> str:
+        """The token of the variable or of the keyring; empty where there is none or the keyring cannot be asked."""
+        token = self.from_environment()
+        if token:
+            return token
+        try:
+            keyring = _keyring()
+        except TokenStoreError as error:
+            log.info("No token of a keyring: %s", error.message)
+            return ""
+        try:
+            return _usable(keyring.get_password(self._service, self._host) or "", self._most)
+        except _keyring_errors() as error:
+            log.warning("The keyring could not be asked for a token: %s", type(error).__name__)
+            return ""
+
+    def save(self, token: str) -> None:
+        """Keep a token in the keyring.
+
+        Raises:
+            TokenStoreError: it is no token, or there is no keyring.
+        """
+        if not _usable(token, self._most):
+            raise TokenStoreError("This is not an access token: it is empty, or contains invalid characters.", "")
+        keyring = _keyring()
+        try:
+            keyring.set_password(self._service, self._host, token.strip())
+        except _keyring_errors() as error:
+            raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
+
+    def forget(self) -> None:
+        """Remove the token from the keyring; none there is fine.
+
+        Raises:
+            TokenStoreError: the keyring cannot be used.
+        """
+        keyring = _keyring()
+        try:
+            if keyring.get_password(self._service, self._host) is not None:
+                keyring.delete_password(self._service, self._host)
+        except _keyring_errors() as error:
+            raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
+
+
+def tool_server_secret(url: str) -> TokenStore:
+    """The sign-in to a server of tools, which holds more than one token."""
+    return TokenStore(url, "paceline tools", "", 64 * 1024)
+
+
+def _usable(token: str, most_chars: int) -> str:
+    """The token without blanks around it; empty where it could not stand in a header."""
+    token = token.strip()
+    good = set(string.ascii_letters + string.digits + string.punctuation)
+    return token if len(token) <= most_chars and set(token) <= good else ""
+
+
+def _keyring() -> Any:  # noqa: ANN401 (a module)
+    try:
+        keyring = importlib.import_module("keyring")
+        backend = keyring.get_keyring()
+    except Exception as error:
+        raise TokenStoreError(
+            said("The system's keyring could not be opened ({kind}).", kind=type(error).__name__)
+        ) from error
+    # Without a system keyring the library chooses one that fails, and with others installed it may choose plain files.
+    if backend.priority <= 0 or "file" in type(backend).__module__.lower():
+        raise TokenStoreError("This system has no keyring that Paceline could use.")
+    return keyring
+
+
+def _keyring_errors() -> tuple[type[Exception], ...]:
+    # Backends let errors of their own system libraries through, so any of them means: refused.
+    return (importlib.import_module("keyring.errors").KeyringError, OSError, RuntimeError, ValueError)

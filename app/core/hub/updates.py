@@ -1,0 +1,87 @@
+"""Asks the project's page of releases for the newest version, when a person wants to know; nothing asks by itself.
+
+The request names the version of Paceline and nothing else. Nothing is downloaded and nothing is installed.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import app
+from app.core.domain.errors import AppError
+from app.core.hub.client import TIMEOUT_S, http_client, http_library
+from engine.sentences import said
+
+# GitHub's API (https://docs.github.com/en/rest/releases/releases#get-the-latest-release): neither drafts nor previews.
+RELEASES = "https://api.github.com/repos/paceline/paceline/releases/latest"
+PAGES = "https://github.com/"
+MAX_BYTES = 1 << 20
+MAX_NOTES_CHARS = 4000
+
+
+class UpdatesError(AppError):
+    """The newest version could not be found out."""
+
+    title = "Could not ask for updates"
+    default_advice = "Check the network and the proxy, then ask again."
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The newest release. ``page``: its address for a browser, or empty. ``is_newer`` than the version that runs."""
+
+    version: str
+    is_newer: bool
+    notes: str = ""
+    page: str = ""
+
+
+def newest_release(address: str = RELEASES, current: str = "", timeout_s: float = TIMEOUT_S) -> Release:
+    """Ask for the newest release; ``current`` is the version to compare with, by default the one that runs.
+
+    Raises:
+        UpdatesError: there was no answer, or none that makes sense.
+    """
+    library = http_library()
+    headers = {"User-Agent": f"paceline/{app.__version__}", "Accept": "application/vnd.github+json"}
+    try:
+        with closing(http_client(timeout_s)) as client, client.stream("GET", address, headers=headers) as answer:
+            status, body = answer.status_code, b""
+            for piece in answer.iter_bytes():
+                body += piece
+                if len(body) > MAX_BYTES:
+                    raise UpdatesError("The answer about releases is far too long.")
+    except library.TimeoutException as error:
+        raise UpdatesError("The page of releases did not answer in time.") from error
+    except (library.HTTPError, library.InvalidURL, OSError, ValueError, ImportError) as error:
+        raise UpdatesError("The page of releases cannot be reached.") from error
+    if status == 404:
+        raise UpdatesError("No version was released yet.", "Try again later.")
+    if status in (403, 429):
+        raise UpdatesError("The page of releases was asked too often from here.", "Try again in an hour.")
+    if status != 200:
+        raise UpdatesError(said("The page of releases answered with HTTP {status}.", status=status))
+    return release_of(body, current or app.__version__)
+
+
+def release_of(body: bytes, current: str) -> Release:
+    """Read an answer of GitHub's API.
+
+    Raises:
+        UpdatesError: it names no version.
+    """
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415  (huggingface-hub brings it)
+
+    try:
+        facts: Any = json.loads(body)
+        version = Version(facts["tag_name"])
+    except (ValueError, RecursionError, KeyError, TypeError, InvalidVersion) as error:
+        raise UpdatesError("The answer about releases names no version.", "Try again later.") from error
+    notes, page = facts.get("body"), facts.get("html_url")
+    text = notes[:MAX_NOTES_CHARS] if isinstance(notes, str) else ""
+    shown = "".join(char for char in text if char.isprintable() or char == "\n")
+    good = isinstance(page, str) and page.startswith(PAGES) and page.isprintable() and len(page) < 500
+    return Release(str(version), version > Version(current), shown.strip(), page if good else "")

@@ -1,0 +1,237 @@
+"""One answer of an engine of others, as the events that the engine here would tell: text, counters, an end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from app.core.domain.engines import KIND_NAMES, EngineKind
+from app.core.remote.bodies import path_and_body
+from app.core.remote.client import RemoteClient
+from app.core.remote.counters import Drafted, count, of_event, of_metrics
+from app.core.remote.errors import EngineRefusedError, RemoteError
+from app.core.remote.thinking import WayToThink
+from engine.intervals import bucket_of, percentile_ms
+from engine.records import (
+    AnswerEvent,
+    ChatRequest,
+    Finished,
+    FinishReason,
+    Mode,
+    PrefillProgress,
+    RunStats,
+    Source,
+    StatsUpdate,
+    TextChunk,
+    TokenSpan,
+)
+from engine.sentences import said
+
+STATS_EVERY_S = 0.5
+THINK, END_THINK = "<think>\n", "\n</think>\n\n"
+
+
+class RemoteAnswer:
+    """An answer in the making.
+
+    ``n_ctx`` is 0 where the engine does not tell the size of its context. ``thinks``: see `path_and_body`.
+    """
+
+    def __init__(
+        self,
+        client: RemoteClient,
+        request: ChatRequest,
+        model: str,
+        kind: EngineKind,
+        n_ctx: int = 0,
+        way: WayToThink | None = None,
+    ) -> None:
+        """``way`` is how the model is to think, where it has a choice."""
+        self._client, self._request, self._kind = client, request, kind
+        self._path, self._body = path_and_body(request, model, kind, way.fields if way is not None else {})
+        self._n_ctx, self._opened_tag = n_ctx, way.option.opened_tag if way is not None else ""
+        self._begun_at = self._first_at = self._last_at = 0.0
+        self._num_pieces = 0
+        self._reported = 0  # tokens that the engine says it made
+        self._counted_through = 0  # of those, the ones whose time was counted
+        self._intervals: dict[int, int] = {}
+        self._usage: Mapping[str, Any] = {}
+        self._timings: Mapping[str, Any] = {}
+        self._drafted: Drafted | None = None
+        self._shared = False  # whether others' requests may be in the counters
+        self._thinks = False
+        self._reason = FinishReason.END
+
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
+        """Make the answer; what came of it before a failure was told.
+
+        Raises:
+            RemoteError: it could not be made, or not to its end.
+        """
+        request_id = self._request.request_id
+        before = self._counters()
+        self._begun_at = time.monotonic()
+        reported_at = self._begun_at
+        try:
+            with self._client.answer(self._path, self._body) as objects:
+                yield PrefillProgress(request_id, 0, 0)
+                for event in objects:
+                    text = self._take(event)
+                    if text:
+                        yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),), (), self._opened_tag)
+                        self._opened_tag = ""
+                    if should_stop():
+                        break
+                    if time.monotonic() - reported_at >= STATS_EVERY_S:
+                        reported_at = time.monotonic()
+                        yield StatsUpdate(request_id, self.stats())
+        except RemoteError as error:
+            if not should_stop():
+                raise self._of_pictures(error) from error
+        if self._thinks and not should_stop():
+            yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
+        if should_stop():
+            self._reason = FinishReason.CANCELLED
+        elif before is not None and self._drafted is None:
+            self._count_shared(before)
+        yield Finished(request_id, self._reason, self.stats())
+
+    def _of_pictures(self, error: RemoteError) -> RemoteError:
+        """A refusal of a conversation with pictures, which may well be the reason; any other failure as it is."""
+        refused = isinstance(error, EngineRefusedError) and not self._num_pieces
+        if not refused or not any(message.pictures for message in self._request.messages):
+            return error
+        return EngineRefusedError(
+            said("The engine did not take the conversation with its pictures. {reason}", reason=error.message),
+            "Choose a model that sees, or leave the pictures out.",
+        )
+
+    # ---- what came -------------------------------------------------------------------------------------------------
+
+    def _take(self, event: Mapping[str, Any]) -> str:
+        """Count an object of the stream, and give the text that it brings."""
+        usage, timings = event.get("usage"), event.get("timings")
+        self._usage = usage if isinstance(usage, dict) else self._usage
+        self._timings = timings if isinstance(timings, dict) else self._timings
+        self._drafted = of_event(event) or self._drafted
+        self._reported = (
+            count(self._usage.get("completion_tokens")) or count(self._timings.get("predicted_n")) or self._reported
+        )
+        choices = event.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            return ""
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str):
+            self._reason = self._cut() if reason == "length" else FinishReason.END
+        text = self._text_of(choice)
+        if text:
+            self._time_piece()
+        return text
+
+    def _cut(self) -> FinishReason:
+        """Engines have one word for two ends: as many tokens as were asked for, or a full context."""
+        most = self._request.max_tokens
+        made = self._reported or self._num_pieces
+        return FinishReason.LENGTH if most is not None and made >= most else FinishReason.CONTEXT
+
+    def _text_of(self, choice: Mapping[str, Any]) -> str:
+        """Words and reasoning, which gets its tags back: that is how the app has both in one text."""
+        part = choice.get("delta") or choice.get("message")
+        part = part if isinstance(part, dict) else {"content": choice.get("text")}
+        thought = _text(part.get("reasoning_content")) or _text(part.get("reasoning"))
+        words = _text(part.get("content"))
+        text = ""
+        if thought:
+            text = thought if self._thinks else THINK + thought
+            self._thinks = True
+        if words and self._thinks:
+            self._thinks = False
+            text += END_THINK
+        return text + words
+
+    def _time_piece(self) -> None:
+        """Record the time since the last piece, divided by its tokens where the engine reports their number."""
+        now = time.monotonic()
+        self._num_pieces += 1
+        if self._num_pieces == 1:
+            self._first_at = now
+        else:
+            tokens = max(self._reported - self._counted_through, 1)
+            bucket = bucket_of((now - self._last_at) * 1e6 / tokens)
+            self._intervals[bucket] = self._intervals.get(bucket, 0) + tokens
+        self._last_at, self._counted_through = now, self._reported
+
+    # ---- figures ---------------------------------------------------------------------------------------------------
+
+    def stats(self) -> RunStats:
+        """The counters so far, or at the end."""
+        tokens = self._reported or self._num_pieces
+        prompt = count(self._usage.get("prompt_tokens"))
+        details = self._usage.get("prompt_tokens_details")
+        cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+        if self._timings:
+            cached = count(self._timings.get("cache_n")) or cached
+            prompt = prompt or cached + count(self._timings.get("prompt_n"))
+        drafted = self._drafted or Drafted()
+        by_depth = drafted.accepted_by_depth
+        if (
+            drafted.passes * len(by_depth) != drafted.proposed
+        ):  # drafts of several lengths: who tried how far is not told
+            by_depth = ()
+        return RunStats(
+            mode=Mode.AUTO if drafted.proposed else Mode.OFF,
+            prompt_tokens=prompt,
+            prompt_cached_tokens=min(cached, prompt),
+            prompt_s=count(self._timings.get("prompt_ms")) / 1000.0,
+            time_to_first_token_s=self._first_at - self._begun_at if self._num_pieces else None,
+            tokens=tokens,
+            passes=drafted.passes if drafted.accepted <= tokens else 0,
+            proposed=drafted.proposed,
+            accepted=drafted.accepted,
+            proposed_by_depth=(drafted.passes,) * len(by_depth),
+            accepted_by_depth=by_depth,
+            decode_s=self._decode_s(tokens),
+            inter_token_ms_p50=percentile_ms(self._intervals, 50),
+            inter_token_ms_p95=percentile_ms(self._intervals, 95),
+            inter_token_ms_p99=percentile_ms(self._intervals, 99),
+            interval_counts=dict(self._intervals),
+            context_used=prompt + tokens if prompt and self._n_ctx else 0,
+            context_size=self._n_ctx,
+            decisions=self._decisions(),
+        )
+
+    def _decode_s(self, tokens: int) -> float:
+        """Decoding time in seconds, as the engine reports it; else first piece to last, plus one mean gap."""
+        reported = self._timings.get("predicted_ms")
+        if isinstance(reported, int | float) and reported > 0:
+            return float(reported) / 1000.0
+        seen = self._last_at - self._first_at
+        return seen * tokens / (tokens - 1) if tokens > 1 and self._num_pieces > 1 else 0.0
+
+    def _decisions(self) -> tuple[str, ...]:
+        if not self._shared:
+            return ()
+        name = KIND_NAMES[self._kind]
+        words = "drafted tokens are counted by {engine} for all its requests together, those of others included"
+        return (said(words, engine=name),)
+
+    def _counters(self) -> Drafted | None:
+        if self._kind is not EngineKind.VLLM:
+            return None
+        try:
+            return of_metrics(self._client.text("/metrics") or "")
+        except RemoteError:
+            return None  # figures are no reason not to answer
+
+    def _count_shared(self, before: Drafted) -> None:
+        after = self._counters()
+        added = after.since(before) if after is not None else None
+        if added is not None and added.proposed:
+            self._drafted, self._shared = added, True
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 (JSON)
+    """Text that may be shown and stored: no half characters, which JSON can have."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""

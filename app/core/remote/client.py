@@ -1,0 +1,298 @@
+"""HTTP to one engine: small answers, and answers that stream. No redirect is followed, so a key has one place to go.
+
+Every call blocks. What an engine sends is a stranger's: each answer, each line and each sentence is bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import app
+from app.core.domain.engines import MAX_ADDRESS_CHARS, host_in, stays_here
+from app.core.hub.addresses import origin
+from app.core.hub.client import http_client, http_library
+from app.core.hub.errors import HubAnswerError
+from app.core.hub.tokens import TokenStore
+from app.core.remote.errors import (
+    AnswerCutError,
+    EngineAddressError,
+    EngineAnswerError,
+    EngineSlowError,
+    EngineUnreachableError,
+    KeyRefusedError,
+    PlainAddressError,
+)
+from app.core.remote.refusals import refusal
+from engine.sentences import said
+
+SERVICE = "paceline engine"
+CONNECT_S, ASK_S = 10.0, 20.0
+SILENCE_S = 600.0  # a long prompt on a slow engine, or a model that it loads first
+MAX_BYTES = 16 << 20
+MAX_ERROR_BYTES = 64 << 10
+MAX_LINE_BYTES = 4 << 20
+MAX_KEY_CHARS = 512
+ODD = frozenset('?#%<>"\\^`{|}')  # in an address: what one program may read in another way than the next
+LEAST_SECRET_CHARS = 6  # a shorter key is a word that an answer may have, too
+
+
+def normal_url(text: str) -> str:
+    """The address of an engine without ``/v1`` and slashes at its end; http where no scheme is given.
+
+    Raises:
+        EngineAddressError: it is no http or https address, or has a user, a query or a fragment in it.
+    """
+    text = text.strip()
+    if "://" not in text:
+        text = f"http://{text}"
+    try:
+        scheme, _host, _port = origin(text)
+        parts = urlsplit(text)
+    except (HubAnswerError, ValueError) as error:
+        raise EngineAddressError("This is no http or https address.") from error
+    has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
+    if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
+        raise EngineAddressError("The address of an engine ends with its host, its port or a folder.")
+    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return f"{scheme}://{parts.netloc.lower()}{path}"
+
+
+def check_plain(url: str, *, allowed: bool) -> None:
+    """Refuse to send messages over a network in the clear, unless that was confirmed.
+
+    Raises:
+        PlainAddressError: the address is http, not on this machine, and not confirmed.
+    """
+    if url.startswith("http://") and not stays_here(url) and not allowed:
+        message = said("Messages and the key would go to {host} unencrypted.", host=host_in(url))
+        raise PlainAddressError(message)
+
+
+def _check_key(key: str) -> None:
+    """See that a key can stand in a header.
+
+    Raises:
+        KeyRefusedError: it cannot; the sentence does not quote it.
+    """
+    if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
+        message = said("This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.")
+        raise KeyRefusedError(message, "Copy it again, without anything around it. Nothing was sent.")
+
+
+def key_store(url: str) -> TokenStore:
+    """The key of an engine: in the system's keyring, under scheme, host and port, so another address has none."""
+    scheme, host, port = origin(url)
+    return TokenStore(f"{scheme}://{host}:{port}", SERVICE, "")
+
+
+class RemoteClient:
+    """One engine. ``key`` goes to its own address only; `abort` may be called from another thread."""
+
+    def __init__(self, url: str, key: str = "", *, allows_plain: bool = False, silence_s: float = SILENCE_S) -> None:
+        """Nothing is opened yet.
+
+        Raises:
+            EngineAddressError: the address may not be used.
+            KeyRefusedError: this can be no key.
+        """
+        self.url = normal_url(url)
+        check_plain(self.url, allowed=allows_plain)
+        _check_key(key)
+        self._key = key
+        self._silence_s = silence_s
+        self._lock = threading.Lock()
+        self._streams: list[Any] = []  # of the connection that is open, the encrypted one last
+        self._aborted = False
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return host_in(self.url)
+
+    def text(self, path: str) -> str | None:
+        """A small answer; None where the engine has nothing there.
+
+        Raises:
+            RemoteError: it could not be asked, or refused.
+        """
+        return self._small("GET", path, None)
+
+    def json(self, path: str) -> Any:  # noqa: ANN401 (JSON)
+        """A small answer as JSON; None where the engine has nothing there, or no JSON.
+
+        Raises:
+            RemoteError: it could not be asked, or refused.
+        """
+        return _json(self._small("GET", path, None))
+
+    def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 (JSON)
+        """The small answer to a question that is posted, as `json`.
+
+        Raises:
+            RemoteError: it could not be asked, or refused.
+        """
+        return _json(self._small("POST", path, body))
+
+    def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
+        with self._sent(method, path, body, ASK_S) as answer:
+            if answer.status_code in (400, 404, 405, 422, 501):
+                return None
+            self._check(answer)
+            return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
+
+    @contextmanager
+    def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:
+        """Post a request and give the objects of its answer as they come: of a stream, or a whole one alone.
+
+        Raises:
+            RemoteError: it could not be asked, refused, or broke off.
+        """
+        with self._sent("POST", path, body, self._silence_s) as answer:
+            self._check(answer)
+            kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+            if kind == "application/json":
+                yield iter((_object(self._body(answer, MAX_BYTES)),))
+            elif kind == "text/event-stream":
+                yield self._events(answer)
+            else:
+                raise EngineAnswerError(said("{host} sent no answer in JSON.", host=self.host))
+
+    def abort(self) -> None:
+        """End what is being sent or read."""
+        with self._lock:
+            self._aborted = True
+            streams = list(self._streams)
+        for stream in streams:
+            connection = stream.get_extra_info("socket")
+            if isinstance(connection, socket.socket):
+                with contextlib.suppress(OSError):  # closed in the meantime, which is what was wanted
+                    socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    # ---- one request -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _sent(self, method: str, path: str, body: Mapping[str, object] | None, silence_s: float) -> Iterator[Any]:
+        library = http_library()
+        timeout = library.Timeout(silence_s, connect=CONNECT_S)
+        headers = {"User-Agent": f"paceline/{app.__version__}", "Accept-Encoding": "identity"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        # A client for each request: none is ever sent over a connection that a stop has ended.
+        # A proxy is another host: it may carry what is encrypted, and nothing else.
+        use_proxy = self.url.startswith("https:") and not stays_here(self.url)
+        with self._sentences(), http_client(timeout, use_proxy=use_proxy) as client:
+            extensions = {"trace": self._on_trace}
+            request = client.build_request(method, self.url + path, headers=headers, json=body, extensions=extensions)
+            answer = client.send(request, stream=True, follow_redirects=False)
+            try:
+                yield answer
+            finally:
+                answer.close()
+                with self._lock:
+                    self._streams.clear()
+
+    def _on_trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Keep the connection for `abort`: an engine that is silent has given no answer to close yet."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            with self._lock:
+                self._streams.append(info["return_value"])
+                aborted = self._aborted
+            if aborted:
+                self.abort()
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Turn what the connection throws into sentences."""
+        library = http_library()
+        host = self.host
+        started = time.monotonic()
+        try:
+            yield
+        except (library.ConnectTimeout, library.ConnectError, library.ProxyError) as error:
+            raise EngineUnreachableError(said("Nothing answers at {host}.", host=host)) from error
+        except library.TimeoutException as error:
+            seconds = round(time.monotonic() - started)
+            raise EngineSlowError(
+                said("{host} was silent; {seconds} s were waited.", host=host, seconds=seconds)
+            ) from error
+        except library.TransportError as error:
+            raise AnswerCutError(said("The connection to {host} broke.", host=host)) from error
+        except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, ImportError) as error:
+            raise EngineAnswerError(said("What {host} sent could not be read.", host=host)) from error
+
+    def _check(self, answer: Any) -> None:  # noqa: ANN401 (a response)
+        if answer.status_code == 200:
+            return
+        body = b"" if 300 <= answer.status_code < 400 else self._body(answer, MAX_ERROR_BYTES, cut=True)
+        raise refusal(answer.status_code, body, self.host, had_key=bool(self._key))
+
+    def _body(self, answer: Any, most: int, *, cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
+        body = bytearray()
+        for piece in answer.iter_bytes():
+            body += piece
+            if len(body) > most:
+                if cut:
+                    break
+                raise EngineAnswerError(said("The answer of {host} is far too long.", host=self.host))
+        return self._without_key(bytes(body[:most]))
+
+    def _without_key(self, text: bytes) -> bytes:
+        """What came without the key: some servers quote it in their refusals, which are shown, kept and exported."""
+        return text.replace(self._key.encode(), b"[key]") if len(self._key) >= LEAST_SECRET_CHARS else text
+
+    def _events(self, answer: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a response)
+        """The objects of a stream of server-sent events, until it says that it is done.
+
+        Raises:
+            RemoteError: the engine reports a failure, sends no JSON, or ends without saying so.
+        """
+        for line in _lines(answer.iter_bytes(), self.host):
+            field, _, value = self._without_key(line).partition(b":")
+            value = value.strip()
+            if field == b"error":
+                raise refusal(500, value, self.host, had_key=bool(self._key))
+            if field != b"data" or not value:
+                continue
+            if value == b"[DONE]":
+                return
+            event = _object(value)
+            if event.get("error"):
+                raise refusal(500, value, self.host, had_key=bool(self._key))
+            yield event
+        raise AnswerCutError(said("{host} ended the answer in the middle.", host=self.host))
+
+
+def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).replace(b"\r\n", b"\n").split(b"\n")
+        yield from lines
+        if len(rest) > MAX_LINE_BYTES:
+            raise EngineAnswerError(said("A line of the answer of {host} is far too long.", host=host))
+    if rest:
+        yield rest
+
+
+def _json(text: str | None) -> Any:  # noqa: ANN401 (JSON)
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise EngineAnswerError("The engine sent no JSON.") from error
+    if not isinstance(found, dict):
+        raise EngineAnswerError("The engine sent no JSON object.")
+    return found

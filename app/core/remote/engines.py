@@ -1,0 +1,152 @@
+"""The engines that were added, in a small file of the user's: addresses and what was found there, never a key."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
+from app.core.domain.errors import SettingsWriteError
+from app.core.hub.errors import TokenStoreError
+from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
+from app.core.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
+from app.core.remote.identity import ask
+from app.core.storage.toml_file import TomlFile
+from engine.records import Problem
+from engine.sentences import said
+
+SCHEMA = 1
+NO_KEYRING = said("Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.")
+MAX_ENGINES = 100
+
+
+class Engines:
+    """The list of engines. Safe to use from several threads; what asks an engine or the keyring blocks."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = TomlFile(path, said("engines"), said("no engines"))
+        self._lock = threading.Lock()
+        read = self._file.read()
+        self.problem: Problem | None = read.problem
+        entries = read.document.get("engines")
+        found = map(_record, entries[:MAX_ENGINES] if isinstance(entries, list) else ())
+        self._records = {record.url: record for record in found if record is not None}
+
+    @property
+    def all(self) -> tuple[EngineRecord, ...]:
+        """Those that were added, in that order."""
+        with self._lock:
+            return tuple(self._records.values())
+
+    def find(self, url: str) -> EngineRecord:
+        """The engine at an address.
+
+        Raises:
+            EngineAddressError: none was added there.
+        """
+        with self._lock:
+            record = self._records.get(url)
+        if record is None:
+            raise EngineAddressError("This engine is not in the list any more.", "Add it again, or choose a model.")
+        return record
+
+    def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> EngineRecord:
+        """Ask an engine what it is, keep its key in the keyring, and put it into the list.
+
+        Nothing is kept where the engine cannot be asked. An empty ``key`` keeps the one that is there.
+
+        Raises:
+            RemoteError: as `app.core.remote.identity.ask`; `PlainAddressError` where ``allows_plain`` is needed.
+            TokenStoreError: the key cannot be kept.
+            EngineStoreError: the list cannot be written.
+        """
+        url = normal_url(address)
+        check_plain(url, allowed=allows_plain)
+        keys = key_store(url)
+        facts = ask(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
+        if not facts.models:
+            raise ModelGoneError("The engine offers no model.", "Load one there, then add it again.")
+        if key.strip():
+            try:
+                keys.save(key)
+            except TokenStoreError as error:
+                raise TokenStoreError(error.message, NO_KEYRING) from error
+        record = EngineRecord(url, facts, allows_plain)
+        self._keep(record)
+        return record
+
+    def ask_again(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
+        """Ask an engine of the list anew, by ``client`` where somebody may want to end that.
+
+        Raises:
+            RemoteError: it cannot be asked, or the list cannot be written.
+        """
+        record = self.find(url)
+        asked = replace(record, facts=ask(client or self.client(record)))
+        if asked != record:
+            self._keep(asked)
+        return asked
+
+    def client(self, record: EngineRecord) -> RemoteClient:
+        """Make a client with the engine's key."""
+        return RemoteClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
+
+    def remove(self, url: str) -> None:
+        """Take an engine out of the list, and its key out of the keyring unless another of that host needs it.
+
+        Raises:
+            EngineStoreError: the list cannot be written.
+            TokenStoreError: the keyring cannot be used.
+        """
+        with self._lock:
+            removed = self._records.pop(url, None)
+            self._write()
+        if removed is not None and all(_origin(other.url) != _origin(url) for other in self.all):
+            keys = key_store(url)
+            if keys.find():
+                keys.forget()
+
+    def _keep(self, record: EngineRecord) -> None:
+        with self._lock:
+            if record.url not in self._records and len(self._records) >= MAX_ENGINES:
+                raise EngineStoreError("There are too many engines.", "Remove one first.")
+            self._records[record.url] = record
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            self._file.write({"schema": SCHEMA, "engines": [_table(record) for record in self._records.values()]})
+        except (SettingsWriteError, OSError) as error:
+            raise EngineStoreError(said("{path} cannot be written.", path=self._file.path)) from error
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/")[:3])
+
+
+def _table(record: EngineRecord) -> dict[str, Any]:
+    facts = record.facts
+    return {
+        "url": record.url,
+        "allows_plain": record.allows_plain,
+        "kind": facts.kind.value,
+        "version": facts.version,
+        "drafting": facts.drafting,
+        "models": [{"name": model.name, "n_ctx": model.n_ctx, "sees": model.sees} for model in facts.models],
+    }
+
+
+def _record(table: Any) -> EngineRecord | None:  # noqa: ANN401 (TOML)
+    """An entry of the file; None where it is none."""
+    try:
+        kind = EngineKind(table["kind"]) if table["kind"] in set(EngineKind) else EngineKind.OTHER
+        models = tuple(
+            RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("sees") is not False)
+            for each in table["models"]
+        )
+        facts = EngineFacts(kind, str(table["version"]), models, str(table["drafting"]))
+        return EngineRecord(normal_url(str(table["url"])), facts, table["allows_plain"] is True)
+    except (LookupError, TypeError, ValueError, EngineAddressError):
+        return None

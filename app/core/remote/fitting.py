@@ -1,0 +1,183 @@
+"""Answers to conversations that an engine has no room for: it refuses them, and is asked again with less.
+
+The engine here counts tokens before it begins. One of others tells at most afterwards how many there were, so tokens
+are estimated from its refusal, and the engine itself judges whether what is left fits. What may be left out, and what
+is said of it, is as for a model of this computer (`engine.prompt.overflow`, `engine.session.summarising`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+from typing import Protocol
+
+from app.core.remote.errors import RemoteError, RemotePromptError
+from engine.errors import EngineError
+from engine.prompt.overflow import TrimmedMessages, without_oldest, without_unanswered
+from engine.records import (
+    AnswerEvent,
+    ChatRequest,
+    Event,
+    Finished,
+    Message,
+    Overflow,
+    RunStats,
+    StatsUpdate,
+    SummaryUpdate,
+    TextChunk,
+)
+from engine.session.summarising import ROOM_SHARE, Summariser
+
+CHARS_PER_TOKEN = 3.0  # where the engine does not tell: few for English, so that rather too much is left out
+LEAST_ROOM = 32  # tokens for the answer
+MAX_TRIES = 8
+_AROUND = 8  # characters' worth of what a template writes around a message
+_OF_PICTURE = 1_500  # characters' worth of a picture: models take from 64 places to some thousands
+
+
+class Answering(Protocol):
+    """What makes one answer: `app.core.remote.answer.RemoteAnswer`."""
+
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
+        """Make it."""
+
+
+class FittingAnswer:
+    """The answer to a request, which is made shorter where the engine has no room for it and the request allows that.
+
+    ``answering`` makes the answer to one request. ``n_ctx``: as many tokens as the engine holds, 0 where that is not
+    known.
+    """
+
+    def __init__(self, answering: Callable[[ChatRequest], Answering], request: ChatRequest, n_ctx: int = 0) -> None:
+        self._answering, self._request, self._n_ctx = answering, request, n_ctx
+        self._left_out = self._unanswered = 0
+        self._note = ""
+
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent | SummaryUpdate]:
+        """Make the answer.
+
+        Raises:
+            RemoteError: as `app.core.remote.answer.RemoteAnswer.events`.
+        """
+        request, shorter = self._request, None
+        for _try in range(MAX_TRIES):
+            begun = False
+            try:
+                for event in self._answering(request).events(should_stop):
+                    begun = begun or isinstance(event, TextChunk)
+                    yield self._noted(event)
+            except RemotePromptError as error:
+                if begun or should_stop():
+                    raise
+                if request.max_tokens is not None:  # some refuse what is longer only with the longest answer
+                    request = replace(request, max_tokens=None)
+                    continue
+                if shorter is None:
+                    request = yield from self._summarised(request, error, should_stop)
+                    shorter = self._shorter(request, error)
+                    if self._note:
+                        continue
+                kept = next(shorter, None)
+                if kept is None:
+                    raise
+                request = replace(request, messages=kept.messages)
+            else:
+                return
+        raise RemotePromptError("The engine has no room for this conversation.")
+
+    def _noted(self, event: AnswerEvent) -> AnswerEvent:
+        """With what the engine was not told of the conversation."""
+        if not isinstance(event, StatsUpdate | Finished):
+            return event
+        return replace(event, stats=self._with_notes(event.stats))
+
+    def _with_notes(self, stats: RunStats) -> RunStats:
+        notes = (self._note,) if self._note else ()
+        return replace(
+            stats, left_out=self._left_out, unanswered=self._unanswered, decisions=(*stats.decisions, *notes)
+        )
+
+    # ---- what may go -----------------------------------------------------------------------------------------------
+
+    def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
+        """Shorter conversations, as the request allows, those first that should fit."""
+        measure = _Measure(request.messages, error, self._n_ctx)
+        room = measure.n_ctx - max(LEAST_ROOM, measure.n_ctx // ROOM_SHARE)
+        if request.raw_prompt is not None or request.completes or not request.messages:
+            return
+        for kept in without_unanswered(request.messages):
+            if measure.of(kept.messages) <= room:
+                self._left_out, self._unanswered = 0, kept.num_left_out
+                yield kept
+        if request.overflow is Overflow.STOP:
+            return
+        found = without_oldest(request.messages, measure.count, measure.n_ctx)
+        for place, kept in enumerate(found):
+            if measure.of(kept.messages) <= room or place == len(found) - 1:
+                self._left_out, self._unanswered = kept.num_left_out, 0
+                yield kept
+
+    def _summarised(
+        self, request: ChatRequest, error: RemotePromptError, should_stop: Callable[[], bool]
+    ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
+        """Have the engine's model summarise the oldest turns where that is wanted; else the request as it is."""
+        measure = _Measure(request.messages, error, self._n_ctx)
+        if request.overflow is not Overflow.SUMMARISE or not measure.is_reported or not request.messages:
+            return request
+
+        def build(messages: Sequence[Message]) -> list[int]:
+            return [0] * measure.of(messages)
+
+        def run(inner: ChatRequest) -> Iterator[Event]:
+            try:
+                yield from self._answering(inner).events(should_stop)
+            except RemoteError as failure:
+                raise EngineError(failure.message) from failure
+
+        summariser = Summariser(build, measure.count, measure.n_ctx, LEAST_ROOM)
+        fitting = yield from _of_summary(summariser.fit(request, run, should_stop))
+        self._note = summariser.note
+        return fitting
+
+
+def _of_summary(
+    events: Generator[Event, None, ChatRequest],
+) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
+    """Pass on how a summary comes along."""
+    while True:
+        try:
+            event = next(events)
+        except StopIteration as end:
+            fitting: ChatRequest = end.value
+            return fitting
+        if isinstance(event, SummaryUpdate):
+            yield event
+
+
+class _Measure:
+    """Tokens of texts, by what an engine told of a conversation that it refused.
+
+    ``is_told``: the room is known; else it is taken to be what the conversation has.
+    """
+
+    def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
+        chars = max(sum(map(_chars, messages)), 1)
+        reported = error.n_ctx or n_ctx
+        self.is_reported = reported > 0
+        num_tokens = error.num_tokens or max(ceil(chars / CHARS_PER_TOKEN), reported + 1)
+        self.n_ctx = reported or num_tokens
+        self._per_char = num_tokens / chars
+
+    def count(self, message: Message) -> int:
+        """Tokens of a message."""
+        return ceil(_chars(message) * self._per_char)
+
+    def of(self, messages: Sequence[Message]) -> int:
+        """Tokens of a conversation."""
+        return sum(map(self.count, messages))
+
+
+def _chars(message: Message) -> int:
+    return len(message.content) + _AROUND + _OF_PICTURE * len(message.pictures)

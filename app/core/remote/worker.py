@@ -1,0 +1,204 @@
+"""The thread that talks to engines of others: loading is asking whether a model is there, an answer is a stream.
+
+Its events are those of the engine here, so whoever shows them need not know where they come from.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.core.domain.engines import KIND_NAMES, EngineRecord, RemoteModel, split_remote
+from app.core.remote.answer import RemoteAnswer
+from app.core.remote.client import RemoteClient
+from app.core.remote.engines import Engines
+from app.core.remote.errors import ModelGoneError, RemoteError, RemotePromptError
+from app.core.remote.fitting import FittingAnswer
+from app.core.remote.thinking import WayToThink, ways_to_think
+from engine.errors import LoadCancelledError, PacelineError
+from engine.records import (
+    FROM_MODEL,
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    Problem,
+    RunStats,
+    ThinkingOption,
+)
+from engine.request_queue import Asked, RequestQueue
+from engine.requests import OnEvent, Request
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+UNEXPECTED = Problem(
+    "Something went wrong with the engine",
+    "An unexpected error stopped this step; the log has the details.",
+    "Try again; if it happens again, restart Paceline.",
+)
+NOT_HERE = said("The engine decides how it drafts; see the page Engines for what it tells.")
+
+
+@dataclass(frozen=True, slots=True)
+class _InUse:
+    record: EngineRecord
+    model: RemoteModel
+    ways: tuple[WayToThink, ...] = ()
+
+
+def model_info(
+    record: EngineRecord, model: RemoteModel, path: str, thinking: tuple[ThinkingOption, ...] = ()
+) -> ModelInfo:
+    """What the window shows of a model that an engine of others has: its sizes are not known."""
+    return ModelInfo(
+        path=path,
+        name=model.title,
+        architecture=record.facts.title,
+        num_params=0,
+        size_bytes=0,
+        n_vocab=0,
+        n_ctx=model.n_ctx,
+        n_ctx_train=model.n_ctx,
+        threads=0,
+        gpu_layers=0,
+        template_name=FROM_MODEL,
+        engine_url=record.url,
+        opened_tag=thinking[0].opened_tag if thinking else "",
+        thinking=thinking,
+        sees=model.sees,
+    )
+
+
+class RemoteWorker:
+    """Implements `engine.requests.Engine` for loads and answers. One answer at a time, in the order asked for."""
+
+    def __init__(self, on_event: OnEvent, open_engines: Callable[[], Engines]) -> None:
+        """``open_engines`` gives the list of engines; called on the worker's thread."""
+        self._on_event = on_event
+        self._open_engines = open_engines
+        self._queue = RequestQueue(lambda _request: self._abort())
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._client: RemoteClient | None = None  # of what runs
+        self._in_use: _InUse | None = None
+
+    def start(self) -> None:
+        """Nothing: the thread starts with the first request, as most people have no engine beside the one here."""
+
+    def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
+        """See `engine.requests.Engine`. Loading is to use a model of an engine."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="remote engine", daemon=True)
+                self._thread.start()
+        self._queue.put(request, on_event or self._on_event)
+
+    def cancel(self, number: int) -> None:
+        """See `engine.requests.Engine`."""
+        self._queue.cancel(number)
+
+    def skip_summary(self, number: int) -> None:
+        """There is none."""
+
+    def close(self, timeout_s: float) -> bool:
+        """End the thread; False if it did not end within ``timeout_s`` seconds."""
+        self._queue.close()
+        thread = self._thread
+        if thread is None:
+            return True
+        thread.join(timeout_s)
+        return not thread.is_alive()
+
+    def _abort(self) -> None:
+        client = self._client
+        if client is not None:
+            client.abort()
+
+    # ---- on its thread ---------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while (asked := self._queue.take()) is not None:
+            try:
+                self._execute(asked)
+            except RemotePromptError as error:
+                asked.on_event(EngineFailed(error.problem, asked.number, error.num_tokens))
+            except PacelineError as error:
+                was_cancelled = isinstance(error, LoadCancelledError)
+                asked.on_event(EngineFailed(error.problem, asked.number, was_cancelled=was_cancelled))
+            except Exception:  # the thread must outlive every surprise, and the user must hear of it
+                log.exception("unexpected error with an engine")
+                asked.on_event(EngineFailed(UNEXPECTED, asked.number))
+            finally:
+                self._client = None
+                self._queue.done(asked)
+
+    def _execute(self, asked: Asked) -> None:
+        request = asked.request
+        if isinstance(request, LoadRequest):
+            self._load(asked, request)
+        elif isinstance(request, ChatRequest):
+            self._answer(asked, request)
+        else:
+            raise TypeError(type(request).__name__)
+
+    def _begin(self, asked: Asked, record: EngineRecord, engines: Engines) -> RemoteClient:
+        client = self._client = engines.client(record)
+        if asked.is_cancelled:
+            client.abort()
+        return client
+
+    def _load(self, asked: Asked, request: LoadRequest) -> None:
+        """Ask the engine whether it has the model.
+
+        Raises:
+            RemoteError: it has not, or cannot be asked.
+            LoadCancelledError: nobody waits for it any more.
+        """
+        url, name = split_remote(request.target)
+        engines = self._open_engines()
+        try:
+            if asked.is_cancelled:
+                raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
+            client = self._begin(asked, engines.find(url), engines)
+            record = engines.ask_again(url, client)
+        except RemoteError:
+            if asked.is_cancelled:
+                raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None
+            raise
+        model = next((model for model in record.facts.models if model.name == name), None)
+        if model is None:
+            raise ModelGoneError(said("{host} does not offer the model.", host=record.host))
+        ways = ways_to_think(client, record.facts.kind, model.name)
+        self._in_use = _InUse(record, model, ways)
+        unavailable: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
+        info = model_info(record, model, request.target, tuple(way.option for way in ways))
+        asked.on_event(EngineReady(info, unavailable=unavailable, request_id=asked.number))
+
+    def _answer(self, asked: Asked, request: ChatRequest) -> None:
+        """Make an answer.
+
+        Raises:
+            RemoteError: it cannot be made, or broke off.
+        """
+        used = self._in_use
+        if used is None or asked.is_cancelled:
+            asked.on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
+            return
+        client = self._begin(asked, used.record, self._open_engines())
+        model, kind = used.model, used.record.facts.kind
+        usual = [WayToThink(way.option, {}) for way in used.ways[:1]]
+        way = next((way for way in used.ways if way.option.name == request.thinking), next(iter(usual), None))
+
+        def answering(fitting: ChatRequest) -> RemoteAnswer:
+            return RemoteAnswer(client, fitting, model.name, kind, model.n_ctx, way)
+
+        log.info("asking %s", KIND_NAMES[kind])
+        for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: asked.is_cancelled):
+            asked.on_event(event)

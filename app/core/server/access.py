@@ -1,0 +1,156 @@
+"""Who may ask: requests with the key, for a name of this server, and from no other site's page.
+
+A page in a browser can have requests sent to this machine: with a name of its own that it lets mean 127.0.0.1 (DNS
+rebinding), which the Host header shows, or across origins, which the Origin header shows.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.core.server.error_forms import body_of
+from app.core.server.errors import ApiError
+from app.core.server.request_log import RequestLog
+
+ENTRY = "paceline.entry"  # of a scope: the request's in the log
+OPEN_PATHS = {"/health"}  # they need no key, and are no requests of a program
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedHosts:
+    """The names that a request may give in its Host header: loopback, and the address that the server is bound to.
+
+    Where it is bound to all addresses, any address may stand there, but no name. ``origins`` are the sites whose pages
+    may ask beside the server's own, as ``https://app.example``; ``names`` are further ones that this server goes by, as
+    ``host.docker.internal``.
+    """
+
+    bound: str
+    origins: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+    def allows(self, header: str) -> bool:
+        """Whether a Host header names this server; its port counts for nothing."""
+        name = _name_of(header)
+        if name in {"localhost", self.bound.lower(), *self.names}:
+            return bool(name)
+        address, bound = _address(name), _address(self.bound)
+        if address is None or address.is_unspecified:
+            return False
+        return address.is_loopback or (bound is not None and bound.is_unspecified)
+
+    def allows_origin(self, origin: str, host: str) -> bool:
+        """Whether an Origin header, beside this Host header, names this server or one of the ``origins``."""
+        return origin.lower() == f"http://{host.lower()}" or origin.lower() in self.origins
+
+
+def origin_of(text: str) -> str:
+    """An origin as browsers write it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if _ORIGIN.fullmatch(text) is None:
+        raise ValueError("must be an origin, such as https://app.example")
+    return text.lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a bound address."""
+    address = _address(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _name_of(header: str) -> str:
+    """A Host header without its port, and an IPv6 address without its brackets; empty where it is neither."""
+    text = header.strip().lower()
+    if text.startswith("["):
+        name, bracket, rest = text[1:].partition("]")
+        return name if bracket and (not rest or rest.startswith(":")) else ""
+    name, _, port = text.partition(":")
+    return "" if ":" in port else name
+
+
+class AccessControl:
+    """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; records every status.
+
+    An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        key: str,
+        hosts: AllowedHosts,
+        on_response: Callable[[str, int], None] = lambda _path, _status: None,
+        requests: RequestLog | None = None,
+    ) -> None:
+        self._app = app
+        self._key = key.encode("ascii")
+        self._hosts = hosts
+        self._on_response = on_response
+        self._requests = requests or RequestLog()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":  # the lifespan; the server that runs this has WebSockets switched off
+            await self._app(scope, receive, send)
+            return
+
+        headers = Headers(scope=scope)
+        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # looks at the health are none
+        entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
+
+        async def counting_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._on_response(scope["path"], message["status"])
+                entry.note_status(message["status"])
+            await send(message)
+
+        refusal = self._refusal(headers, scope["path"])
+        try:
+            if refusal is None:
+                await self._app(scope, receive, counting_send)
+            else:
+                response = JSONResponse(body_of(refusal, scope["path"]), refusal.status, refusal.headers)
+                await response(scope, receive, counting_send)
+        finally:
+            entry.end()
+
+    def _refusal(self, headers: Headers, path: str) -> ApiError | None:
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or not self._hosts.allows(hosts[0]):
+            message = "The Host header must name this server: its address, or localhost."
+            return ApiError(403, message, code="host_not_allowed")
+        if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
+            return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
+        if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # as browsers say of a page
+            return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
+        if self._key and path not in OPEN_PATHS and not self._has_key(headers):
+            message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`, or as `x-api-key: KEY`."
+            return ApiError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
+        return None
+
+    def _has_key(self, headers: Headers) -> bool:
+        bearers, plain = headers.getlist("authorization"), headers.getlist("x-api-key")
+        scheme, _, key = bearers[0].partition(" ") if len(bearers) == 1 else ("", "", "")
+        if not bearers and len(plain) == 1:  # as Anthropic's clients give it
+            scheme, key = "bearer", plain[0]
+        is_right = hmac.compare_digest(key.strip().encode("latin-1", "replace"), self._key)
+        return is_right and scheme.lower() == "bearer"

@@ -1,0 +1,167 @@
+"""Answers as Anthropic's Messages API gives them: blocks of thought, text and calls, whole or as typed events."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable
+
+from app.core.server.anthropic.request import NO_THREADS
+from app.core.server.errors import ApiError
+from app.core.server.protocol import CompletionRequest
+from app.core.server.responses import speculation, timings
+from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.output import CallBegun, Called, CallText
+from engine.records import Finished, FinishReason, RunStats, TextChunk
+
+Json = dict[str, object]
+_REASONS = {
+    FinishReason.END: "end_turn",
+    FinishReason.STOP: "stop_sequence",
+    FinishReason.LENGTH: "max_tokens",
+    FinishReason.CONTEXT: "max_tokens",
+}
+_ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
+
+
+def error_body(error: ApiError) -> Json:
+    """A refusal or failure in Anthropic's words."""
+    kind = _ERRORS.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    details: Json = {}
+    if error.code == NO_THREADS:
+        details = {"details": {"error_code": error.code, "unsupported": [error.param]}}
+    return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
+
+
+class MessageBuilder:
+    """Makes the message of one answer, and the events that tell of it."""
+
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream)
+        self._stops = asked.request.stop
+        self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
+        self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
+        self._blocks: list[Json] = []
+        self._is_open = False  # the last block is being written
+        self._arguments = ""  # of the call that is
+
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
+        """The message in one object."""
+        for chunk in texts:
+            self._take(self._parts.feed(chunk))
+        self._take(self._parts.flush())
+        self._close()
+        return self._message(finished) | self._figures(finished.stats)
+
+    def first_chunks(self) -> list[bytes]:
+        """The event ``message_start``; the prompt's tokens follow in the last event."""
+        begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": _usage(None)}
+        return [_event("message_start", message=begun)]
+
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
+        """A piece of the text, and the blocks that it begins and ends."""
+        return self._take(self._parts.feed(chunk))
+
+    def last_chunks(self, finished: Finished) -> list[bytes]:
+        """The end of the last block, why it ended, and the figures."""
+        events = [*self._take(self._parts.flush()), *self._close()]
+        ended = self._message(finished)
+        delta = {name: ended[name] for name in ("stop_reason", "stop_sequence")}
+        figures = self._figures(finished.stats)
+        return [*events, _event("message_delta", delta=delta, usage=ended["usage"], **figures), _event("message_stop")]
+
+    def failed_chunks(self, error: ApiError) -> list[bytes]:
+        """What ends a stream that was begun and cannot be finished."""
+        return [f"event: error\ndata: {json.dumps(error_body(error), ensure_ascii=False)}\n\n".encode()]
+
+    def _message(self, finished: Finished) -> Json:
+        reason, stop = _REASONS[finished.reason], None
+        if self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
+            reason = "tool_use"
+        elif reason == "stop_sequence":
+            stop = self._stops[0] if len(self._stops) == 1 else None  # of several it is not known which it was
+        return {
+            **self._head,
+            "content": self._blocks,
+            "stop_reason": reason,
+            "stop_sequence": stop,
+            "usage": _usage(finished.stats),
+        }
+
+    def _figures(self, stats: RunStats) -> Json:
+        return {"timings": timings(stats), "speculation": speculation(stats), **self._warnings}
+
+    # ---- blocks -----------------------------------------------------------------------------------------------------
+
+    def _take(self, parts: Iterable[Part]) -> list[bytes]:
+        events = list[bytes]()
+        for part in parts:
+            if isinstance(part, CallBegun | Called):
+                events += self._begin({"type": "tool_use", "id": part.call_id, "name": part.name, "input": {}})
+            if isinstance(part, CallText | Called):
+                text = part.text if isinstance(part, CallText) else part.arguments
+                self._arguments += text
+                events.append(self._delta(type="input_json_delta", partial_json=text))
+            elif isinstance(part, Thought):
+                events += self._write("thinking", part.text)
+            elif isinstance(part, str):
+                events += self._write("text", part)
+        return events
+
+    def _write(self, kind: str, text: str) -> list[bytes]:
+        begun = list[bytes]()
+        if not self._is_open or self._blocks[-1]["type"] != kind:
+            begun = self._begin({"type": kind, kind: "", **({"signature": ""} if kind == "thinking" else {})})
+        self._blocks[-1][kind] = f"{self._blocks[-1][kind]}{text}"
+        return [*begun, self._delta(type=f"{kind}_delta", **{kind: text})]
+
+    def _begin(self, block: Json) -> list[bytes]:
+        ended = self._close()
+        begun = _event("content_block_start", index=len(self._blocks), content_block=dict(block))
+        self._blocks.append(block)
+        self._is_open, self._arguments = True, ""
+        return [*ended, begun]
+
+    def _delta(self, **delta: object) -> bytes:
+        return _event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
+
+    def _close(self) -> list[bytes]:
+        """End the open block, if there is one."""
+        if not self._is_open:
+            return []
+        self._is_open = False
+        block = self._blocks[-1]
+        if block["type"] == "tool_use":
+            block["input"] = _input(self._arguments)
+        return [_event("content_block_stop", index=len(self._blocks) - 1)]
+
+
+def _input(arguments: str) -> object:
+    try:
+        return json.loads(arguments or "{}")
+    except ValueError:  # a stream was cut within
+        return {}
+
+
+def _usage(stats: RunStats | None) -> Json:
+    """Tokens as Anthropic counts them: those of the prompt without those that were in the cache."""
+    cached = 0 if stats is None else stats.prompt_cached_tokens
+    return {
+        "input_tokens": 0 if stats is None else stats.prompt_tokens - cached,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": cached,
+        "output_tokens": 0 if stats is None else stats.tokens,
+    }
+
+
+def _event(kind: str, **fields: object) -> bytes:
+    told = json.dumps({"type": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
+    return f"event: {kind}\ndata: {told}\n\n".encode()

@@ -1,0 +1,274 @@
+"""Requests of Anthropic's Messages API, read as requests of a chat, and refused by the names of their own fields.
+
+The API: https://docs.anthropic.com/en/api/messages
+"""
+
+from __future__ import annotations
+
+import json
+
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
+from app.core.server.pictures import PictureSource, check_can_see
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
+
+Json = dict[str, object]
+# They are about what is kept or runs at Anthropic; nothing here would answer otherwise for them.
+_WITHOUT_EFFECT = ("metadata", "service_tier", "container", "context_management", "inference_geo", "betas", "speed")
+_RENAMED = (  # of fields of a chat, in errors
+    ("response_format.json_schema", "output_config.format"),
+    ("response_format", "output_config.format"),
+    ("stop", "stop_sequences"),
+    ("reasoning_effort", "thinking"),
+    (".function.parameters", ".input_schema"),
+    (".function.", "."),
+)
+NO_THREADS = "thread_unsupported_request"  # as Anthropic's clients know it
+_THOUGHTS = ("thinking", "redacted_thinking")  # of before, which are not told again
+_OF_CHATS = {
+    "stop",
+    "n",
+    "logprobs",
+    "response_format",
+    "reasoning_effort",
+    "max_completion_tokens",
+    "functions",
+    "function_call",
+    "best_of",
+    "parallel_tool_calls",
+}
+
+
+def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
+    """Read the body of a request to ``/v1/messages``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    fields = Fields(body)
+    for ignored in _WITHOUT_EFFECT:
+        fields.take(ignored)
+    if fields.take("thread") is not None:  # on this answer the client sends the whole conversation again
+        raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
+    if fields.take("mcp_servers"):
+        raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
+    system, messages = _system(fields.take("system")), _messages(fields.take("messages"), model.seen)
+    chat: Json = {
+        "messages": [*([{"role": "system", "content": system}] if system else []), *messages],
+        "stop": fields.take("stop_sequences"),
+        "tools": _tools(fields.take("tools")),
+        **_choice(fields.nested("tool_choice")),
+        **_thinking(fields.nested("thinking"), fields.nested("output_config"), model),
+    }
+    rest = fields.rest_but({*chat, *_OF_CHATS}, "message")
+    try:
+        return parse_request({**rest, **chat}, model, chat=True)
+    except ApiError as error:
+        raise error.renamed((*_RENAMED, *([("messages[0]", "system")] if system else []))) from error
+
+
+# ---- the conversation -----------------------------------------------------------------------------------------------
+
+
+def _system(value: object) -> str:
+    return "" if value is None else "\n\n".join(_texts(value, "system"))
+
+
+def _messages(value: object, source: PictureSource | None) -> list[Json]:
+    if value is None:
+        raise missing("messages")
+    if not isinstance(value, list):
+        raise wrong_type("messages", "an array", value)
+    return [made for place, one in enumerate(value) for made in _message(one, f"messages[{place}]", source)]
+
+
+def _message(value: object, param: str, source: PictureSource | None) -> list[Json]:
+    """What a message says, and the results of tools in it, which are messages of their own in a chat."""
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    role, content = fields.text("role"), fields.take("content")
+    fields.end()
+    if role not in ("user", "assistant", "system"):
+        raise ApiError(400, f"`{param}.role` must be user or assistant.", param=f"{param}.role")
+    if isinstance(content, str):
+        return [{"role": role, "content": check_text(f"{param}.content", content)}]
+    if not isinstance(content, list):
+        raise wrong_type(f"{param}.content", "a string or an array of blocks", content)
+    parts, calls, results = list[str | Json](), list[Json](), list[Json]()
+    for place, block in enumerate(content):
+        at = f"{param}.content[{place}]"
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind == "tool_use" and role == "assistant":
+            calls.append(_call(Fields(block, f"{at}.")))
+        elif kind == "tool_result" and role == "user":
+            results.append(_result(Fields(block, f"{at}."), at, source))
+        elif kind == "image":
+            parts.append(_picture(Fields(block, f"{at}."), at, source, may_be_here=role == "user"))
+        elif kind not in _THOUGHTS:
+            parts += _texts([block], f"{param}.content", place)
+    return [*results, *_said(role, parts, calls, is_needed=not results)]
+
+
+def _said(role: str, parts: list[str | Json], calls: list[Json], *, is_needed: bool) -> list[Json]:
+    """The message of a chat; none where nothing is said and ``is_needed`` is False."""
+    said: Json = {"role": role, "content": _joined(parts)}
+    if calls:
+        said["tool_calls"] = calls
+    return [said] if parts or calls or is_needed else []
+
+
+def _joined(parts: list[str | Json]) -> str | list[Json]:
+    """The words of a message; with pictures as the parts of a chat, of which those that are texts stand apart."""
+    if all(isinstance(part, str) for part in parts):
+        return "\n\n".join(part for part in parts if isinstance(part, str))
+    joined = list[Json]()
+    for part in parts:
+        if not isinstance(part, str):
+            joined.append(part)
+        elif joined and joined[-1]["type"] == "text":
+            joined[-1]["text"] = f"{joined[-1]['text']}\n\n{part}"
+        else:
+            joined.append({"type": "text", "text": part})
+    return joined
+
+
+def _picture(fields: Fields, param: str, source: PictureSource | None, *, may_be_here: bool) -> Json:
+    """A block of the type ``image``, read: its data is in it, or behind an address."""
+    check_can_see(param, source, may_be_here=may_be_here)
+    for ignored in ("type", "cache_control"):
+        fields.take(ignored)
+    given, at = fields.nested("source"), f"{param}.source"
+    fields.end()
+    kind = None if given is None else given.text("type")
+    if given is None or kind not in ("base64", "url"):
+        message = f"`{at}.type` must be base64 or url: no files are kept here."
+        raise ApiError(400, message, param=f"{at}.type", code="invalid_value")
+    if kind == "url":
+        url, at = given.needed("url"), f"{at}.url"
+    else:
+        url = f"data:{given.text('media_type') or ''};base64,{given.needed('data')}"
+        at = f"{at}.data"
+    given.end()
+    return {"type": "image_url", "image_url": source.read(url, at) if source else url}
+
+
+def _texts(value: object, param: str, first: int = 0) -> list[str]:
+    """The texts of a string, or of blocks of text."""
+    if isinstance(value, str):
+        return [check_text(param, value)]
+    if not isinstance(value, list):
+        raise wrong_type(param, "a string or an array of blocks", value)
+    texts = []
+    for place, block in enumerate(value, first):
+        at = f"{param}[{place}]"
+        if not isinstance(block, dict):
+            raise wrong_type(at, "an object", block)
+        fields = Fields(block, f"{at}.")
+        if fields.text("type") != "text":
+            raise unsupported(f"{at}.type", f"`{at}` is of a type that is not read here: use `text` or `image`.")
+        texts.append(fields.needed("text"))
+        for ignored in ("cache_control", "citations"):
+            fields.take(ignored)
+        fields.end()
+    return texts
+
+
+def _call(fields: Fields) -> Json:
+    fields.take("type")
+    given = fields.take("input")
+    function = {"name": fields.needed("name"), "arguments": json.dumps(given or {}, ensure_ascii=False)}
+    call: Json = {"id": fields.needed("id"), "type": "function", "function": function}
+    for ignored in ("cache_control", "caller"):
+        fields.take(ignored)
+    fields.end()
+    return call
+
+
+def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
+    """A result of a tool: texts, and pictures."""
+    fields.take("type")
+    call_id, content = fields.needed("tool_use_id"), fields.take("content")
+    fields.flag("is_error")  # its words say so
+    fields.take("cache_control")
+    fields.end()
+    parts = list[str | Json]()
+    for place, block in enumerate(content if isinstance(content, list) else []):
+        at = f"{param}.content[{place}]"
+        is_picture = isinstance(block, dict) and block.get("type") == "image"
+        read = [_picture(Fields(block, f"{at}."), at, source, may_be_here=True)] if is_picture else None
+        parts += read or _texts([block], f"{param}.content", place)
+    if all(isinstance(part, str) for part in parts):
+        texts = _texts([] if content is None else content, f"{param}.content")
+        return {"role": "tool", "tool_call_id": call_id, "content": "\n".join(texts)}
+    return {"role": "tool", "tool_call_id": call_id, "content": _joined(parts)}
+
+
+# ---- tools and thinking ---------------------------------------------------------------------------------------------
+
+
+def _tools(value: object) -> list[Json] | None:
+    """The tools as functions. Those that run at Anthropic are passed over."""
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise wrong_type("tools", "an array", value)
+    return [made for place, one in enumerate(value) if (made := _tool(one, f"tools[{place}]")) is not None]
+
+
+def _tool(value: object, param: str) -> Json | None:
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    kind = fields.text("type") or "custom"
+    if kind != "custom":
+        if not warn(f"`{param}` was passed over: tools of the type {kind[:40]} run at Anthropic."):
+            raise unsupported(f"{param}.type")
+        return None
+    function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
+    if (description := fields.text("description")) is not None:
+        function["description"] = description
+    for ignored in ("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"):
+        fields.take(ignored)
+    fields.end()
+    return {"type": "function", "function": function}
+
+
+def _choice(given: Fields | None) -> Json:
+    if given is None:
+        return {}
+    kind, name, is_single = given.text("type"), given.text("name"), given.flag("disable_parallel_tool_use")
+    given.end()
+    known: dict[str | None, object] = {"auto": "auto", "any": "required", "none": "none"}
+    if kind == "tool":
+        known[kind] = {"type": "function", "function": {"name": name}}
+    if kind not in known:
+        raise ApiError(400, "`tool_choice.type` must be auto, any, tool or none.", param="tool_choice.type")
+    return {"tool_choice": known[kind], **({"parallel_tool_calls": False} if is_single else {})}
+
+
+def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -> Json:
+    """How the model is to think; a budget in tokens is none here, and no effort is the model's own."""
+    made: Json = {}
+    if output is not None:
+        effort, form = output.text("effort"), output.take("format")
+        output.end()
+        if effort is not None:
+            made["reasoning_effort"] = {"max": "xhigh"}.get(effort, effort)
+        if isinstance(form, dict) and form.get("type") == "json_schema":
+            made["response_format"] = {"type": "json_schema", "json_schema": {"schema": form.get("schema")}}
+    if given is None:
+        return made
+    kind = given.text("type")
+    for ignored in ("budget_tokens", "display"):
+        given.take(ignored)
+    given.end()
+    if kind not in ("enabled", "disabled", "adaptive"):
+        raise ApiError(400, "`thinking.type` must be enabled, disabled or adaptive.", param="thinking.type")
+    if kind == "disabled":
+        names = [option.name for option in model.ready.target.thinking]
+        if names and "off" not in names:
+            warn("`thinking` was passed over: this model always thinks.")
+            return made
+        made["reasoning_effort"] = "none"
+    return made

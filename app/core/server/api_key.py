@@ -1,0 +1,74 @@
+"""The key that requests must show: given, or made at the first start and kept in a file of the user's own."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.core.domain.errors import AppError
+from app.core.storage.atomic import atomic_file
+from engine.sentences import said
+
+VARIABLE = "PACELINE_API_KEY"
+MAX_KEY_CHARS = 512
+_NUM_BYTES = 32
+
+
+def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tuple[str, bool]:
+    """Return the key, and whether it was made and written to ``file`` just now.
+
+    Raises:
+        AppError: it is no key, or its file cannot be used or may be read by others.
+    """
+    if given := option if option is not None else environ.get(VARIABLE, ""):
+        return _checked(given, "It"), False
+    if option is not None:
+        raise AppError("The key is empty.", "Give another one, or leave --key out.")
+    try:
+        if file.exists():
+            return _read(file), False
+    except OSError as error:
+        raise _not_kept(file, error) from error
+    return new_key(file), True
+
+
+def new_key(file: Path) -> str:
+    """Make a key and write it to ``file``, in the place of the one that is there.
+
+    Raises:
+        AppError: it cannot be written.
+    """
+    import secrets  # noqa: PLC0415  (it brings hashlib, which the window's start has no use for)
+
+    key = secrets.token_urlsafe(_NUM_BYTES)
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with atomic_file(file, private=True) as handle:
+            handle.write(f"{key}\n".encode())
+    except OSError as error:
+        raise _not_kept(file, error) from error
+    return key
+
+
+def _not_kept(file: Path, error: OSError) -> AppError:
+    message = said("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
+    return AppError(message, said("Give one in {variable}.", variable=VARIABLE))
+
+
+def _read(file: Path) -> str:
+    if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        message = said("Others may read the key in {file}.", file=file)
+        raise AppError(message, "Delete the file: the next start makes a new key.")
+    with file.open("rb") as handle:
+        text = handle.read(MAX_KEY_CHARS + 2).decode("ascii", "replace").strip()
+    return _checked(text, f"What stands in {file}")
+
+
+def _checked(key: str, what: str) -> str:
+    """Check that a key can stand in a header."""
+    if not key or len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
+        message = f"{what} is no key: 1 to {MAX_KEY_CHARS} letters, digits and signs of ASCII, no spaces."
+        raise AppError(message, "Give another one.")
+    return key

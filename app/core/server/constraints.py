@@ -1,0 +1,215 @@
+"""What a request demands of the answer's form: a JSON schema, a grammar, or a tool that has to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
+from engine.errors import GrammarError
+from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
+from engine.grammar.tool_calls import calls_grammar
+from engine.records import ModelInfo, ToolFormat
+from engine.tools.formats import SYNTAXES
+
+MAX_TOOLS = 128
+Tool = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must."""
+
+    tools: tuple[Tool, ...] = ()
+    names: frozenset[str] = frozenset()
+    grammar: str = ""
+    is_old: bool = False  # they were given as `functions`
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """The ``grammar`` of the answer; one that the client wrote itself has to be checked before it is used."""
+
+    grammar: str = ""
+    is_typed: bool = False
+
+
+def read_form(fields: Fields) -> AnswerForm:
+    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
+
+    Raises:
+        ApiError: 400: it is not known, or no grammar can be made of the schema.
+    """
+    schema_grammar, schema = _response_format(fields.nested("response_format")), fields.take("json_schema")
+    grammar = fields.text("grammar")
+    if schema is not None and schema_grammar:
+        message = "`json_schema` and `response_format` both say what the answer must be; give one of them."
+        raise ApiError(400, message, param="json_schema", code="invalid_value")
+    if schema is not None:
+        schema_grammar = _grammar_of(schema, "json_schema")
+    if grammar and schema_grammar:
+        message = "`grammar` and a schema both say what the answer must be; give one of them."
+        raise ApiError(400, message, param="grammar", code="invalid_value")
+    return AnswerForm(grammar, is_typed=True) if grammar else AnswerForm(schema_grammar)
+
+
+def _response_format(given: Fields | None) -> str:
+    if given is None:
+        return ""
+    kind, schema, is_strict = given.text("type"), given.take("schema"), False
+    named = given.nested("json_schema")
+    given.end()
+    if kind == "text" or (kind is None and schema is None and named is None):
+        return ""
+    if kind == "json_object" and named is None:
+        return any_object_grammar().text if schema is None else _grammar_of(schema, "response_format.schema")
+    if kind != "json_schema":
+        message = "`response_format.type` must be text, json_object or json_schema."
+        raise ApiError(400, message, param="response_format.type", code="invalid_value")
+    if named is not None:
+        schema = named.take("schema")
+        for name in ("name", "description"):
+            named.text(name)
+        is_strict = named.flag("strict")
+        named.end()
+    if schema is None:
+        param = "response_format.json_schema.schema"
+        raise missing(param)
+    return _grammar_of(schema, "response_format", strict=is_strict)
+
+
+def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
+    """The grammar of a schema; report keywords that it does not enforce, or refuse them in strict mode."""
+    try:
+        return _told(grammar_of(schema, strict=strict or not is_passing_over()))
+    except GrammarError as error:
+        raise ApiError(400, f"{error.message} {error.advice}", param=param, code="invalid_value") from error
+
+
+def _told(grammar: Grammar) -> str:
+    for warning in grammar.warnings:
+        warn(warning)
+    return grammar.text
+
+
+def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. The ``form`` is that of an answer that is no call.
+
+    Raises:
+        ApiError: 400: they are wrong, or the model's template takes no tools.
+    """
+    given, choice = fields.take("tools"), fields.take("tool_choice")
+    many = fields.take("parallel_tool_calls")
+    functions, called = fields.take("functions"), fields.take("function_call")
+    if functions:
+        if given:
+            message = "`functions` are the old form of `tools`; give one of them."
+            raise ApiError(400, message, param="functions", code="invalid_value")
+        return _read_functions(functions, called, model, form)
+    return _tool_use(given, choice, many, model, form)
+
+
+def _read_functions(functions: object, called: object, model: ModelInfo, form: AnswerForm) -> ToolUse:
+    """Tools as OpenAI's API had them first: without a type, and one call in an answer."""
+    if not isinstance(functions, list):
+        raise wrong_type("functions", "an array", functions)
+    choice = {"type": "function", "function": called} if isinstance(called, dict) else called
+    try:
+        use = _tool_use([{"type": "function", "function": one} for one in functions], choice, False, model, form)
+    except ApiError as error:
+        old = (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]"))
+        raise error.renamed(old) from error
+    return replace(use, is_old=True)
+
+
+def _tool_use(given: object, choice: object, many: object, model: ModelInfo, form: AnswerForm) -> ToolUse:
+    if many is not None and not isinstance(many, bool):
+        raise wrong_type("parallel_tool_calls", "a boolean", many)
+    strict = set[str]()
+    tools = _tools(given, strict)
+    names = [str(_function(tool)["name"]) for tool in tools]
+    wanted = _wanted(choice, names)
+    if wanted is None or not tools:
+        return ToolUse()
+    if model.tool_format is ToolFormat.NONE:
+        reason = model.tool_refusal or "its chat template takes none"
+        raise unsupported("tools", f"This model is given no `tools`: {reason}.")
+    if not wanted and not form.grammar:
+        return ToolUse(tools, frozenset(names))
+    if not wanted and (form.is_typed or not SYNTAXES[model.tool_format].mark):
+        why = "a grammar leaves no room for calls" if form.is_typed else "calls of this model are JSON, too"
+        message = f"Together with `tools` the form of the answer cannot be set: {why}."
+        raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
+    called = [_function(tool) for tool in tools if not wanted or _function(tool)["name"] in wanted]
+    functions = [{**one, "strict": one["name"] in strict or not is_passing_over()} for one in called]
+    is_one = isinstance(choice, dict) or many is False
+    try:
+        otherwise = "" if wanted else form.grammar
+        grammar = _told(calls_grammar(model.tool_format, functions, many=not is_one, otherwise=otherwise))
+    except GrammarError as error:
+        raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
+    return ToolUse(tools, frozenset(names), grammar)
+
+
+def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
+    """Read them; the names of those whose arguments must be held in every word go to ``strict``."""
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise wrong_type("tools", "an array", value)
+    if len(value) > MAX_TOOLS:
+        raise ApiError(400, f"`tools` may have {MAX_TOOLS} tools at most.", param="tools", code="invalid_value")
+    tools = tuple(_tool(one, f"tools[{i}]", strict) for i, one in enumerate(value))
+    if len({str(_function(tool)["name"]) for tool in tools}) < len(tools):
+        raise ApiError(400, "Two of `tools` have one name.", param="tools", code="invalid_value")
+    return tools
+
+
+def _tool(value: object, param: str, strict: set[str]) -> Tool:
+    """A tool as OpenAI's API has it, without what is not known."""
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    kind = fields.text("type")
+    if kind != "function":
+        raise unsupported(f"{param}.type", f"`{param}` is no function: this server knows tools of the type `function`.")
+    function = fields.nested("function")
+    fields.take("cache_control")  # where a hosted model may cache
+    fields.end()
+    name = None if function is None else function.text("name")
+    if function is None or not name:
+        raise ApiError(400, f"`{param}.function.name` is missing.", param=f"{param}.function.name")
+    described: dict[str, object] = {"name": name}
+    if (description := function.text("description")) is not None:
+        described["description"] = description
+    parameters = function.take("parameters")
+    if parameters is not None and not isinstance(parameters, dict):
+        raise wrong_type(f"{param}.function.parameters", "an object", parameters)
+    described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates want both
+    if function.flag("strict"):
+        strict.add(name)
+    function.end()
+    return {"type": "function", "function": described}
+
+
+def _function(tool: Tool) -> Mapping[str, object]:
+    function = tool["function"]
+    assert isinstance(function, Mapping)  # noqa: S101  (`_tool` has made it)
+    return function
+
+
+def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
+    """The names of which one has to be called: none of them where the model may choose; None where no tool is used."""
+    if choice == "none":
+        return None
+    if choice in (None, "auto"):
+        return frozenset()
+    if choice == "required" and names:
+        return frozenset(names)
+    function = choice.get("function") if isinstance(choice, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if name is not None and check_text("tool_choice", name) in names:
+        return frozenset({name})
+    message = "`tool_choice` must be none, auto, required or the name of one of `tools`."
+    raise ApiError(400, message, param="tool_choice", code="invalid_value")

@@ -1,0 +1,228 @@
+"""Embeddings: texts in, vectors out, as OpenAI's API, llama.cpp's own and Ollama's have them."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.core.server.errors import ApiError, api_error
+from app.core.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
+from app.core.server.turn import Ask
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
+from engine.errors import EngineError
+
+Json = dict[str, object]
+Input = str | tuple[int | str, ...]
+MAX_INPUTS = 2048  # of one request, as at OpenAI
+_PLAIN, _EUCLIDEAN = -1, 2  # of llama.cpp's `embd_normalize`
+# Whose models are trained so that the beginnings of their vectors are vectors, too. No file says so.
+_TRAINED_FOR_BEGINNINGS = ("gemma-embedding", "jina-bert-v3", "qwen3")
+_WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
+
+
+class EmbeddingSource(Protocol):
+    """What makes vectors; `engine.process.embedder`."""
+
+    def model(self) -> EmbeddingModel:
+        """Facts of the model."""
+
+    def embed(self, inputs: Sequence[Input], form: EmbeddingForm, should_stop: Callable[[], bool]) -> list[Embedded]:
+        """Embed texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRequest:
+    """The texts to embed, and the encoding of the vectors."""
+
+    inputs: tuple[Input, ...]
+    form: EmbeddingForm
+    is_base64: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
+    """Read the body of a request to ``/v1/embeddings``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    _check_pooled(model)
+    return read_native(body, model)
+
+
+def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
+    """Read the body of a request to ``/embedding``, which has the same fields.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    fields = _fields(body, model)
+    name = "content" if fields.has("content") else "input"
+    inputs = _inputs(fields.take(name), name, model)
+    encoding, normalize = fields.text("encoding_format"), fields.whole("embd_normalize")
+    if encoding not in (None, "float", "base64"):
+        raise ApiError(400, "`encoding_format` must be float or base64.", param="encoding_format", code="invalid_value")
+    if normalize not in (None, _PLAIN, _EUCLIDEAN):
+        raise unsupported("embd_normalize", "`embd_normalize` must be 2 (to the length 1) or -1 (as they are).")
+    is_normalized = normalize != _PLAIN and model.pooling is not Pooling.NONE
+    form = EmbeddingForm(is_normalized, _dimensions(fields, model))
+    fields.end()
+    return EmbeddingRequest(inputs, form, encoding == "base64", warnings_so_far())
+
+
+def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
+    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``: what is too long is cut.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    _check_pooled(model)
+    fields = _fields(body, model)
+    name = "prompt" if fields.has("prompt") else "input"
+    inputs = _inputs(fields.take(name), name, model)
+    fields.take("options")
+    form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.flag("truncate", default=True))
+    fields.end()
+    return EmbeddingRequest(inputs, form, warnings=warnings_so_far())
+
+
+def asking(request: EmbeddingRequest, embedder: EmbeddingSource, tell: Callable[[list[Embedded]], object]) -> Ask:
+    """What is done in the request's turn: no answer is in the making then, which two at once would slow down.
+
+    It cannot be pickled: the embedder is of this process, and so must the engine be.
+    """
+
+    def ask(_session: object, should_stop: Callable[[], bool]) -> object:
+        try:
+            return tell(embedder.embed(request.inputs, request.form, should_stop))
+        except EngineError as error:
+            raise api_error(error, "input") from error
+
+    return ask
+
+
+def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
+    """The answer of ``/v1/embeddings``."""
+    number = sum(one.num_tokens for one in embedded)
+    data = [
+        {"object": "embedding", "index": place, "embedding": _told(one.vectors[0], is_base64=request.is_base64)}
+        for place, one in enumerate(embedded)
+    ]
+    warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
+    usage = {"prompt_tokens": number, "total_tokens": number}
+    return {"object": "list", "model": name, "data": data, "usage": usage, **warnings}
+
+
+def as_native(request: EmbeddingRequest, embedded: list[Embedded]) -> list[Json]:
+    """The answer of ``/embedding``: each input has a list of vectors, with one where they are pooled."""
+    return [
+        {"index": place, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
+        for place, one in enumerate(embedded)
+    ]
+
+
+def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
+    """The answer of ``/api/embed``."""
+    warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
+    return {
+        "model": name,
+        "embeddings": [one.vectors[0].tolist() for one in embedded],
+        "total_duration": 0,
+        "load_duration": 0,
+        "prompt_eval_count": sum(one.num_tokens for one in embedded),
+        **warnings,
+    }
+
+
+def no_embeddings() -> ApiError:
+    """For a server that has no embedding model; as llama.cpp's server says it. It is of no use to ask again."""
+    message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
+    return ApiError(501, message, code="not_supported", headers={"x-should-retry": "false"})
+
+
+def _check_pooled(model: EmbeddingModel) -> None:
+    if model.pooling is Pooling.NONE:
+        message = f"`{model.name}` has a vector for each token, not one for a text: start the server with --pooling."
+        raise ApiError(400, message, param="model", code="unsupported_value")
+
+
+def _fields(body: Json, model: EmbeddingModel) -> Fields:
+    fields = Fields(body)
+    for ignored in _WITHOUT_EFFECT:
+        fields.take(ignored)
+    name = fields.text("model")
+    if name not in (None, model.name) and not warn(f"Embeddings are made by `{model.name}` here."):
+        message = f"There is no such embedding model here; this server has `{model.name}`."
+        raise ApiError(404, message, param="model", code="model_not_found")
+    return fields
+
+
+def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
+    number = fields.whole("dimensions")
+    if number is None or number == model.width:
+        return None
+    if not 1 <= number < model.width:
+        message = f"`dimensions` must be from 1 to {model.width}."
+        raise ApiError(400, message, param="dimensions", code="invalid_value")
+    if model.architecture not in _TRAINED_FOR_BEGINNINGS:
+        message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
+        raise ApiError(400, message, param="dimensions", code="unsupported_value")
+    return number
+
+
+def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...]:
+    """Texts and lists of token ids, from one or several."""
+    if value is None:
+        raise missing(name)
+    is_one = not isinstance(value, list) or any(isinstance(one, int) for one in value)
+    given = [value] if is_one else value
+    assert isinstance(given, list)  # noqa: S101  (for the type checker)
+    if not 0 < len(given) <= MAX_INPUTS:
+        raise ApiError(400, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.", param=name, code="invalid_value")
+    return tuple(_input(one, name if is_one else f"{name}[{place}]", model) for place, one in enumerate(given))
+
+
+def _input(value: object, param: str, model: EmbeddingModel) -> Input:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return _text_of(Fields(value, f"{param}."), param)
+    if not isinstance(value, list):
+        raise wrong_type(param, "a string, token ids, or an array of such", value)
+    for one in value:
+        if not isinstance(one, str) and (isinstance(one, bool) or not isinstance(one, int)):
+            raise wrong_type(param, "token ids", one)
+        if not isinstance(one, str) and not 0 <= one < model.n_vocab:
+            message = f"`{param}` names a token that is not there; this model's are 0 to {model.n_vocab - 1}."
+            raise ApiError(400, message, param=param, code="invalid_value")
+    return tuple(value)
+
+
+def _text_of(fields: Fields, param: str) -> str:
+    """The text of llama.cpp's forms of an input: a ``prompt_string``, or the parts of a ``content``."""
+    text, parts = fields.text("prompt_string"), fields.take("content")
+    fields.end()
+    if text is not None:
+        return text
+    if not isinstance(parts, list):
+        raise wrong_type(f"{param}.content", "an array of text parts", parts)
+    texts = []
+    for place, part in enumerate(parts):
+        at = f"{param}.content[{place}]"
+        if not isinstance(part, dict) or part.get("type") != "text":
+            raise unsupported(at, f"`{at}` is no text, and this server embeds nothing else.")
+        texts.append(check_text(f"{at}.text", part.get("text")))
+    return "".join(texts)
+
+
+def _told(vector: array[float], *, is_base64: bool) -> str | list[float]:
+    if not is_base64:
+        return vector.tolist()
+    if sys.byteorder == "big":
+        vector = vector[:]
+        vector.byteswap()
+    return b64encode(vector.tobytes()).decode()

@@ -1,0 +1,202 @@
+"""The fields of a JSON object, taken one by one with their types; what nobody took is passed over, or refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from app.core.server.errors import ApiError
+
+_TYPE_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "a boolean"),
+    (str, "a string"),
+    (int, "a number"),
+    (float, "a number"),
+    (list, "an array"),
+    (dict, "an object"),
+)
+
+
+MAX_WARNINGS = 32
+# What is said to the client of the request that is being read; None where what nobody knows is refused.
+_warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
+
+
+@contextmanager
+def passing_over() -> Iterator[None]:
+    """Read what follows like most servers do: fields that nobody knows are named in `warnings`, and change nothing."""
+    token = _warnings.set([])
+    try:
+        yield
+    finally:
+        _warnings.reset(token)
+
+
+def warn(message: str) -> bool:
+    """Report an ignored field to the client; False in strict mode."""
+    warnings = _warnings.get()
+    if warnings is not None and message not in warnings and len(warnings) < MAX_WARNINGS:
+        warnings.append(message)
+    return warnings is not None
+
+
+def is_passing_over() -> bool:
+    """Whether unsupported fields are reported and not refused."""
+    return _warnings.get() is not None
+
+
+def warnings_so_far() -> tuple[str, ...]:
+    """What is said of the request so far."""
+    return tuple(_warnings.get() or ())
+
+
+def wrong_type(param: str, wanted: str, value: object) -> ApiError:
+    """Give the error of a value of another type than ``wanted``."""
+    found = next((name for kind, name in _TYPE_NAMES if isinstance(value, kind)), "null")
+    return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
+
+
+def missing(param: str) -> ApiError:
+    """Give the error of a field that has to be there."""
+    return ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
+
+
+def unsupported(param: str, message: str = "") -> ApiError:
+    """Give the error of something that OpenAI's API has and this server has not."""
+    return ApiError(
+        400, message or f"`{param}` is not supported by this server.", param=param, code="unsupported_parameter"
+    )
+
+
+def check_text(param: str, value: object) -> str:
+    """Check that a value is a text.
+
+    Raises:
+        ApiError: it is no string.
+    """
+    if not isinstance(value, str):
+        raise wrong_type(param, "a string", value)
+    return value
+
+
+class Fields:
+    """An object's fields; ``null`` counts as not given. Each getter raises `ApiError` for another type.
+
+    ``prefix`` stands before the names in errors, as ``speculation.``.
+    """
+
+    def __init__(self, values: Mapping[str, object], prefix: str = "") -> None:
+        self._left = {name: value for name, value in values.items() if value is not None}
+        self._prefix = prefix
+
+    def has(self, name: str) -> bool:
+        """Whether a field was given, and not taken yet."""
+        return name in self._left
+
+    def take(self, name: str) -> object:
+        """The value of a field, whatever it is; None where it was not given."""
+        return self._left.pop(name, None)
+
+    def text(self, name: str) -> str | None:
+        """A string."""
+        value = self.take(name)
+        return None if value is None else check_text(self._prefix + name, value)
+
+    def needed(self, name: str) -> str:
+        """A string that has to be there."""
+        text = self.text(name)
+        if text is None:
+            raise missing(self._prefix + name)
+        return text
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """A boolean; ``default`` where it was not given."""
+        value = self.take(name)
+        if value is not None and not isinstance(value, bool):
+            raise wrong_type(self._prefix + name, "a boolean", value)
+        return default if value is None else value
+
+    def whole(self, name: str) -> int | None:
+        """An integer; 12.0 is one, too."""
+        value = self.take(name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise wrong_type(self._prefix + name, "an integer", value)
+        return value
+
+    def number(self, name: str) -> float | None:
+        """A finite number."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise wrong_type(self._prefix + name, "a number", value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise ApiError(400, f"`{self._prefix}{name}` is too large.", param=self._prefix + name)
+        return number
+
+    def nested(self, name: str) -> Fields | None:
+        """An object, as fields of its own."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise wrong_type(self._prefix + name, "an object", value)
+        return Fields(value, f"{self._prefix}{name}.")
+
+    def rest(self) -> dict[str, object]:
+        """All that is left, by name; nothing is left then."""
+        left, self._left = self._left, {}
+        return left
+
+    def rest_but(self, taken: Iterable[str], whole: str) -> dict[str, object]:
+        """`rest`, for fields of another API that are to be put beside those that are ``taken``.
+
+        Raises:
+            ApiError: one of these was given: it is no field of what the request calls a ``whole``.
+        """
+        rest = self.rest()
+        if found := sorted(rest.keys() & set(taken)):
+            message = f"`{found[0]}` is not a field of a {whole}."
+            raise ApiError(400, message, param=found[0], code="unknown_parameter")
+        return rest
+
+    def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
+        """Refuse fields whose value asks for something: each may have one of its ``neutral`` values.
+
+        Raises:
+            ApiError: one has another value.
+        """
+        for name, values in neutral.items():
+            value = self.take(name)
+            # For Python, True is 1.
+            if value is not None and not any(
+                isinstance(value, bool) is isinstance(one, bool) and value == one for one in values
+            ):
+                raise unsupported(self._prefix + name)
+
+    def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
+        """Take fields that ask for nothing with one of these values; with another, they are left."""
+        for name, values in neutral.items():
+            value = self._left.get(name)
+            if any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values):
+                self.take(name)
+
+    def end(self) -> None:
+        """Pass over what is left, within `passing_over`; else refuse it.
+
+        Raises:
+            ApiError: a field that nobody knows.
+        """
+        for name in self.rest():
+            shown = self._prefix + name[:100]
+            if not warn(f"`{shown}` is not a field that this server knows; it was passed over."):
+                message = f"`{shown}` is not a field that this server knows."
+                raise ApiError(400, message, param=shown, code="unknown_parameter")

@@ -1,0 +1,193 @@
+"""The socket, and uvicorn on it until Ctrl+C. This is the one place that listens on the network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import json
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import uvicorn
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from app.core.domain.errors import AppError, PortTakenError
+from app.core.server.error_forms import body_of
+from app.core.server.errors import ApiError
+
+BACKLOG = 128  # connections that nobody has accepted yet
+MAX_CONNECTIONS = 256  # more get a 503
+MAX_HEADER_BYTES = 16_384
+KEEP_ALIVE_S = 15
+REQUEST_S = 30.0  # for the head of a request to arrive
+SHUTDOWN_S = 5  # for answers that were stopped to reach their clients
+_CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is as many as it takes. Close some, or try again."
+_WINDOWS_IN_USE = 10048
+TERMINATED = 143  # as a shell reports a program that SIGTERM ended
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Make a listening socket; port 0 is any free one.
+
+    Raises:
+        PortTakenError: it is taken.
+        AppError: there is none, or it is not of this machine.
+    """
+    if not host:
+        raise AppError("There is no address to listen on.", "Give one with --host.")
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        message = f"{host} cannot be listened on at port {port}: {error.strerror or error}."
+        kind = PortTakenError if error.errno in (errno.EADDRINUSE, _WINDOWS_IN_USE) else AppError
+        raise kind(message, "Choose another --host or --port.") from error
+
+
+def address_of(listener: socket.socket) -> str:
+    """Where clients find it, as ``http://127.0.0.1:8080``."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class TimedProtocol(H11Protocol):
+    """A connection that is closed where no whole head of a request comes for `REQUEST_S`.
+
+    uvicorn alone waits for ever where nothing or a part came, so that a few idle connections could keep others out.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def handle_events(self) -> None:
+        """Take what came."""
+        super().handle_events()
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._stop_timer()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP in OpenAI's form; within an answer, hang up."""
+        if self.cycle is None or self.cycle.response_complete:
+            error = ApiError(400, f"This is no request that can be read: {msg}", code="invalid_http")
+            body = json.dumps(error.body).encode()
+            head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+    def _watch(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_timer()
+        elif self._timer is None and not self.transport.is_closing():
+            self._timer = self.loop.call_later(REQUEST_S, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class HttpServer(uvicorn.Server):
+    """A uvicorn server that has its answers ended before it waits for them."""
+
+    def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
+        config = uvicorn.Config(
+            self._unless_crowded(app),
+            http=TimedProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=shutdown_s,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        )
+        super().__init__(config)
+        self._on_shutdown = on_shutdown
+
+    def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
+        """Refuse what comes over too many connections, in the form of its API; uvicorn's own limit answers in text."""
+
+        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http" or len(self.server_state.connections) <= MAX_CONNECTIONS:
+                await app(scope, receive, send)
+                return
+            headers = {"Retry-After": "1", "Connection": "close"}
+            error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers)
+            response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
+            await response(scope, receive, send)
+
+        return limited
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the answers, then wait for their clients to hear of it."""
+        await asyncio.to_thread(self._on_shutdown)
+        await self._stop_accepting()
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):  # of who does not read, or came in the last moment
+            connection.transport.abort()
+        await asyncio.sleep(0)  # each is closed in a turn of the loop, which ends next
+
+    async def _stop_accepting(self) -> None:
+        """Take no more connections, and have those that were just taken known, so that they are closed with the others.
+
+        asyncio's server forgets a connection that it took in the very turn in which it is closed: nobody would ever
+        answer that client, or hang up.
+        """
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            for listener in server.sockets:
+                with contextlib.suppress(NotImplementedError):  # of Windows' loop, which has no readers
+                    loop.remove_reader(listener.fileno())
+        await asyncio.sleep(0)
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let Ctrl+C and SIGTERM end the program as exceptions, so that what was measured is still kept.
+
+    uvicorn raises a signal again once it has stopped. A shell's background job has SIGINT ignored from its start, and
+    would then end as if nothing had happened. Only the first one is raised: what is done at the end, such as waiting
+    for the engine, must be done whoever is impatient.
+    """
+    received: list[int] = []
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1:
+            return
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

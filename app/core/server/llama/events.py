@@ -1,0 +1,147 @@
+"""Answers as llama.cpp's own API gives them, whole or as server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.core.server.errors import ApiError
+from app.core.server.llama.request import NativeRequest
+from app.core.server.responses import shown_piece, speculation, sse, timings
+from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
+
+Json = dict[str, object]
+_STOP_TYPES = {
+    FinishReason.END: "eos",
+    FinishReason.STOP: "word",
+    FinishReason.LENGTH: "limit",
+    FinishReason.CONTEXT: "limit",
+}
+
+
+class CompletionBuilder:
+    """Makes the objects of the answers to one request, which come one after the other."""
+
+    def __init__(self, model: str, made: NativeRequest) -> None:
+        self._model, self._made = model, made
+        self._requests = (made.asked.request, *made.asked.more)
+        self._warnings: Json = {"warnings": list(made.asked.warnings)} if made.asked.warnings else {}
+        self._index = 0
+        self._num_tokens = 0
+        self._has_new_line = False
+
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
+        """The answer in one object."""
+        chunks = list(texts)
+        content = "".join(chunk.text for chunk in chunks)
+        self._has_new_line = "\n" in content
+        probable = _probabilities([one for chunk in chunks for one in chunk.logprobs])
+        return self._selected(self._end(content, finished) | probable)
+
+    def together(self, answers: list[Json]) -> Json | list[Json]:
+        """Several whole answers."""
+        return answers[0] if len(answers) == 1 else answers
+
+    def first_chunks(self) -> list[bytes]:
+        """Nothing comes before the text."""
+        return []
+
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
+        """A piece of the text."""
+        self._num_tokens += len(chunk.spans)
+        self._has_new_line = self._has_new_line or "\n" in chunk.text
+        said: Json = {
+            "index": self._index,
+            "content": chunk.text,
+            "tokens": [one.token_id for one in chunk.logprobs],
+            "stop": False,
+            "id_slot": 0,
+            "tokens_predicted": self._num_tokens,
+        }
+        probable = _probabilities(chunk.logprobs) if self._requests[self._index].top_logprobs else {}
+        return [sse(said | probable)]
+
+    def last_chunks(self, finished: Finished) -> list[bytes]:
+        """Why it ended, with the figures."""
+        return [sse(self._selected(self._end("", finished)))]
+
+    def failed_chunks(self, error: ApiError) -> list[bytes]:
+        """What ends a stream that was begun and cannot be finished."""
+        return [sse(error.body)]
+
+    def _end(self, content: str, finished: Finished) -> Json:
+        request, stats = self._requests[self._index], finished.stats
+        said: Json = {
+            "index": self._index,
+            "content": content,
+            "tokens": list(finished.token_ids) if self._made.wants_tokens else [],
+            "id_slot": 0,
+            "stop": True,
+            "model": self._model,
+            "tokens_predicted": stats.tokens,
+            "tokens_evaluated": stats.prompt_tokens,
+            "generation_settings": _settings(request, stream=self._made.asked.stream),
+            "prompt": self._made.prompts[self._index],
+            "has_new_line": self._has_new_line,
+            "truncated": False,
+            "stop_type": _STOP_TYPES[finished.reason],
+            "stopping_word": request.stop[0] if finished.reason is FinishReason.STOP and len(request.stop) == 1 else "",
+            "tokens_cached": stats.prompt_tokens + stats.tokens,
+            "timings": timings(stats),
+            "speculation": speculation(stats),
+            **self._warnings,
+        }
+        self._index, self._num_tokens, self._has_new_line = self._index + 1, 0, False
+        return said
+
+    def _selected(self, said: Json) -> Json:
+        """The fields that were asked for, by their paths; what is not there is left out."""
+        if not self._made.response_fields:
+            return said
+        found: Json = {}
+        for path in self._made.response_fields:
+            value: object = said
+            for name in path.split("/"):
+                value = value.get(name) if isinstance(value, dict) else None
+            if value is not None:
+                found[path] = value
+        return found
+
+
+def _settings(request: ChatRequest, *, stream: bool) -> Json:
+    """What was followed, by llama.cpp's names; -1 for what is not bounded or not set."""
+    sampling, number = request.sampling, -1 if request.max_tokens is None else request.max_tokens
+    return {
+        "seed": -1 if sampling.seed is None else sampling.seed,
+        "temperature": sampling.temperature,
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "repeat_last_n": sampling.penalty_last_n,
+        "repeat_penalty": sampling.repeat_penalty,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
+        "logit_bias": [{"token": token, "bias": bias} for token, bias in sampling.logit_bias],
+        "stop": list(request.stop),
+        "max_tokens": number,
+        "n_predict": number,
+        "ignore_eos": request.ignore_eos,
+        "stream": stream,
+        "n_probs": request.top_logprobs or 0,
+        "grammar": request.grammar,
+    }
+
+
+def _probabilities(logprobs: Iterable[TokenLogprob]) -> Json:
+    """Those of the tokens, under the name of llama.cpp's; nothing where none were asked for."""
+    told = [
+        {
+            **_one(one.token_id, one.piece, one.logprob),
+            "top_logprobs": [_one(number, *top) for number, top in zip(one.top_ids, one.top, strict=True)],
+        }
+        for one in logprobs
+    ]
+    return {"completion_probabilities": told} if told else {}
+
+
+def _one(token_id: int, piece: bytes, logprob: float) -> Json:
+    return {"id": token_id, "token": shown_piece(piece), "bytes": list(piece), "logprob": logprob}

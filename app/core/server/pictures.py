@@ -1,0 +1,116 @@
+"""Pictures in requests: in the request itself, as data, or in files below one folder; never from the network."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, missing, unsupported
+from engine.errors import PictureError
+from engine.picture import Picture
+from engine.prompt.pictures import MOST_PICTURES
+from engine.sandbox.picture import PictureReader, read_picture_file
+
+_DATA = re.compile(r"data:(image/[\w.+-]{1,40})?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
+_INVALID = "invalid_image"
+
+
+class PictureSource:
+    """Reads the pictures of requests, those that come again once. Each request takes one of its own."""
+
+    def __init__(self, media_path: Path | None = None, reader: PictureReader | None = None) -> None:
+        """Files below ``media_path`` may be named; without it none. ``reader`` is what several share."""
+        self._media_path = media_path
+        self._reader = reader or PictureReader()
+        self._num_read = 0
+
+    def for_request(self) -> PictureSource:
+        """One for a request, which may have no more pictures than a prompt."""
+        return PictureSource(self._media_path, self._reader)
+
+    def read(self, url: str, param: str) -> Picture:
+        """The picture behind an address.
+
+        Raises:
+            ApiError: 400; it is none, or not to be read here, or one too many.
+        """
+        self._num_read += 1
+        if self._num_read > MOST_PICTURES:
+            raise ApiError(400, f"A request may have {MOST_PICTURES} pictures at most.", param=param, code=_INVALID)
+        try:
+            if url[:5].lower() == "data:":
+                return self._reader.read(_bytes_of(url, param), "the picture")
+            if url[:5].lower() == "file:":
+                return read_picture_file(self._file(url, param))
+        except PictureError as error:
+            raise ApiError(400, f"`{param}`: {error.message} {error.advice}", param=param, code=_INVALID) from error
+        message = f"`{param}` must be a data: URL with the picture in base64: nothing is fetched from the network here."
+        raise ApiError(400, message, param=param, code=_INVALID)
+
+    def _file(self, url: str, param: str) -> Path:
+        if self._media_path is None:
+            message = f"`{param}` names a file, and this server reads none: `serve --media-path DIR` allows it."
+            raise ApiError(400, message, param=param, code=_INVALID)
+        parts, folder = urlsplit(url), self._media_path.resolve()
+        try:
+            path = (folder / unquote(parts.path)).resolve()
+        except (ValueError, OSError, RuntimeError):  # a name that no file can have, links in a circle
+            path = Path("/")
+        if parts.netloc not in ("", "localhost") or not path.is_relative_to(folder):
+            message = f"`{param}` names a file outside the folder of pictures of this server."
+            raise ApiError(400, message, param=param, code=_INVALID)
+        return path
+
+
+def _bytes_of(url: str, param: str) -> bytes:
+    head = _DATA.match(url)
+    try:
+        if head is not None:
+            return base64.b64decode(re.sub(r"\s", "", url[head.end() :]), validate=True)
+    except (binascii.Error, ValueError):
+        pass
+    message = f"`{param}` must be `data:image/...;base64,` and the picture in base64."
+    raise ApiError(400, message, param=param, code=_INVALID)
+
+
+def read_part(value: dict[str, object], param: str, source: PictureSource | None, *, may_be_here: bool) -> Picture:
+    """A part of the type ``image_url``, of a message whose pictures may reach the model.
+
+    Raises:
+        ApiError: the model does not see, or it is no such part.
+    """
+    check_can_see(param, source, may_be_here=may_be_here)
+    fields = Fields(value, f"{param}.")
+    fields.take("type")
+    fields.take("cache_control")
+    given = fields.take("image_url")
+    fields.end()
+    if isinstance(given, Picture):  # of an adapter that has read it
+        return given
+    if isinstance(given, dict):
+        inner = Fields(given, f"{param}.image_url.")
+        given = inner.take("url")
+        inner.take("detail")  # how large it is read is the encoder's
+        inner.end()
+    at = f"{param}.image_url.url"
+    if not isinstance(given, str) or source is None:
+        raise missing(at)
+    return source.read(given, at)
+
+
+def check_can_see(param: str, source: PictureSource | None, *, may_be_here: bool) -> None:
+    """See that a picture reaches a model that sees: ``source`` is there then.
+
+    Raises:
+        ApiError: it does not.
+    """
+    if not may_be_here:
+        message = f"`{param}` is a picture, which only messages of the user and results of tools may have here."
+        raise unsupported(f"{param}.type", message)
+    if source is None:
+        message = f"`{param}` is a picture, and the model here cannot see: its side file (mmproj) is not loaded."
+        raise unsupported(f"{param}.type", message)

@@ -1,0 +1,500 @@
+"""From the JSON of OpenAI's completion endpoints to what the engine is asked.
+
+Every field is either followed, or known to change nothing, or refused with status 400: none is passed over in silence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from app.core.domain.template_variables import checked
+from app.core.server.constraints import AnswerForm, ToolUse, read_form, read_tools
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
+from app.core.server.messages import read_messages, text_of
+from app.core.server.pictures import PictureSource
+from engine.errors import SettingError
+from engine.pacing.draft_length import choose_draft_length
+from engine.records import (
+    THINKING_OFF,
+    THINKING_ON,
+    ChatRequest,
+    EngineReady,
+    Message,
+    Mode,
+    SamplingParams,
+    TemplateValue,
+)
+from engine.tools.reading import Schemas
+
+MAX_STOPS = 16
+MAX_STOP_CHARS = 1000
+MAX_TOP_LOGPROBS = 20
+MAX_BIASES = 1024
+MAX_CHOICES = 128  # answers of one request, each in a turn of its own
+_NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
+_INTEGERS = ("top_k", "seed", "repeat_last_n")
+_RENAMED = {"repeat_last_n": "penalty_last_n"}
+# They name the user or the request, or are about caches and figures: they would change no answer.
+_WITHOUT_EFFECT = (
+    "user",
+    "metadata",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "cache_prompt",
+    "timings_per_token",
+)
+# What LM Studio, llama.cpp's server and vLLM take for "as many as there is room for", "any" and "off".
+_UNSET = -1
+_LEAST_TOP_P = 1e-9
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # of OpenAI's models
+# What other values of these ask for is not there.
+_NEUTRAL: dict[str, tuple[object, ...]] = {
+    "modalities": (["text"],),
+    "audio": (),
+    "web_search_options": (),
+}
+# With these values they say what holds anyway; with others they are fields that nobody knows.
+_HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
+    "typical_p": (1,),
+    "top_a": (0,),
+    "tfs_z": (1,),
+    "mirostat": (0,),
+    "dry_multiplier": (0,),
+    "xtc_probability": (0,),
+    "dynatemp_range": (0,),
+    "service_tier": ("auto", "default"),
+    "store": (False,),
+    "verbosity": ("medium",),
+    "truncation": ("auto", "disabled"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """What is served: the ``name`` that requests give, what is loaded, and what holds where a request says nothing.
+
+    ``system`` is the system prompt of chats that bring none; empty for none. ``pictures`` reads those of requests.
+    """
+
+    name: str
+    ready: EngineReady
+    defaults: ChatRequest
+    system: str = ""
+    pictures: PictureSource | None = None
+
+    @property
+    def seen(self) -> PictureSource | None:
+        """What reads the pictures of one request; None where the model does not see."""
+        return self.pictures.for_request() if self.pictures is not None and self.ready.target.sees else None
+
+    @property
+    def n_vocab(self) -> int:
+        """How many tokens there are."""
+        return self.ready.target.n_vocab
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
+
+    ``tool_names`` are the tools that may be called, ``echoes`` what stands before each answer (nothing where there are
+    none), ``warnings`` what was passed over. A grammar that was typed by the client (``is_grammar_typed``) is to be
+    checked before it is used. The answers to ``more`` follow; of all of them, each ``num_per_prompt`` have one prompt.
+    With ``calls_functions`` calls are told in the old form of OpenAI's API, which has one in an answer.
+    """
+
+    request: ChatRequest
+    chat: bool
+    stream: bool = False
+    include_usage: bool = False
+    tool_names: frozenset[str] = frozenset()
+    echoes: tuple[str, ...] = ()
+    is_grammar_typed: bool = False
+    warnings: tuple[str, ...] = ()
+    more: tuple[ChatRequest, ...] = ()
+    num_per_prompt: int = 1
+    calls_functions: bool = False
+
+    @property
+    def tool_schemas(self) -> Schemas:
+        """Those of the tools' parameters, by name."""
+        functions = (tool.get("function") for tool in self.request.tools)
+        known = (one for one in functions if isinstance(one, dict))
+        return {str(one.get("name")): one["parameters"] for one in known if isinstance(one.get("parameters"), dict)}
+
+
+def parse_request(
+    body: dict[str, object], model: ServedModel, *, chat: bool, may_be_empty: bool = False
+) -> CompletionRequest:
+    """Read the body of a request to ``/v1/chat/completions``, or to ``/v1/completions``.
+
+    ``may_be_empty``: the prompt of a text, as what stands before a gap.
+
+    Raises:
+        ApiError: 400 with the field to blame, or 404 for another model.
+    """
+    fields = Fields(body)
+    check_name(fields, model)
+    for ignored in _WITHOUT_EFFECT:
+        fields.take(ignored)
+    request = replace(
+        model.defaults,
+        sampling=_with_bias(_sampling(fields, model), fields.take("logit_bias"), model.n_vocab),
+        max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
+        stop=_stop(fields.take("stop")) or model.defaults.stop,
+        ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
+    )
+    request = _with_speculation(_with_least(request, fields), fields, model)
+    form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
+    if chat:
+        use = read_tools(fields, model.ready.target, form)
+        messages = read_messages(fields.take("messages"), model.system, model.seen)
+        _check_continuation(fields, messages)
+        request = replace(
+            request,
+            messages=messages,
+            tools=use.tools,
+            predicted=_prediction(fields),
+            **_thinking(fields, model),
+            top_logprobs=_logprobs_of_chat(fields),
+        )
+        prompts = [request]
+    else:
+        prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
+    prompts = [_constrained(one, form, use) for one in prompts]
+    stream = fields.flag("stream")
+    include_usage = _include_usage(fields, stream=stream)
+    number = _num_choices(fields, len(prompts))
+    fields.refuse(_NEUTRAL)
+    fields.pass_over(_HOLDS_ANYWAY)
+    fields.end()
+    first, *more = [_numbered(one, place) for one in prompts for place in range(number)]
+    return CompletionRequest(
+        first,
+        chat,
+        stream,
+        include_usage,
+        use.names,
+        tuple(echo for echo in echoes for _ in range(number)),
+        form.is_typed and not use.grammar,
+        warnings_so_far(),
+        tuple(more),
+        number,
+        use.is_old,
+    )
+
+
+def check_name(fields: Fields, model: ServedModel) -> None:
+    """Read `model`: report an unknown name to the client, or refuse it.
+
+    Raises:
+        ApiError: 404: it is refused.
+    """
+    name = fields.text("model")
+    if name is not None and name != model.name and not warn(f"There is no such model here: `{model.name}` answered."):
+        message = f"There is no such model here; this server has `{model.name}`."
+        raise ApiError(404, message, param="model", code="model_not_found")
+
+
+def _texts(
+    request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool
+) -> tuple[list[ChatRequest], tuple[str, ...]]:
+    """What a text completion asks: a request for each of its prompts, and what is to be repeated of each."""
+    prompts, echo = _prompts(fields.take("prompt"), model, may_be_empty=may_be_empty), fields.flag("echo")
+    suffix = fields.text("suffix")
+    suffix = suffix if may_be_empty else suffix or None
+    has_ids = any(isinstance(prompt, tuple) for prompt in prompts)
+    if has_ids and (echo or suffix is not None):
+        name = "echo" if echo else "suffix"
+        raise unsupported(name, f"`{name}` is for prompts that are texts, not for token ids.")
+    if suffix is not None and not model.ready.target.fills_gaps:
+        message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
+        raise unsupported("suffix", message)
+    request = replace(request, suffix=suffix, top_logprobs=_logprobs_of_text(fields))
+    requests = [
+        replace(request, raw_prompt=prompt)
+        if isinstance(prompt, str)
+        else replace(request, raw_prompt="", raw_ids=prompt)
+        for prompt in prompts
+    ]
+    return requests, tuple(request.raw_prompt or "" for request in requests) if echo else ()
+
+
+def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
+    """Take `continue_final_message` and `add_generation_prompt` of vLLM: they may say what holds anyway.
+
+    Raises:
+        ApiError: there is no message to continue.
+    """
+    goes_on = fields.flag("continue_final_message")
+    begins = fields.flag("add_generation_prompt", default=not goes_on)
+    if goes_on and begins:
+        message = "`continue_final_message` goes on and `add_generation_prompt` begins an answer; set one of them."
+        raise ApiError(400, message, param="add_generation_prompt", code="invalid_value")
+    if goes_on and messages[-1].role != "assistant":
+        message = "`continue_final_message` wants a last message of the assistant."
+        raise ApiError(400, message, param="continue_final_message", code="invalid_value")
+    if not begins and not goes_on and not warn("`add_generation_prompt` was passed over: an answer is always begun."):
+        raise unsupported("add_generation_prompt")
+
+
+def _num_choices(fields: Fields, num_prompts: int) -> int:
+    """How many answers each prompt gets."""
+    number, of_best = fields.whole("n"), fields.whole("best_of")
+    number = 1 if number is None else number
+    if not 1 <= number <= MAX_CHOICES:
+        raise ApiError(400, f"`n` must be a number from 1 to {MAX_CHOICES}.", param="n", code="invalid_value")
+    if number * num_prompts > MAX_CHOICES:
+        message = (
+            f"A request may ask for {MAX_CHOICES} answers at most, and this one asks for {number * num_prompts:,}."
+        )
+        raise ApiError(400, message, param="n" if num_prompts == 1 else "prompt", code="invalid_value")
+    if of_best not in (None, number):
+        raise unsupported("best_of", "`best_of` must be as `n`: all answers are given.")
+    return number
+
+
+def _numbered(request: ChatRequest, place: int) -> ChatRequest:
+    """The request for one of several answers to a prompt: with a seed, each has one of its own."""
+    seed = request.sampling.seed
+    if not place or seed is None:
+        return request
+    return replace(request, sampling=replace(request.sampling, seed=(seed + place) % 2**63))
+
+
+def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
+    """The same with the grammar that the answer follows, if there is one."""
+    grammar = use.grammar or form.grammar
+    if not grammar:
+        return request
+    for name, is_set in (("min_tokens", request.min_tokens), ("ignore_eos", request.ignore_eos)):
+        if is_set and not warn(f"`{name}` was passed over: the form of the answer says where it ends."):
+            raise unsupported(name, f"`{name}` is for answers without a form, which says where they end.")
+    return replace(request, grammar=grammar, min_tokens=0, ignore_eos=False)
+
+
+def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
+    """Read ``reasoning_effort`` and the other variables of the chat template."""
+    found: dict[str, Any] = {}
+    effort = fields.text("reasoning_effort")
+    if effort is not None:
+        names = [option.name for option in model.ready.target.thinking]
+        wanted = THINKING_OFF if effort == "none" else effort
+        if wanted not in names and wanted != THINKING_OFF and THINKING_ON in names:
+            wanted = THINKING_ON  # more or less of it is not to be had
+        if wanted in names:
+            found["thinking"] = wanted
+        elif names or effort not in _EFFORTS:
+            known = ", ".join(names or _EFFORTS)
+            message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {known}."
+            raise unsupported("reasoning_effort", message)
+        elif effort != "none" or model.ready.target.opened_tag:
+            message = "`reasoning_effort` was passed over: this model leaves no choice of it."
+            if not warn(message):
+                raise unsupported("reasoning_effort", message)
+    given = fields.nested("chat_template_kwargs")
+    if given is not None:
+        values = given.rest()
+        if not all(isinstance(value, str | int | float | bool) for value in values.values()):
+            raise ApiError(400, "The values must be texts, numbers, true or false.", param="chat_template_kwargs")
+        try:
+            found["template_variables"] = checked(cast("dict[str, TemplateValue]", values).items())
+        except ValueError as error:
+            raise ApiError(400, str(error), param="chat_template_kwargs") from error
+    return found
+
+
+def _prediction(fields: Fields) -> str:
+    """The text that much of the answer may say: of OpenAI's ``{"type": "content", "content": ...}``."""
+    given = fields.nested("prediction")
+    if given is None:
+        return ""
+    if given.text("type") != "content":
+        raise unsupported("prediction.type", "`prediction.type` must be content.")
+    text = text_of(given.take("content"), "prediction.content")
+    given.end()
+    return text
+
+
+def _logprobs_of_chat(fields: Fields) -> int | None:
+    wanted, number = fields.flag("logprobs"), fields.whole("top_logprobs")
+    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
+        message = f"`top_logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}."
+        raise ApiError(400, message, param="top_logprobs", code="invalid_value")
+    if number and not wanted:
+        message = "`top_logprobs` is for answers with `logprobs`: set it to true."
+        raise ApiError(400, message, param="top_logprobs", code="invalid_value")
+    return (number or 0) if wanted else None
+
+
+def _logprobs_of_text(fields: Fields) -> int | None:
+    number = fields.whole("logprobs")
+    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
+        message = f"`logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}."
+        raise ApiError(400, message, param="logprobs", code="invalid_value")
+    return number
+
+
+def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> SamplingParams:
+    """With ``logit_bias``: an object of token ids, and what is added to the logit of each."""
+    if value is None:
+        return sampling
+    if not isinstance(value, dict):
+        raise wrong_type("logit_bias", "an object", value)
+    if len(value) > MAX_BIASES:
+        raise ApiError(400, f"`logit_bias` may have {MAX_BIASES:,} tokens at most.", param="logit_bias")
+    fields = Fields(value, "logit_bias.")
+    biases = list[tuple[int, float]]()
+    for name in value:
+        if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < n_vocab):
+            message = f"`logit_bias` names a token that is not there; this model's are 0 to {n_vocab - 1}."
+            raise ApiError(400, message, param="logit_bias", code="invalid_value")
+        bias = fields.number(name)
+        if bias is not None:
+            biases.append((int(name), bias))
+    try:
+        return replace(sampling, logit_bias=tuple(sorted(biases)))
+    except ValueError as error:
+        raise ApiError(400, str(error), param="logit_bias", code="invalid_value") from error
+
+
+def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
+    """The prompts of a text completion: one text, the ids of one, or a list of such."""
+    if value is None:
+        raise missing("prompt")
+    is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
+    given = value if isinstance(value, list) and is_many else [value]
+    if len(given) > MAX_CHOICES:
+        message = f"`prompt` may have {MAX_CHOICES} prompts at most."
+        raise ApiError(400, message, param="prompt", code="invalid_value")
+    prompts = list[str | tuple[int, ...]]()
+    for place, one in enumerate(given):
+        param = f"prompt[{place}]" if is_many else "prompt"
+        if not one and isinstance(one, str | list) and not may_be_empty:
+            raise ApiError(400, f"`{param}` is empty.", param=param)
+        if isinstance(one, list):
+            prompts.append(token_ids(one, param, model.n_vocab))
+        elif isinstance(one, str):
+            prompts.append(one)
+        else:
+            raise wrong_type(param, "a string, token ids, or an array of such", one)
+    return prompts
+
+
+def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]:
+    """Read a list of token ids.
+
+    Raises:
+        ApiError: 400: one is no number of a token of this model.
+    """
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise wrong_type(param, "token ids", value)
+        if not 0 <= value < n_vocab:
+            message = f"`{param}` names a token that is not there; this model's are 0 to {n_vocab - 1}."
+            raise ApiError(400, message, param=param, code="invalid_value")
+    return tuple(cast("list[int]", values))
+
+
+def _sampling(fields: Fields, model: ServedModel) -> SamplingParams:
+    sampling = model.defaults.sampling
+    of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
+    repeat_penalty = of_vllm if own is None else own
+    wholes = {name: fields.whole(name) for name in _INTEGERS}
+    if wholes["top_k"] == _UNSET:
+        wholes["top_k"] = 0
+    if wholes["repeat_last_n"] == _UNSET:
+        wholes["repeat_last_n"] = model.ready.target.n_ctx
+    if wholes["seed"] == _UNSET:
+        wholes["seed"], sampling = None, replace(sampling, seed=None)
+    for name, value in {
+        **{name: fields.number(name) for name in _NUMBERS},
+        "repeat_penalty": repeat_penalty,
+        **wholes,
+    }.items():
+        if value is None:
+            continue
+        if name == "top_p" and value == 0.0:
+            value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
+        try:
+            sampling = replace(sampling, **{_RENAMED.get(name, name): value})  # type: ignore[arg-type]  # as they are
+        except ValueError as error:
+            raise ApiError(400, str(error), param=name, code="invalid_value") from error
+    return sampling
+
+
+def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | None:
+    names = ("max_completion_tokens", "max_tokens") if chat else ("max_tokens",)
+    given = [(name, value) for name in names if (value := fields.whole(name)) is not None]
+    for name, value in given:
+        if value < 0 and value != _UNSET:
+            raise ApiError(400, f"`{name}` must be 0 or more.", param=name, code="invalid_value")
+    if len({value for _, value in given}) > 1:
+        message = "`max_tokens` and `max_completion_tokens` differ; give one of them."
+        raise ApiError(400, message, param="max_tokens", code="invalid_value")
+    wanted = given[0][1] if given else default
+    return None if wanted == _UNSET else wanted
+
+
+def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
+    """With vLLM's `min_tokens`, before which the model cannot end an answer."""
+    least = fields.whole("min_tokens")
+    if not least:
+        return request
+    most = request.max_tokens
+    if least < 0 or (most is not None and least > most):
+        message = "`min_tokens` must be from 0 to `max_tokens`."
+        raise ApiError(400, message, param="min_tokens", code="invalid_value")
+    return replace(request, min_tokens=least)
+
+
+def _stop(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    texts = [text for text in (value if isinstance(value, list) else [value]) if text != ""]  # which ends nothing
+    if len(texts) > MAX_STOPS:
+        raise ApiError(400, f"`stop` may have {MAX_STOPS} texts at most.", param="stop", code="invalid_value")
+    stops = tuple(check_text("stop", text) for text in texts)
+    if not all(0 < len(text) <= MAX_STOP_CHARS for text in stops):
+        message = f"Each text of `stop` must have 1 to {MAX_STOP_CHARS:,} characters."
+        raise ApiError(400, message, param="stop", code="invalid_value")
+    return stops
+
+
+def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) -> ChatRequest:
+    """How tokens are proposed: a field of our own, ``{"mode": ..., "depth": ...}``."""
+    given = fields.nested("speculation")
+    if given is None:
+        return request
+    word, depth = given.text("mode"), given.whole("depth")
+    given.end()
+    try:
+        mode = request.mode if word is None else Mode(word)
+    except ValueError as error:
+        message = f"`speculation.mode` must be one of {', '.join(Mode)}."
+        raise ApiError(400, message, param="speculation.mode", code="invalid_value") from error
+    if reason := model.ready.unavailable.get(mode):
+        message = f"The mode {mode.value} cannot run here: {reason}"
+        raise ApiError(400, message, param="speculation.mode", code="unsupported_value")
+    depth = request.depth if depth is None else depth
+    try:
+        choose_draft_length(mode, depth, can_pace=True)
+    except SettingError as error:
+        raise ApiError(400, error.message, param="speculation.depth", code="invalid_value") from error
+    return replace(request, mode=mode, depth=depth)
+
+
+def _include_usage(fields: Fields, *, stream: bool) -> bool:
+    options = fields.nested("stream_options")
+    if options is None:
+        return False
+    message = "`stream_options` is for answers that are streamed"
+    if not stream and not warn(f"{message}; it was passed over."):
+        raise ApiError(400, f"{message}: set `stream`.", param="stream_options", code="invalid_value")
+    include_usage = options.flag("include_usage")
+    options.refuse({"include_obfuscation": (False,)})
+    options.end()
+    return include_usage

@@ -1,0 +1,106 @@
+"""The latest requests, for the person at this computer: who asked, what for, what became of it. Never what was said.
+
+It is in memory alone, for as long as the server runs.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.core.domain.local_server import GONE, LoggedRequest, RequestState
+from app.core.server.errors import ApiError
+from app.core.server.scheduler import JobEvent
+from engine.records import Finished, TextChunk
+
+KEPT = 200
+MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
+
+
+class RequestLog:
+    """Safe to use from several threads. ``on_change`` is called on any of them, often."""
+
+    def __init__(self, on_change: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.time) -> None:
+        self._on_change, self._clock = on_change, clock
+        self._lock = threading.Lock()
+        self._num_requests = 0
+        self._entries: deque[RequestEntry] = deque(maxlen=KEPT)
+
+    def begin(self, path: str, user_agent: str) -> RequestEntry:
+        """A request came."""
+        with self._lock:
+            self._num_requests += 1
+            first = LoggedRequest(self._num_requests, self._clock(), _program(user_agent), _shown(path, MAX_PATH_CHARS))
+            entry = RequestEntry(first, self._on_change)
+            self._entries.append(entry)
+        self._on_change()
+        return entry
+
+    def rows(self) -> tuple[LoggedRequest, ...]:
+        """The latest of them, the newest first."""
+        with self._lock:
+            return tuple(entry.row for entry in reversed(self._entries))
+
+
+class RequestEntry:
+    """One request, followed through the server. ``row`` is how it stands."""
+
+    def __init__(self, row: LoggedRequest, on_change: Callable[[], None]) -> None:
+        self.row = row
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._decode_s = 0.0
+        self._is_awaited = False  # something of the engine
+
+    def note_queued(self, model: str) -> None:
+        """It waits for this model."""
+        self._is_awaited = True
+        self._change(lambda row: replace(row, model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING))
+
+    def note_turn(self) -> None:
+        """It is answered now."""
+        self._change(lambda row: replace(row, state=RequestState.RUNNING))
+
+    def note_event(self, event: JobEvent) -> None:
+        """What the engine made of it."""
+        if self.row.state is RequestState.DONE:
+            return  # nobody waits for it any more
+        if not isinstance(event, TextChunk):
+            self._is_awaited = False
+        if isinstance(event, Finished):
+            self._decode_s += event.stats.generation_s
+            self._change(lambda row: self._with_tokens(row, event.stats.tokens))
+        elif isinstance(event, ApiError):
+            self._change(lambda row: replace(row, status=event.status))
+
+    def _with_tokens(self, row: LoggedRequest, tokens: int) -> LoggedRequest:
+        total = (row.tokens or 0) + tokens
+        return replace(row, tokens=total, tokens_per_second=total / self._decode_s if self._decode_s > 0 else None)
+
+    def note_status(self, status: int) -> None:
+        """The response begins so."""
+        self._change(lambda row: replace(row, status=row.status or status))
+
+    def end(self) -> None:
+        """All was sent, or nobody is there to read it."""
+        status = GONE if self._is_awaited else self.row.status
+        self._change(lambda row: replace(row, status=status, state=RequestState.DONE))
+
+    def _change(self, change: Callable[[LoggedRequest], LoggedRequest]) -> None:
+        with self._lock:
+            self.row = change(self.row)
+        self._on_change()
+
+
+def _program(user_agent: str) -> str:
+    """The first product that a program calls itself by, as ``OpenAI/Python 1.109``."""
+    return _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)
+
+
+def _shown(text: str, most: int) -> str:
+    """A text of a stranger, fit to be shown."""
+    words = "".join(char if char.isprintable() else " " for char in text).strip()
+    return words if len(words) <= most else f"{words[: most - 1]}…"

@@ -1,0 +1,268 @@
+"""Requests of OpenAI's Responses API, read as requests of a chat, and refused by the names of their own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, check_text, missing, unsupported, wrong_type
+from app.core.server.pictures import PictureSource, check_can_see
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
+
+# They are about what is kept at OpenAI, or about tools that run there: they would change no answer here.
+_WITHOUT_EFFECT = ("client_metadata", "max_tool_calls", "prompt_cache_options", "store", "stream_options")
+_NEUTRAL: dict[str, tuple[object, ...]] = {
+    "background": (False,),
+    "conversation": (),
+    "prompt": (),
+    "truncation": ("disabled", "auto"),
+    "previous_response_id": (),
+}
+_RENAMED = (  # of fields of a chat, in errors
+    ("response_format.json_schema", "text.format"),
+    ("response_format", "text.format"),
+    ("max_tokens", "max_output_tokens"),
+    ("reasoning_effort", "reasoning.effort"),
+    ("verbosity", "text.verbosity"),
+    ("messages", "input"),
+    (".function.", "."),
+)
+_ROLES = ("user", "assistant", "system", "developer")
+_OF_CHATS = {
+    "response_format",
+    "reasoning_effort",
+    "logprobs",
+    "max_completion_tokens",
+    "n",
+    "best_of",
+    "functions",
+    "function_call",
+}
+_SYSTEM = ("system", "developer")
+_TEXTS = ("input_text", "output_text", "text")
+_LOGPROBS = "message.output_text.logprobs"
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRequest:
+    """What is asked of the engine, and what the response says again of the request."""
+
+    asked: CompletionRequest
+    reported: Mapping[str, object]
+
+
+def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
+    """Read the body of a request to ``/v1/responses``.
+
+    Raises:
+        ApiError: 400 with the field to blame, or 404 for another model.
+    """
+    fields = Fields(body)
+    if fields.take("previous_response_id") is not None:
+        message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
+        raise unsupported("previous_response_id", message)
+    fields.refuse(_NEUTRAL)
+    for ignored in _WITHOUT_EFFECT:
+        fields.take(ignored)
+    tools = _functions(fields.take("tools"))
+    reported_tools = [{"strict": None, **tool} for tool in tools]
+    instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
+    chat: Json = {
+        "messages": _messages(fields.take("input"), instructions, model.seen),
+        "tools": [_nested(tool) for tool in tools],
+        "tool_choice": _choice(fields.take("tool_choice")),
+        "max_tokens": wanted,
+        **_text(fields.nested("text")),
+        **_reasoning(fields.nested("reasoning")),
+        **_logprobs(fields.take("include"), fields.take("top_logprobs")),
+    }
+    rest = fields.rest_but({*chat, *_OF_CHATS}, "response")
+    try:
+        asked = parse_request({**rest, **chat}, model, chat=True)
+    except ApiError as error:
+        raise error.renamed(_RENAMED) from error
+    sampling = asked.request.sampling
+    reported = {
+        "instructions": instructions,
+        "max_output_tokens": wanted,
+        "metadata": body.get("metadata") or {},
+        "parallel_tool_calls": body.get("parallel_tool_calls") is not False,
+        "reasoning": {"effort": chat.get("reasoning_effort"), "summary": None},
+        "temperature": sampling.temperature,
+        "text": {"format": _reported_format(body)},
+        "tool_choice": body.get("tool_choice") or "auto",
+        "tools": reported_tools,
+        "top_p": sampling.top_p,
+    }
+    return ResponseRequest(asked, reported)
+
+
+# ---- the conversation -----------------------------------------------------------------------------------------------
+
+
+def _messages(value: object, instructions: str | None, source: PictureSource | None) -> list[Json]:
+    """The items as messages; calls that stand together, or behind what was said with them, are one message.
+
+    So are instructions and what a developer says next: many templates take one such message.
+    """
+    if value is None:
+        raise missing("input")
+    items = [{"role": "user", "content": value}] if isinstance(value, str) else value
+    if not isinstance(items, list):
+        raise wrong_type("input", "a string or an array", value)
+    messages: list[Json] = [] if instructions is None else [{"role": "system", "content": instructions}]
+    for place, item in enumerate(items):
+        message = _message(item, f"input[{place}]", source)
+        last = messages[-1] if messages else {}
+        if message.get("tool_calls") and last.get("role") == "assistant":
+            last["tool_calls"] = [*_list(last.get("tool_calls")), *_list(message["tool_calls"])]
+        elif message.get("role") in _SYSTEM and last.get("role") in _SYSTEM:
+            last["content"] = f"{last['content']}\n\n{message['content']}"
+        elif message:
+            messages.append(message)
+    if not items:
+        raise ApiError(400, "`input` is empty.", param="input")
+    return messages
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _message(value: object, param: str, source: PictureSource | None) -> Json:
+    """One item; an empty one for what was thought, which is not told again."""
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    kind = fields.text("type") or "message"
+    for ignored in ("id", "status", "phase"):
+        fields.take(ignored)
+    if kind == "reasoning":
+        return {}
+    if kind == "message":
+        role = fields.text("role")
+        if role not in _ROLES:
+            raise ApiError(400, f"`{param}.role` must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
+        content, at = fields.take("content"), f"{param}.content"
+        made: Json = {"role": role, "content": _seen(content, at, source, may_be_here=role == "user")}
+    elif kind == "function_call":
+        function = {"name": fields.needed("name"), "arguments": fields.needed("arguments")}
+        call = {"id": fields.needed("call_id"), "type": "function", "function": function}
+        made = {"role": "assistant", "content": None, "tool_calls": [call]}
+    elif kind == "function_call_output":
+        call_id, output, at = fields.needed("call_id"), fields.take("output"), f"{param}.output"
+        made = {"role": "tool", "tool_call_id": call_id, "content": _seen(output, at, source, may_be_here=True)}
+    else:
+        known = "message, function_call, function_call_output and reasoning"
+        raise unsupported(f"{param}.type", f"`{param}` is of a type that this server does not read; it reads {known}.")
+    fields.end()
+    return made
+
+
+def _seen(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
+    """The words of a message; with pictures as the parts of a chat."""
+    if not isinstance(value, list) or not any(map(_is_picture, value)):
+        return _content(value, param)
+    parts = list[Json]()
+    for place, part in enumerate(value):
+        at = f"{param}[{place}]"
+        if not _is_picture(part):
+            parts.append({"type": "text", "text": _part(part, at)})
+            continue
+        check_can_see(at, source, may_be_here=may_be_here)
+        fields = Fields(part, f"{at}.")
+        for ignored in ("type", "detail", "prompt_cache_breakpoint"):
+            fields.take(ignored)
+        url = fields.needed("image_url")
+        fields.end()
+        parts.append({"type": "image_url", "image_url": source.read(url, f"{at}.image_url") if source else url})
+    return parts
+
+
+def _is_picture(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "input_image"
+
+
+def _content(value: object, param: str) -> str:
+    if not isinstance(value, list):
+        return check_text(param, value)
+    return "\n".join(_part(part, f"{param}[{place}]") for place, part in enumerate(value))
+
+
+def _part(value: object, param: str) -> str:
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    if fields.text("type") not in _TEXTS:
+        raise unsupported(
+            f"{param}.type", f"`{param}` is of a type that is not read: use `input_text` or `input_image`."
+        )
+    text = fields.needed("text")
+    for ignored in ("annotations", "logprobs", "prompt_cache_breakpoint"):
+        fields.take(ignored)
+    fields.end()
+    return text
+
+
+# ---- tools, form, probabilities -------------------------------------------------------------------------------------
+
+
+def _functions(value: object) -> list[Json]:
+    """The tools that are functions. Others run at OpenAI; the response lists those that the model was told of."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise wrong_type("tools", "an array", value)
+    for place, tool in enumerate(value):
+        if not isinstance(tool, dict):
+            raise wrong_type(f"tools[{place}]", "an object", tool)
+        Fields(tool, f"tools[{place}].").text("type")
+    return [tool for tool in value if tool.get("type") == "function"]
+
+
+def _nested(tool: Json) -> Json:
+    """As the API of chats has it."""
+    left = {name: value for name, value in tool.items() if name not in ("type", "defer_loading", "output_schema")}
+    return {"type": "function", "function": left}
+
+
+def _choice(value: object) -> object:
+    if isinstance(value, dict) and value.get("type") == "function":
+        return {"type": "function", "function": {"name": value.get("name")}}
+    return value
+
+
+def _text(given: Fields | None) -> Json:
+    if given is None:
+        return {}
+    form, verbosity = given.take("format"), given.take("verbosity")
+    given.end()
+    found: Json = {"verbosity": verbosity}
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        named = {name: value for name, value in form.items() if name != "type"}
+        return {**found, "response_format": {"type": "json_schema", "json_schema": named}}
+    return {**found, "response_format": form}
+
+
+def _reported_format(body: Json) -> object:
+    text = body.get("text")
+    return (text.get("format") if isinstance(text, dict) else None) or {"type": "text"}
+
+
+def _reasoning(given: Fields | None) -> Json:
+    if given is None:
+        return {}
+    effort = given.text("effort")
+    for ignored in ("summary", "generate_summary"):  # none is made: open models show what they think
+        given.take(ignored)
+    given.end()
+    return {"reasoning_effort": effort}
+
+
+def _logprobs(include: object, top: object) -> Json:
+    if include is not None and not isinstance(include, list):
+        raise wrong_type("include", "an array", include)
+    wanted = top is not None or _LOGPROBS in _list(include)
+    return {"logprobs": True, "top_logprobs": top} if wanted else {}

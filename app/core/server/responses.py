@@ -1,0 +1,306 @@
+"""Answers as OpenAI's API gives them, whole or in chunks, with llama.cpp's ``timings`` and what speculation did."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+import app
+from app.core.domain.speed.verdict import answer_verdict
+from app.core.server.errors import ApiError
+from app.core.server.protocol import CompletionRequest
+from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.output import CallBegun, Called, CallText
+from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
+
+DONE = b"data: [DONE]\n\n"
+_FINISH_REASONS = {
+    FinishReason.END: "stop",
+    FinishReason.STOP: "stop",
+    FinishReason.LENGTH: "length",
+    FinishReason.CONTEXT: "length",
+}
+
+
+def sse(value: object) -> bytes:
+    """One server-sent event."""
+    return f"data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+
+
+def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
+    """Token usage in OpenAI's format, with the share of reasoning."""
+    return {
+        "prompt_tokens": stats.prompt_tokens,
+        "completion_tokens": stats.tokens,
+        "total_tokens": stats.prompt_tokens + stats.tokens,
+        "prompt_tokens_details": {"cached_tokens": stats.prompt_cached_tokens},
+        "completion_tokens_details": {
+            "reasoning_tokens": num_reasoning,
+            "accepted_prediction_tokens": stats.predicted_accepted,
+            "rejected_prediction_tokens": stats.predicted_proposed - stats.predicted_accepted,
+        },
+    }
+
+
+def timings(stats: RunStats) -> dict[str, float | None]:
+    """Milliseconds and rates by the names of llama.cpp's server, and the tokens per pass; None for what is not known.
+
+    As there, ``prompt_n`` are the tokens that were decoded, without those of the cache.
+    """
+    decoded = stats.prompt_tokens - stats.prompt_cached_tokens
+    prompt_ms, predicted_ms = stats.prompt_s * 1000.0, stats.decode_s * 1000.0
+    return {
+        "cache_n": stats.prompt_cached_tokens,
+        "prompt_n": decoded,
+        "prompt_ms": prompt_ms,
+        "prompt_per_token_ms": prompt_ms / decoded if decoded > 0 else None,
+        "prompt_per_second": stats.prompt_tokens_per_second,
+        "predicted_n": stats.tokens,
+        "predicted_ms": predicted_ms,
+        "predicted_per_token_ms": predicted_ms / stats.tokens if stats.tokens else None,
+        "predicted_per_second": stats.tokens_per_second,
+        "draft_n": stats.proposed,
+        "draft_n_accepted": stats.accepted,
+        "tokens_per_pass": stats.tokens_per_pass,
+    }
+
+
+def speculation(stats: RunStats) -> dict[str, object]:
+    """What speculation did for an answer; ``provenance`` counts its tokens by where they came from.
+
+    ``forced`` are proposed tokens that a grammar left no choice about; they count as text.
+    """
+    return {
+        "mode": stats.mode.value,
+        "passes": stats.passes,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "proposed": stats.proposed,
+        "accepted": stats.accepted,
+        "acceptance_rate": stats.acceptance_rate,
+        "forced": {"proposed": stats.forced_proposed, "accepted": stats.forced_accepted},
+        "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
+        "speedup": answer_verdict(stats).speedup,
+        "decisions": list(stats.decisions),
+    }
+
+
+class ResponseBuilder:
+    """Makes the objects of a request's answers, which share an id: of a chat, or of a text that goes on.
+
+    Answers come one after the other, each a choice of the response. Where a stream is to end with its ``usage``, all
+    chunks before have the field, too, with null.
+    """
+
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        self._model = model
+        self._chat = asked.chat
+        self._warnings = {"warnings": list(asked.warnings)} if asked.warnings else {}
+        self._include_usage = asked.include_usage
+        self._wants_logprobs = asked.request.top_logprobs is not None
+        self._asked = asked
+        self._usages: list[dict[str, object]] = []  # of the answers that have ended
+        self._begin()
+        self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
+        self._created = int(time.time())
+
+    def _begin(self) -> None:
+        """Begin the next answer."""
+        asked = self._asked
+        self._index = len(self._usages)
+        self._echo = asked.echoes[self._index] if self._index < len(asked.echoes) else ""
+        self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
+        self._num_calls = 0
+        self._num_chars = 0  # of a text so far
+        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
+
+    def _end(self, finished: Finished) -> bool:
+        """An answer has ended; True where none follows."""
+        self._usages.append(usage(finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens))
+        self._begin()
+        return len(self._usages) > len(self._asked.more)
+
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
+        """The answer in one object."""
+        chunks = list(texts)
+        logprobs = self._reported_logprobs([one for chunk in chunks for one in chunk.logprobs])
+        if self._parts is None:
+            said: dict[str, object] = {"text": self._echo + "".join(chunk.text for chunk in chunks)}
+        else:
+            parts = [part for chunk in chunks for part in self._parts.feed(chunk)]
+            parts += self._parts.flush()
+            said = {"message": _message(parts, has_one_call=self._asked.calls_functions)}
+        choice = {"index": self._index, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
+        self._end(finished)
+        figures = self._figures(finished.stats) | {"usage": self._usages[-1]}
+        return {**self._head(is_chunk=False), "choices": [choice], **figures, **self._warnings}
+
+    def together(self, answers: list[dict[str, Any]]) -> dict[str, object]:
+        """Several whole answers in one object: the figures of each are in its choice."""
+        if len(answers) == 1:
+            return answers[0]
+        own = ("timings", "speculation")
+        choices = [{**one["choices"][0], **{name: one[name] for name in own}} for one in answers]
+        return {**self._head(is_chunk=False), "choices": choices, "usage": self._usage(), **self._warnings}
+
+    def first_chunks(self) -> list[bytes]:
+        """What comes before the text: in a chat who speaks, else what is to be repeated."""
+        if self._chat:
+            return [self._chunk({"delta": {"role": "assistant", "content": ""}})]
+        return [self._chunk({"text": self._echo})] if self._echo else []
+
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
+        """A piece of the text, and the calls that it completes."""
+        self._logprobs += chunk.logprobs
+        return [self._text(chunk.text)] if self._parts is None else self._pieces(self._parts.feed(chunk))
+
+    def last_chunks(self, finished: Finished) -> list[bytes]:
+        """Why it ended, with the figures; the usage where it was asked for; the mark of the end."""
+        chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
+        ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
+        figures = {**self._figures(finished.stats), **self._warnings}
+        chunks.append(self._chunk(ending, self._reason(finished), figures))
+        if not self._end(finished):
+            return chunks
+        if self._include_usage:
+            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage()}))
+        return [*chunks, DONE]
+
+    def failed_chunks(self, error: ApiError) -> list[bytes]:
+        """What ends a stream that was begun and cannot be finished."""
+        return [sse(error.body)]
+
+    def _usage(self) -> dict[str, object]:
+        """That of all answers; a prompt counts once."""
+        return _sum_of_usages(self._usages, self._asked.num_per_prompt)
+
+    def _reason(self, finished: Finished) -> str:
+        if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
+            return "function_call" if self._asked.calls_functions else "tool_calls"
+        return _FINISH_REASONS[finished.reason]
+
+    def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
+        chunks = list[bytes]()
+        for part in parts:
+            if isinstance(part, str):
+                chunks.append(self._text(part))
+                continue
+            if isinstance(part, Thought):
+                chunks.append(self._delta({"delta": {"reasoning_content": part.text}}))
+                continue
+            if not isinstance(part, CallText):
+                self._num_calls += 1
+                chunks += self._call(_as_call(Called(part.call_id, part.name, "")))
+            if not isinstance(part, CallBegun):
+                more = part.text if isinstance(part, CallText) else part.arguments
+                chunks += self._call({"function": {"arguments": more}})
+        return chunks
+
+    def _call(self, said: dict[str, object]) -> list[bytes]:
+        """A piece of the call that was begun last; the old form has none but the first."""
+        if self._asked.calls_functions:
+            return [self._chunk({"delta": {"function_call": said["function"]}})] if self._num_calls == 1 else []
+        return [self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})]
+
+    def _text(self, text: str) -> bytes:
+        return self._delta({"delta": {"content": text}} if self._chat else {"text": text})
+
+    def _delta(self, said: dict[str, object]) -> bytes:
+        logprobs, self._logprobs = self._logprobs, []
+        return self._chunk(said, logprobs=logprobs)
+
+    def _reported_logprobs(self, logprobs: list[TokenLogprob]) -> dict[str, object] | None:
+        if not self._wants_logprobs:
+            return None
+        if self._chat:
+            return {"content": [logprob_of_chat(one) for one in logprobs], "refusal": None}
+        reported, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._echo))
+        return reported
+
+    def _chunk(
+        self,
+        said: dict[str, object],
+        reason: str | None = None,
+        figures: dict[str, object] | None = None,
+        logprobs: list[TokenLogprob] | None = None,
+    ) -> bytes:
+        reported = self._reported_logprobs(logprobs) if logprobs else None
+        choice = {"index": self._index, **said, "logprobs": reported, "finish_reason": reason}
+        asked = {"usage": None} if self._include_usage else {}
+        return sse({**self._head(is_chunk=True), "choices": [choice], **(figures or {}), **asked})
+
+    def _head(self, *, is_chunk: bool) -> dict[str, object]:
+        kind = ("chat.completion.chunk" if is_chunk else "chat.completion") if self._chat else "text_completion"
+        return {
+            "id": self._id,
+            "object": kind,
+            "created": self._created,
+            "model": self._model,
+            "system_fingerprint": f"paceline-{app.__version__}",
+        }
+
+    @staticmethod
+    def _figures(stats: RunStats) -> dict[str, object]:
+        return {"timings": timings(stats), "speculation": speculation(stats)}
+
+
+def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict[str, object]:
+    """The tokens of several answers; each ``num_per_prompt`` of them have one prompt, which was read once."""
+    prompts: list[dict[str, Any]] = usages[::num_per_prompt]
+    answers: list[dict[str, Any]] = usages
+    details = "completion_tokens_details"
+    read, made = (sum(one["prompt_tokens"] for one in prompts), sum(one["completion_tokens"] for one in answers))
+    return {
+        "prompt_tokens": read,
+        "completion_tokens": made,
+        "total_tokens": read + made,
+        "prompt_tokens_details": {
+            "cached_tokens": sum(one["prompt_tokens_details"]["cached_tokens"] for one in prompts)
+        },
+        details: {name: sum(one[details][name] for one in answers) for name in answers[0][details]},
+    }
+
+
+def _message(parts: Iterable[Part], *, has_one_call: bool) -> dict[str, object]:
+    parts = list(parts)
+    content = "".join(part for part in parts if isinstance(part, str))
+    message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
+    if thought := "".join(part.text for part in parts if isinstance(part, Thought)):
+        message["reasoning_content"] = thought
+    if calls := [_as_call(part) for part in parts if isinstance(part, Called)]:
+        old = {"function_call": calls[0]["function"]}
+        message |= {"content": content or None, **(old if has_one_call else {"tool_calls": calls})}
+    return message
+
+
+def _as_call(call: Called) -> dict[str, object]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+def shown_piece(piece: bytes) -> str:
+    """A token's bytes as text."""
+    return piece.decode("utf-8", "replace")
+
+
+def logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
+    """A token's probability, as chats and responses have it."""
+    top = [{"token": shown_piece(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
+    return {"token": shown_piece(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
+
+
+def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dict[str, object], int]:
+    """In the older form; ``num_chars`` stand before them."""
+    tokens = [shown_piece(one.piece) for one in logprobs]
+    offsets = [num_chars]
+    for token in tokens:
+        offsets.append(offsets[-1] + len(token))
+    reported: dict[str, object] = {
+        "tokens": tokens,
+        "token_logprobs": [one.logprob for one in logprobs],
+        "top_logprobs": [{shown_piece(piece): logprob for piece, logprob in one.top} for one in logprobs],
+        "text_offset": offsets[:-1],
+    }
+    return reported, offsets[-1]

@@ -1,0 +1,399 @@
+"""The queue of requests: fair among programs, with a bound, up to so many at once in the engine's background."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from app.core.domain.local_server import Activity
+from app.core.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
+from app.core.server.turn import Ask, ForgetGuests, NotLoaded, Told, Turn, TurnBegan
+from engine.errors import EngineError
+from engine.pacing.pass_trace import OnTrace
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    RunStats,
+    TextChunk,
+)
+from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
+
+MAX_WAITING = 32
+MAX_RETRY_S = 60
+MAX_PROGRAMS = 256  # of which is known when they were answered last
+RATE_S = 10.0  # over which tokens per second are counted
+REPORT_S = 0.5  # between two reports that there are more tokens
+
+JobEvent = TextChunk | Finished | EngineReady | Told | ApiError
+
+
+class ServerJob:
+    """A request in the queue or at work. Its events come on a thread of the engine's, `Finished` or an error last.
+
+    ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
+    request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
+    asked: `Told` comes. The requests of ``more`` have turns of their own, which may be made at the same time: their
+    events come behind those of the ones before. ``on_turn`` is called where one begins. ``program`` is who asks.
+    """
+
+    def __init__(
+        self,
+        requests: Sequence[ChatRequest | None],
+        on_event: Callable[[JobEvent], None],
+        target: str,
+        ask: Ask | None,
+        on_turn: Callable[[], None],
+        program: str,
+    ) -> None:
+        self.on_event = on_event
+        self.target = target
+        self.ask = ask
+        self.on_turn = on_turn
+        self.program = program
+        self.is_cancelled = self.has_begun = False
+        self.turns = tuple(_QueuedTurn(self, request) for request in requests)
+        self.num_told = 0  # turns whose last event went out
+        self.is_over = False  # nothing is told any more
+
+    def tell(self, turn: _QueuedTurn, event: JobEvent) -> None:
+        """Forward an event once all earlier turns have ended."""
+        if self.is_over:
+            return
+        if turn is not self.turns[self.num_told]:
+            turn.held.append(event)
+            return
+        is_last = not isinstance(event, TextChunk)
+        if is_last:
+            self.is_over = isinstance(event, ApiError) or self.num_told + 1 == len(self.turns)
+            self.num_told += 1
+        self.on_event(event)
+        if is_last and not self.is_over:
+            following = self.turns[self.num_told]
+            held, following.held = following.held, []
+            for one in held:
+                self.tell(following, one)
+
+    def fail(self, error: ApiError) -> None:
+        """Send an error in place of all events not sent yet."""
+        if not self.is_over:
+            self.is_over = True
+            self.on_event(error)
+
+
+class _QueuedTurn:
+    """One turn of a job: an answer, a question to the session, or a load."""
+
+    def __init__(self, job: ServerJob, request: ChatRequest | None) -> None:
+        self.job = job
+        self.request = request
+        self.loads = False  # what it was checked for was found not to be loaded
+        self.number = 0  # with the engine
+        self.began_s: float | None = None  # when the engine took it up
+        self.held: list[JobEvent] = []  # events, until those of the turns before are told
+
+    @property
+    def shares(self) -> bool:
+        """Whether it runs beside answers: it is one, or asks about what is loaded, and does not load anything."""
+        return not self.loads and (self.request is not None or (self.job.ask is not None and bool(self.job.target)))
+
+
+class _Throughput:
+    """Tokens per second of all answers together, over the last `RATE_S`. To be called with a lock held."""
+
+    def __init__(self) -> None:
+        self._counts: deque[tuple[float, int]] = deque()
+        self._since = self._reported_s = 0.0
+
+    def begin(self) -> None:
+        """The first answer after a rest begins."""
+        self._counts.clear()
+        self._since = time.perf_counter()
+
+    def count(self, num_tokens: int) -> bool:
+        """Count tokens that came just now; whether it is time to report them."""
+        now = time.perf_counter()
+        self._counts.append((now, num_tokens))
+        while self._counts[0][0] < now - RATE_S:
+            self._counts.popleft()
+        is_due = now - self._reported_s >= REPORT_S
+        self._reported_s = now if is_due else self._reported_s
+        return is_due
+
+    def per_second(self) -> float:
+        """The rate now."""
+        now = time.perf_counter()
+        recent = sum(number for at_s, number in self._counts if at_s >= now - RATE_S)
+        return recent / max(min(RATE_S, now - self._since), 1e-3)
+
+
+class Scheduler:
+    """Requests with a bound, as many at once as what is loaded answers. All methods return at once, on any thread.
+
+    Programs take turns: next comes who has the fewest answers in the making, then who waited longest since the last
+    one, then who came first. What needs the engine to itself, such as a load, waits for the answers in the making, and
+    nothing overtakes it then. How many may run at once the engine tells with each turn that begins.
+
+    Attributes:
+        on_answer: hears on a thread of the engine's of every answer that ended, stopped ones included.
+        on_pass: hears there of every pass.
+        on_change: hears on any thread that `activity` is another.
+        load_for: gives what has to be loaded for requests that name a file, on any thread. None: nothing is loaded for
+            them, and those for another model than the one that is loaded are refused.
+        on_loaded: hears on a thread of the engine's of what was loaded for a request.
+    """
+
+    def __init__(self, engine: Engine, max_waiting: int = MAX_WAITING) -> None:
+        self._engine = engine
+        self._max_waiting = max_waiting
+        self._lock = threading.Lock()
+        self._waiting: list[_QueuedTurn] = []  # in the order of arrival
+        self._given: dict[int, _QueuedTurn] = {}  # to the engine, by number
+        self._next_alone: _QueuedTurn | None = None  # waits for all that the engine was given to end
+        self._parallel = 1
+        self._answered_at: dict[str, int] = {}  # by program: how many turns there had been when its last one began
+        self._num_turns = 0
+        self._is_closing = False
+        self._num_answered = 0
+        self._latest_s = 1.0  # what the latest answer took
+        self._throughput = _Throughput()
+        self.on_answer: Callable[[RunStats], None] = lambda _stats: None
+        self.on_pass: OnTrace | None = None
+        self.on_change: Callable[[], None] = lambda: None
+        self.load_for: Callable[[str], LoadRequest | None] = lambda _target: None
+        self.on_loaded: Callable[[EngineReady], None] = lambda _ready: None
+
+    @property
+    def activity(self) -> Activity:
+        """What it does now."""
+        with self._lock:
+            num_running = self._num_running
+            rate = self._throughput.per_second() if num_running else 0.0
+            return Activity(self._num_answered, self._num_waiting, num_running, rate)
+
+    @property
+    def _num_running(self) -> int:
+        return sum(turn.began_s is not None for turn in self._given.values())
+
+    @property
+    def _num_waiting(self) -> int:
+        """Jobs that nothing was done of."""
+        turns = (*self._waiting, *self._given.values())
+        return len({turn.job for turn in turns if not turn.job.has_begun and not turn.job.is_cancelled})
+
+    def submit(  # noqa: PLR0913  (what a request is)
+        self,
+        request: ChatRequest | None,
+        on_event: Callable[[JobEvent], None],
+        target: str = "",
+        ask: Ask | None = None,
+        *,
+        more: Sequence[ChatRequest] = (),
+        on_turn: Callable[[], None] = lambda: None,
+        program: str = "",
+    ) -> ServerJob:
+        """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
+
+        The requests of ``more`` are part of it: each has its events, and `Finished`, behind those of the one before.
+
+        Raises:
+            ApiError: 429 where the queue is full, 503 where the server ends.
+        """
+        job = ServerJob((request, *more), on_event, target, ask, on_turn, program)
+        with self._lock:
+            if self._is_closing:
+                raise closing_error()
+            if self._num_waiting >= self._max_waiting:
+                raise self._full()
+            self._waiting += job.turns
+        self._begin_next()
+        return job
+
+    def cancel(self, job: ServerJob) -> None:
+        """Drop a request that waits, end its answers within a pass; nothing where they ended."""
+        job.is_cancelled = True
+        self._drop(job.turns)
+        self._begin_next()
+
+    def _drop(self, turns: Sequence[_QueuedTurn]) -> None:
+        with self._lock:
+            self._waiting = [turn for turn in self._waiting if turn not in turns]
+            numbers = [number for number, turn in self._given.items() if turn in turns]
+            if self._next_alone in turns:
+                self._next_alone = None
+        for number in numbers:
+            self._engine.cancel(number)
+
+    def stop_running(self) -> None:
+        """Stop the running answers within one pass; their clients receive a stop reason."""
+        with self._lock:
+            jobs = {turn.job for turn in self._given.values() if turn.began_s is not None}
+        for job in jobs:
+            self.cancel(job)
+
+    def close(self) -> None:
+        """End the answers in the making and refuse what waits; nothing is taken any more."""
+        with self._lock:
+            self._is_closing = True
+            numbers = list(self._given)
+            jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
+            self._waiting.clear()
+            # Of the others the one whose turn it is runs: it ends, and that is told.
+            refused = [job for job in jobs if not job.is_cancelled and _comes_first(job).began_s is None]
+            for job in jobs:
+                job.is_cancelled = True
+        for number in numbers:
+            self._engine.cancel(number)
+        for job in refused:
+            job.fail(closing_error())
+        self._engine.submit(RunJob(ForgetGuests(), background=True), lambda _event: None)
+        self.on_change()
+
+    def _full(self) -> ApiError:
+        retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s / self._parallel))
+        message = f"{self._num_waiting} requests wait already, which is as many as this server queues. Try again."
+        return ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
+
+    def _begin_next(self) -> None:
+        """Give the engine what comes next, as long as there is something that may run now."""
+        while (turn := self._take_next()) is not None:
+            job = turn.job
+            load = self.load_for(job.target) if job.target and not turn.shares else None
+            asked = Turn(turn.request, job.target, job.ask, load, self.on_pass is not None)
+            job_of_engine = RunJob(asked, background=True, request_id=turn.number, shares=turn.shares)
+            self._engine.submit(job_of_engine, partial(self._on_event, turn))
+        self.on_change()
+
+    def _take_next(self) -> _QueuedTurn | None:
+        with self._lock:
+            given = self._given.values()
+            if not self._waiting or not all(turn.shares for turn in given):
+                return None
+            turn = self._next_alone or self._next_by_program()
+            if len(given) >= (self._parallel if turn.shares else 1):
+                self._next_alone = None if turn.shares else turn
+                return None
+            self._next_alone = None
+            self._waiting.remove(turn)
+            turn.number = next_number()
+            self._given[turn.number] = turn
+            self._note_answered(turn.job.program)
+            return turn
+
+    def _next_by_program(self) -> _QueuedTurn:
+        running = Counter(turn.job.program for turn in self._given.values())
+
+        def rank(turn: _QueuedTurn) -> tuple[int, int]:
+            return running[turn.job.program], self._answered_at.get(turn.job.program, -1)
+
+        return min(self._waiting, key=rank)  # of several the first
+
+    def _note_answered(self, program: str) -> None:
+        self._num_turns += 1
+        self._answered_at.pop(program, None)
+        self._answered_at[program] = self._num_turns
+        if len(self._answered_at) > MAX_PROGRAMS:
+            del self._answered_at[next(iter(self._answered_at))]
+
+    # ---- on a thread of the engine's --------------------------------------------------------------------------------
+
+    def _on_event(self, turn: _QueuedTurn, event: Event) -> None:
+        if isinstance(event, TurnBegan):
+            self._note_begun(turn, event.parallel)
+        elif isinstance(event, PassTraced):
+            if self.on_pass is not None:
+                self.on_pass(event.traced)
+        elif isinstance(event, EngineReady):
+            self._note_loaded(event)
+        elif isinstance(event, TextChunk):
+            with self._lock:
+                is_due = self._throughput.count(len(event.spans))
+            turn.job.tell(turn, event)
+            if is_due:
+                self.on_change()
+        elif isinstance(event, Finished):
+            self.on_answer(event.stats)
+            is_whole = event.reason is not FinishReason.CANCELLED
+            self._tell_last(turn, event if is_whole else closing_error() if self._is_closing else stopped_error())
+        elif isinstance(event, JobEnded | EngineFailed):
+            self._end(turn, event)
+
+    def _note_begun(self, turn: _QueuedTurn, parallel: int) -> None:
+        with self._lock:
+            if not self._num_running:
+                self._throughput.begin()
+            turn.began_s = time.perf_counter()
+            turn.job.has_begun = True
+            self._parallel = parallel
+        turn.job.on_turn()
+        self._begin_next()
+
+    def _note_loaded(self, ready: EngineReady) -> None:
+        """From now on turns for this model have nothing to load."""
+        with self._lock:
+            self._parallel = ready.target.parallel
+            for turn in self._waiting:
+                turn.loads &= turn.job.target != ready.target.path
+            if self._next_alone is not None and self._next_alone.shares:
+                self._next_alone = None
+        self.on_loaded(ready)
+
+    def _tell_last(self, turn: _QueuedTurn, event: JobEvent) -> None:
+        job = turn.job
+        job.tell(turn, event)
+        if isinstance(event, ApiError):
+            self._drop(job.turns[job.turns.index(turn) + 1 :])  # nobody will be told of them
+
+    def _end(self, turn: _QueuedTurn, event: JobEnded | EngineFailed) -> None:
+        job = turn.job
+        with self._lock:
+            del self._given[turn.number]
+            if turn.began_s is not None:
+                self._num_answered += 1
+                self._latest_s = time.perf_counter() - turn.began_s
+        last = _last_of(turn, event)
+        if isinstance(last, NotLoaded):
+            last = None if self._comes_again(turn) else model_changed_error()
+        if last is not None:
+            self._tell_last(turn, last)
+        with self._lock:
+            goes_on = any(other.job is job for other in (*self._given.values(), *self._waiting))
+        if not goes_on:  # what was dropped, or ended by the engine itself, is never left without a word
+            job.fail(closing_error() if self._is_closing else stopped_error())
+        self._begin_next()
+
+    def _comes_again(self, turn: _QueuedTurn) -> bool:
+        """Whether a turn whose model is not loaded was queued again, alone, with a load in front of it."""
+        if turn.loads or turn.job.is_cancelled or self.load_for(turn.job.target) is None:
+            return False
+        with self._lock:
+            turn.loads = True
+            self._waiting.insert(0, turn)
+            self._next_alone = self._next_alone or turn
+        return True
+
+
+def _comes_first(job: ServerJob) -> _QueuedTurn:
+    """The turn of a job whose events are being sent."""
+    return job.turns[min(job.num_told, len(job.turns) - 1)]
+
+
+def _last_of(turn: _QueuedTurn, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
+    """Return the error to send at the end of a turn; None where it ended normally."""
+    if isinstance(event, EngineFailed):
+        problem = event.problem
+        if not event.engine_ended:
+            return ApiError(500, UNEXPECTED)
+        return ApiError(500, f"{problem.message} {problem.advice}")
+    if isinstance(event.value, EngineError):
+        is_text = turn.request is not None and turn.request.raw_prompt is not None
+        return api_error(event.value, "prompt" if is_text else "messages")
+    return event.value if isinstance(event.value, Told | EngineReady | ApiError | NotLoaded) else None

@@ -1,0 +1,163 @@
+"""Texts into tokens and back, and messages into the text of a prompt, as llama.cpp's server has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from app.core.server.anthropic.request import parse_messages_request
+from app.core.server.errors import ApiError
+from app.core.server.fields import Fields, missing, warnings_so_far, wrong_type
+from app.core.server.protocol import ServedModel, parse_request, token_ids
+from app.core.server.response_request import parse_response_request
+from app.core.server.turn import Ask
+
+if TYPE_CHECKING:
+    from engine.records import ChatRequest
+    from engine.session.session import Session
+
+MAX_CONTENT_CHARS = 200_000  # of a text that is split: the slowest take two seconds, and requests wait
+Json = dict[str, object]
+_COUNT = "response.input_tokens"  # the kind of OpenAI's object
+Question = Callable[[Json, ServedModel], Ask]  # gives what the session is asked; the answer is the response's object
+
+
+def read_tokenize(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/tokenize``: a text, or texts and token ids in turn.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    fields = _fields(body)
+    content, adds_special = _needed(fields, "content"), fields.flag("add_special")
+    special, with_pieces = fields.flag("parse_special", default=True), fields.flag("with_pieces")
+    fields.end()
+    parts = content if isinstance(content, list) else [content]
+    if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
+        message = f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts."
+        raise ApiError(400, message, param="content", code="invalid_value")
+    for place, part in enumerate(parts):
+        if not isinstance(part, str):
+            token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
+    warnings = _told_warnings()
+
+    return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
+
+
+def read_detokenize(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/detokenize``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    fields = _fields(body)
+    given = _needed(fields, "tokens")
+    fields.end()
+    if not isinstance(given, list):
+        raise wrong_type("tokens", "an array", given)
+    ids, warnings = token_ids(given, "tokens", model.n_vocab), _told_warnings()
+
+    return partial(_detokenize, ids, warnings)
+
+
+def read_template(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/apply-template``, which is one to ``/v1/chat/completions``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    request, warnings = parse_request(body, model, chat=True).request, _told_warnings()
+    return partial(_prompt, request, warnings)
+
+
+def read_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to Anthropic's ``/v1/messages/count_tokens``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    return partial(_count, parse_messages_request(body, model).request, {})
+
+
+def read_chat_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/v1/chat/completions/input_tokens``, which is one to ``/v1/chat/completions``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    request = parse_request(body, model, chat=True).request
+    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
+
+
+def read_response_count(body: Json, model: ServedModel) -> Ask:
+    """Read the body of a request to ``/v1/responses/input_tokens``, which is one to ``/v1/responses``.
+
+    Raises:
+        ApiError: 400 with the field to blame.
+    """
+    request = parse_response_request(body, model).asked.request
+    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
+
+
+# What is asked, on the engine's thread; it may be another process's.
+
+
+def _tokenize(
+    parts: Sequence[object],
+    special: bool,
+    adds_special: bool,
+    with_pieces: bool,
+    warnings: Json,
+    session: Session,
+    _should_stop: object,
+) -> Json:
+    ids = list[int]()
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            ids += session.prompts.tokens_of(part, special, adds_special and not place)
+        elif isinstance(part, int):
+            ids.append(part)
+    if not with_pieces:
+        return {"tokens": ids, **warnings}
+    pieces = session.prompts.bytes_of(ids)
+    told = [{"id": one, "piece": _shown(piece)} for one, piece in zip(ids, pieces, strict=True)]
+    return {"tokens": told, **warnings}
+
+
+def _detokenize(ids: Sequence[int], warnings: Json, session: Session, _should_stop: object) -> Json:
+    return {"content": b"".join(session.prompts.bytes_of(ids)).decode("utf-8", "replace"), **warnings}
+
+
+def _prompt(request: ChatRequest, warnings: Json, session: Session, _should_stop: object) -> Json:
+    return {"prompt": session.prompts.text_of(request), **warnings}
+
+
+def _count(request: ChatRequest, beside: Json, session: Session, _should_stop: object) -> Json:
+    return {**beside, "input_tokens": len(session.prompt_ids(request))}
+
+
+def _fields(body: Json) -> Fields:
+    fields = Fields(body)
+    fields.text("model")
+    return fields
+
+
+def _needed(fields: Fields, name: str) -> object:
+    value = fields.take(name)
+    if value is None:
+        raise missing(name)
+    return value
+
+
+def _told_warnings() -> Json:
+    warnings = warnings_so_far()
+    return {"warnings": list(warnings)} if warnings else {}
+
+
+def _shown(piece: bytes) -> str | list[int]:
+    """A piece as text, or its bytes where they are no whole characters."""
+    try:
+        return piece.decode()
+    except UnicodeDecodeError:
+        return list(piece)

@@ -1,0 +1,78 @@
+"""Stored answers as records of their figures: which models gave each, when, and what it cost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.core.domain.seeds import Drawn
+from app.core.storage.chats import conversations
+from app.core.storage.chats.codec import drawn_to_text, stats_from_text
+from engine.records import RunStats
+
+_COLUMNS = """
+    SELECT messages.id, conversation_id, title, messages.created_at, state, target, draft, stats FROM messages
+    JOIN conversations ON conversations.id = conversation_id
+    WHERE role = 'assistant' AND stats IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """One answer without its words; the names are empty where they were not noted."""
+
+    message_id: int
+    conversation_id: int
+    title: str
+    created_at: datetime
+    state: str
+    target: str
+    draft: str
+    stats: RunStats
+
+
+def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
+    """Note which models gave an answer."""
+    db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
+
+
+def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
+    """Note which models give an answer, unless it has ended: then it is known which gave it."""
+    sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
+    db.execute(sql, (target, draft, message_id))
+
+
+def note_drawn(db: sqlite3.Connection, message_id: int, drawn: Drawn | None) -> None:
+    """Note how an answer is drawn."""
+    db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (drawn_to_text(drawn), message_id))
+
+
+def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:
+    """All answers of a conversation, those of its other branches among them, in the order in which they were given."""
+    return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
+
+
+def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
+    """One answer; None where it is gone or has no figures."""
+    return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
+
+
+def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[AnswerRecord, ...], int | None]:
+    """The next answers of all conversations, and from where to go on; None at the end."""
+    sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
+    found = db.execute(sql, (message_id, limit)).fetchall()
+    return _readable(found), found[-1][0] if len(found) == limit else None
+
+
+def _readable(found: Iterable[Sequence[Any]]) -> tuple[AnswerRecord, ...]:
+    answers = []
+    for number, chat, title, created, state, target, draft, text in found:
+        stats = stats_from_text(text)
+        if stats is not None:
+            answers.append(
+                AnswerRecord(number, chat, title, conversations.from_us(created), state, target, draft, stats)
+            )
+    return tuple(answers)

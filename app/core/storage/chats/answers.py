@@ -1,0 +1,179 @@
+"""Answers while they are generated: their text is in memory and is due for the file every 250 ms, or after a failure.
+
+Only keeps account of what is due and what was written; the thread of the file does the writing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.core.domain.messages import MessageState
+from engine.records import RunStats, TokenSpan
+
+FLUSH_S = 0.25
+RETRY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """The run of the engine that made an answer, or the last part of one that was continued: models and counters."""
+
+    target: str
+    draft: str
+    stats: RunStats
+    is_continuation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEnding:
+    """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length.
+
+    ``stats`` are the whole answer's figures, ``run`` is what the lifetime totals count, ``thinking_ms`` is how long it
+    reasoned.
+    """
+
+    state: MessageState
+    stats: RunStats | None = None
+    notice: str = ""
+    keep: bool = True
+    cut: bool = False
+    run: Generation | None = None
+    thinking_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSnapshot:
+    """All that is to be written of one answer: always the whole text, so that it may be written twice."""
+
+    message_id: int
+    text: str
+    spans: tuple[TokenSpan, ...]
+    ending: AnswerEnding | None
+    num_changes: int
+    thinking_ms: int | None = None
+
+    def as_fields(self) -> dict[str, Any]:
+        """Fields of `MessageView` that this changes; the time of reasoning and the model only where they are known."""
+        ending = self.ending or AnswerEnding(MessageState.STREAMING)
+        fields: dict[str, Any] = {name: getattr(ending, name) for name in ("state", "stats", "notice", "cut")}
+        if self.thinking_ms:
+            fields["thinking_ms"] = self.thinking_ms
+        if ending.run:
+            fields["target"] = ending.run.target
+        return {**fields, "text": self.text, "spans": self.spans}
+
+
+@dataclass(slots=True)
+class _StreamingAnswer:
+    parts: list[str] = field(default_factory=list)
+    spans: list[TokenSpan] = field(default_factory=list)
+    ending: AnswerEnding | None = None
+    num_changes: int = 0
+    num_written: int = 0
+    due_s: float = 0.0
+    thinking_ms: int | None = None
+
+
+class StreamingAnswers:
+    """Answers by message id. Every method may be called from any thread."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._answers: dict[int, _StreamingAnswer] = {}
+
+    def begin(self, message_id: int, text: str = "", spans: Sequence[TokenSpan] = ()) -> None:
+        """Start an answer whose row is in the file already, with the text that the row has."""
+        with self._lock:
+            self._answers[message_id] = _StreamingAnswer([text], list(spans))
+
+    def append(self, message_id: int, text: str, spans: Sequence[TokenSpan], thinking_ms: int | None = None) -> bool:
+        """Add text, and how long it reasoned so far; True where nothing was due before: the writer must be woken."""
+        with self._lock:
+            answer = self._answers[message_id]
+            answer.parts.append(text)
+            answer.spans.extend(spans)
+            answer.thinking_ms = thinking_ms
+            return self._changed(answer)
+
+    def end(self, message_id: int, ending: AnswerEnding) -> None:
+        """Close the answer; it is due at once."""
+        with self._lock:
+            answer = self._answers[message_id]
+            answer.ending = ending
+            self._changed(answer)
+            answer.due_s = self._clock()
+
+    def current(self, message_id: int) -> AnswerSnapshot | None:
+        """An answer as it is now, written or not; None where it is not being generated."""
+        with self._lock:
+            answer = self._answers.get(message_id)
+            return None if answer is None else self._snapshot(message_id, answer)
+
+    @property
+    def to_discard(self) -> tuple[int, ...]:
+        """Answers that are not to be kept and are still in the file, because the disk took nothing since they ended."""
+        with self._lock:
+            endings = ((number, answer.ending) for number, answer in self._answers.items())
+            return tuple(number for number, ending in endings if ending is not None and not ending.keep)
+
+    def due(self, *, everything: bool = False, ended: bool = False) -> list[AnswerSnapshot]:
+        """What should be written now: what is due, with ``ended`` all that has ended, with ``everything`` all."""
+        with self._lock:
+            now = self._clock()
+            return [
+                self._snapshot(message_id, answer)
+                for message_id, answer in self._answers.items()
+                if answer.num_changes > answer.num_written
+                and (everything or answer.due_s <= now or (ended and answer.ending is not None))
+            ]
+
+    def written(self, snapshot: AnswerSnapshot) -> None:
+        """Note that a snapshot is in the file for good."""
+        with self._lock:
+            answer = self._answers.get(snapshot.message_id)
+            if answer is None:
+                return
+            if snapshot.ending is not None:
+                del self._answers[snapshot.message_id]
+                return
+            answer.num_written = snapshot.num_changes
+            if answer.ending is None:  # one that ended while it was written is due at once
+                answer.due_s = self._clock() + FLUSH_S
+
+    def failed(self, snapshot: AnswerSnapshot) -> None:
+        """Note that writing failed; it is due again in a while."""
+        with self._lock:
+            answer = self._answers.get(snapshot.message_id)
+            if answer is not None:
+                answer.due_s = self._clock() + RETRY_S
+
+    def wait_s(self) -> float | None:
+        """Seconds until something is due; None where nothing waits."""
+        with self._lock:
+            due = [answer.due_s for answer in self._answers.values() if answer.num_changes > answer.num_written]
+            return max(0.0, min(due) - self._clock()) if due else None
+
+    @property
+    def num_unwritten(self) -> int:
+        """How many answers hold something that is not in the file."""
+        with self._lock:
+            return sum(answer.num_changes > answer.num_written for answer in self._answers.values())
+
+    @staticmethod
+    def _changed(answer: _StreamingAnswer) -> bool:
+        was_clean = answer.num_changes == answer.num_written
+        answer.num_changes += 1
+        return was_clean
+
+    @staticmethod
+    def _snapshot(message_id: int, answer: _StreamingAnswer) -> AnswerSnapshot:
+        if len(answer.parts) > 1:
+            answer.parts = ["".join(answer.parts)]
+        ending = answer.ending
+        thinking_ms = answer.thinking_ms if ending is None or ending.thinking_ms is None else ending.thinking_ms
+        text, spans = "".join(answer.parts), tuple(answer.spans)
+        return AnswerSnapshot(message_id, text, spans, ending, answer.num_changes, thinking_ms)

@@ -1,0 +1,190 @@
+"""Copies of the chats file: made by SQLite's backup API, verified before they count, thinned out by age.
+
+A copy that is not verified yet is called ``.part``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from app.core.domain.errors import BackupError, DamagedFileError, StorageError
+from app.core.storage.atomic import move_into_place
+from app.core.storage.chats.database import check, version_of
+from engine.sentences import said
+
+DAILY, WEEKLY, MONTHLY = 12, 10, 9
+_STAMP = "%Y%m%d-%H%M%S-%f"
+_PAGES_AT_ONCE = 1000  # of 4 KiB: a few milliseconds
+
+TableCount = tuple[str, int, int]  # a table, its rows, its highest row number
+
+
+@dataclass(frozen=True, slots=True)
+class UnverifiedBackup:
+    """A copy that does not count yet: ``counts`` are those of what was copied."""
+
+    part: Path
+    final: Path
+    counts: tuple[TableCount, ...]
+
+
+def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
+    """Copy the open file into ``folder`` and verify the copy; return its path.
+
+    ``daily`` copies are thinned out by `rotate`, all others are kept.
+
+    Raises:
+        BackupError: the copy could not be written, or is not what was copied. Nothing half-made is left.
+    """
+    return verify(copy_out(connection, folder, now, label=label))
+
+
+def copy_out(
+    connection: sqlite3.Connection,
+    folder: Path,
+    now: datetime,
+    *,
+    label: str = "daily",
+    between: Callable[[], None] = lambda: None,
+) -> UnverifiedBackup:
+    """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
+
+    Raises:
+        BackupError: the copy could not be written. Nothing half-made is left.
+    """
+    final = folder / f"chats-{label}-{now.strftime(_STAMP)}.db"
+    part = final.with_suffix(".part")
+
+    def step(_status: int, remaining: int, _total: int) -> None:
+        if remaining:
+            between()
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
+            # What this connection changes meanwhile, SQLite brings into the copy: https://www.sqlite.org/backup.html
+            connection.backup(copy, pages=_PAGES_AT_ONCE, progress=step)
+            return UnverifiedBackup(part, final, _table_counts(connection))
+    except (sqlite3.Error, OSError, StorageError) as error:
+        _discard(part)
+        raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+
+
+def verify(copied: UnverifiedBackup) -> Path:
+    """Read a copy whole, compare it with what was copied, and let it count; return its path. On any thread.
+
+    Raises:
+        BackupError: it is not what was copied, or not whole. Nothing half-made is left.
+    """
+    part, final = copied.part, copied.final
+    try:
+        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
+            # One self-contained file: a copy in WAL mode would want companions beside it.
+            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+            check(copy, thorough=True)
+            _compare(copy, copied)
+        move_into_place(part, final)
+    except (sqlite3.Error, OSError, DamagedFileError) as error:
+        _discard(part)
+        raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+    return final
+
+
+def discard_unfinished(folder: Path) -> None:
+    """Remove what was left of copies that the app did not live to verify."""
+    for part in folder.glob("chats-*.part"):
+        _discard(part)
+
+
+def _discard(part: Path) -> None:
+    for litter in (part, *(part.with_name(part.name + ending) for ending in ("-journal", "-wal", "-shm"))):
+        with contextlib.suppress(OSError):
+            litter.unlink(missing_ok=True)
+
+
+def backups_in(folder: Path, label: str = "*") -> list[Path]:
+    """List the finished copies, newest first, whatever they were made for."""
+    return sorted(filter(_is_dated, folder.glob(f"chats-{label}-*.db")), key=_made_at, reverse=True)
+
+
+def backup_is_due(folder: Path, now: datetime) -> bool:
+    """Tell whether no copy was made yet today."""
+    daily = backups_in(folder, "daily")
+    return not daily or _made_at(daily[0])[:8] != now.strftime("%Y%m%d")
+
+
+def rotate(folder: Path) -> None:
+    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months that have one."""
+    daily = backups_in(folder, "daily")
+    days = [(path, datetime.strptime(_made_at(path), _STAMP)) for path in daily]  # noqa: DTZ007 (a file's name)
+    keep = {
+        *_newest_of_each(days, lambda day: day.strftime("%Y%m%d"), DAILY),
+        *_newest_of_each(days, lambda day: day.strftime("%G-%V"), WEEKLY),
+        *_newest_of_each(days, lambda day: day.strftime("%Y%m"), MONTHLY),
+    }
+    for path in daily:
+        if path not in keep:
+            path.unlink(missing_ok=True)
+
+
+def newest_intact(folder: Path, max_version: int) -> Path | None:
+    """Find the newest copy that is whole and of a layout up to ``max_version``."""
+    for path in backups_in(folder):
+        try:
+            with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
+                check(copy)
+                if 0 < version_of(copy) <= max_version:
+                    return path
+        except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
+            continue
+    return None
+
+
+def _is_dated(path: Path) -> bool:
+    """Whether it is a file and we gave the name: copies that a person made of copies are left alone."""
+    if not path.is_file():  # a pipe would be waited for
+        return False
+    try:
+        datetime.strptime(_made_at(path), _STAMP)  # noqa: DTZ007 (a file's name)
+    except ValueError:
+        return False
+    return True
+
+
+def _made_at(path: Path) -> str:
+    return path.stem.split("-", 2)[2]
+
+
+def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: Callable[[datetime], str], limit: int) -> list[Path]:
+    newest: dict[str, Path] = {}
+    for path, day in days:
+        newest.setdefault(period(day), path)
+    return list(newest.values())[:limit]
+
+
+def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
+    if _table_counts(copy) != copied.counts:
+        raise DamagedFileError(said("{file} differs from the chats file", file=copied.final.name))
+
+
+def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
+    """Count the rows of each table, with the layout's version: what a faithful copy has in common with its source.
+
+    The search's own tables are left out: they hold nothing that could not be made again.
+    """
+    names = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'found_%' "
+        "ORDER BY name"
+    ).fetchall()
+    version = version_of(connection)
+    counts = []
+    for (name,) in names:
+        quoted = '"' + name.replace('"', '""') + '"'
+        row = connection.execute(f"SELECT count(*), coalesce(max(rowid), 0) FROM {quoted}").fetchone()  # noqa: S608 (a table's own name)
+        counts.append((f"{name} v{version}", int(row[0]), int(row[1])))
+    return tuple(counts)

@@ -1,0 +1,73 @@
+"""Calls of tools and their results: each a message of its own below the answer that made it, safe before it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from app.core.domain.attachments import Attachment
+from app.core.domain.errors import StorageError
+from app.core.domain.messages import MessageView
+from app.core.domain.tools.calls import SETTLED, StoredCall
+from app.core.storage.chats import attachments, index, messages
+from app.core.storage.chats.codec import call_to_text
+from app.core.storage.chats.writer import DatabaseAccess
+
+
+class StoredCalls:
+    """The calls of the open file."""
+
+    def __init__(self, access: DatabaseAccess, now: Callable[[], datetime]) -> None:
+        self._access, self._now = access, now
+
+    def begin(
+        self, conversation_id: int, answer_id: int, calls: Sequence[tuple[StoredCall, str]]
+    ) -> tuple[MessageView, ...]:
+        """Store the calls of an answer below it, one after the other: all or none; a text is a result already there.
+
+        Raises:
+            StorageError: the answer is gone, or nothing could be stored.
+        """
+
+        def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
+            if messages.conversation_of(db, answer_id) != conversation_id:
+                raise StorageError("This message no longer exists.", "Open the chat again.")
+            views, parent = [], answer_id
+            for call, text in calls:
+                view = MessageView(0, "tool", text, call=call)
+                parent = messages.insert_message(db, conversation_id, view, self._now(), parent)
+                views.append(dataclasses.replace(view, id=parent))
+            return tuple(views)
+
+        return self._access.write(job)
+
+    def change(
+        self, message_id: int, call: StoredCall, text: str = "", pictures: Sequence[Attachment] = ()
+    ) -> tuple[Attachment, ...]:
+        """Store what became of a call, and its result; nothing happens where the message is gone.
+
+        The pictures of the result come back with their ids.
+
+        Raises:
+            StorageError: it could not be stored.
+        """
+
+        def job(db: sqlite3.Connection) -> tuple[Attachment, ...]:
+            index.forget_message(db, message_id)
+            sql = "UPDATE messages SET call = ?, call_status = ?, text = ? WHERE id = ? AND call_status <> ''"
+            num_changed = db.execute(sql, (call_to_text(call), call.status.value, text, message_id)).rowcount
+            index.add_message(db, message_id)
+            return attachments.set_of_message(db, message_id, pictures) if num_changed else ()
+
+        return self._access.write(job)
+
+
+def settle_open(db: sqlite3.Connection) -> int:
+    """Say of calls that nobody waits for any more what is known of them; return how many.
+
+    What ran may have had an effect, so that is `CallStatus.UNKNOWN`; what had not begun is stopped.
+    """
+    sql = "UPDATE messages SET call_status = ? WHERE call_status = ?"
+    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in SETTLED.items())

@@ -1,0 +1,261 @@
+"""The open chats file: jobs run on a thread of its own, which also writes the answers that are being generated.
+
+What conversations are is `ChatStore`'s, which builds on this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+
+from app.core.domain.errors import BackupError, DamagedFileError, StorageError
+from app.core.storage.chats import messages
+from app.core.storage.chats.answers import RETRY_S, AnswerSnapshot, StreamingAnswers
+from app.core.storage.chats.backups import UnverifiedBackup, backup_is_due, copy_out, discard_unfinished, rotate, verify
+from app.core.storage.chats.calls import settle_open
+from app.core.storage.chats.clean_shutdown import write_marker
+from app.core.storage.chats.database import as_storage_error, transaction
+from app.core.storage.chats.deletion import wipe_marked
+from app.core.storage.chats.index import rebuild
+from app.core.storage.chats.opening import OpenedStore, StoreLocation, open_chats
+from app.core.storage.chats.writer import Job, Result, WriterThread
+from engine.records import Problem
+
+log = logging.getLogger(__name__)
+
+VERIFY_S = 2.0  # so long the end waits for a copy of today that is just being read
+
+
+class ChatsFile:
+    """The file of the chats and its thread. Usable from any thread; all work is done on that one.
+
+    ``on_trouble`` is called on that thread: with a problem when saving an answer begins to fail, with None when
+    everything is saved again. So is ``on_written``, after every attempt to write.
+    """
+
+    def __init__(
+        self,
+        place: StoreLocation,
+        on_trouble: Callable[[Problem | None], None],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._place = place
+        self._on_trouble = on_trouble
+        self.on_written: Callable[[], None] = lambda: None
+        self._now = now
+        self._in_trouble = False
+        self._may_be_damaged = False  # something was wrong with the file: the next start reads all of it
+        self._verifying: threading.Thread | None = None
+        self._opened: OpenedStore | None = None
+        self.wiped: tuple[int, ...] = ()  # chats that were deleted last time and are gone for good now
+        self._answers = StreamingAnswers(time.monotonic)
+        self._writer = WriterThread(self._open, self._write_due)
+
+    # ---- life -------------------------------------------------------------------------------------------------------
+
+    def begin_opening(self) -> None:
+        """Have the file opened, without waiting for it: nothing else may be asked until `open` has returned."""
+        self._writer.begin()
+
+    def open(self) -> Problem | None:
+        """Open the file or what can be had in its stead; the problem says what a person should know."""
+        self._writer.begin()
+        self._writer.wait_for_opening()
+        if self._opened is None:
+            raise RuntimeError("the writer started without opening")
+        return self._opened.problem
+
+    def back_up_daily(self) -> None:
+        """Make today's copy where there is none yet, and thin out the old ones; does not wait. Not of a closed file."""
+        with contextlib.suppress(StorageError):
+            self._writer.post(self._back_up)
+
+    def close(self, timeout_s: float = 5.0) -> bool:
+        """Write what can be written and let go of the file; False where something could not be saved."""
+        with contextlib.suppress(StorageError):
+            self._writer.call(self._write_everything)
+        ended = self._writer.stop(timeout_s)
+        if self._verifying is not None:
+            self._verifying.join(VERIFY_S)
+        if ended and self.is_persistent and not self._may_be_damaged:
+            write_marker(self._place.file)
+        return ended and self._answers.num_unwritten == 0
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether what is written outlives the app: False while the chats are only in memory."""
+        return self._opened is not None and self._opened.is_persistent
+
+    @property
+    def has_stored(self) -> bool:
+        """Whether what is read is what was stored: False where a copy or an empty file stands in for it."""
+        return self._opened is not None and self._opened.has_stored
+
+    # ---- on the writer's thread -------------------------------------------------------------------------------------
+
+    def _open(self) -> sqlite3.Connection:
+        self._opened = open_chats(self._place, self._now())
+        connection = self._opened.connection
+        try:
+            with transaction(connection):
+                num_interrupted = messages.interrupt_streaming(connection) + settle_open(connection)
+                self.wiped = wipe_marked(connection)
+            if num_interrupted:
+                log.info("%d answers and calls of tools were interrupted when Paceline last ended.", num_interrupted)
+        except sqlite3.Error as error:
+            self._note_damage(error)
+            # Shown as interrupted all the same (see _current), and what is marked as deleted is not shown; a full disk
+            # must not keep the chats shut.
+            log.warning("What was left over of the last time could not be put in order: %s", error)
+        return connection
+
+    def _write_due(self, db: sqlite3.Connection) -> float | None:
+        for snapshot in self._answers.due():
+            self._write_snapshot(db, snapshot)
+        return self._answers.wait_s()
+
+    def _write_everything(self, db: sqlite3.Connection) -> None:
+        for snapshot in self._answers.due(everything=True):
+            self._write_snapshot(db, snapshot)
+
+    def _write_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
+        try:
+            self._put(db, snapshot)
+        except (sqlite3.Error, ValueError, ArithmeticError) as error:  # whatever it is, it must not end the thread
+            self._answers.failed(snapshot)
+            problem = as_storage_error(error, self._place.file).problem
+            log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
+            if not self._in_trouble:
+                self._in_trouble = True
+                self._on_trouble(problem)
+        finally:
+            self.on_written()
+
+    def _put(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
+        with transaction(db):
+            messages.write_answer(db, snapshot, self._now())
+        self._answers.written(snapshot)
+        if self._in_trouble and self._answers.num_unwritten == 0:
+            self._in_trouble = False
+            self._on_trouble(None)
+
+    def _back_up(self, db: sqlite3.Connection) -> None:
+        folder = self._place.backups
+        try:
+            if not self.is_persistent or not backup_is_due(folder, self._now()):
+                return
+            discard_unfinished(folder)
+            copied = copy_out(db, folder, self._now(), between=lambda: self._writer.run_waiting(db))
+        except (BackupError, OSError) as error:
+            self._note_damage(error.__cause__)
+            log.warning("The chats could not be backed up: %s", error)
+            return
+        self._verifying = threading.Thread(target=self._verify, args=(copied,), name="backup", daemon=True)
+        self._verifying.start()
+
+    def _note_damage(self, error: BaseException | None) -> None:
+        """Have the next start read the whole file, where SQLite finds it damaged: then a copy is offered."""
+        damaged = isinstance(error, sqlite3.Error) and isinstance(
+            as_storage_error(error, self._place.file), DamagedFileError
+        )
+        self._may_be_damaged = self._may_be_damaged or damaged
+
+    def _verify(self, copied: UnverifiedBackup) -> None:
+        """Read the copy whole, on a thread of its own: what is damaged in it is damaged in the file, too."""
+        try:
+            verify(copied)
+            rotate(self._place.backups)
+        except (BackupError, OSError) as error:
+            log.warning("The chats could not be backed up: %s", error)
+            self._may_be_damaged = True
+
+    # ---- between the threads ----------------------------------------------------------------------------------------
+
+    def read(self, job: Job[Result]) -> Result:
+        """Run a job on the connection and wait for it; every ended answer is in the file before.
+
+        Raises:
+            StorageError: by what SQLite said.
+        """
+
+        def read(db: sqlite3.Connection) -> Result:
+            self._write_due(db)  # an answer that has ended is seen as it ended
+            return job(db)
+
+        try:
+            return self._writer.call(read)
+        except (sqlite3.Error, ValueError, ArithmeticError, LookupError) as error:
+            failure = as_storage_error(error, self._place.file)
+            self._may_be_damaged = self._may_be_damaged or isinstance(failure, DamagedFileError)
+            raise failure from error
+
+    def write(self, job: Job[Result]) -> Result:
+        """Run a job in a transaction and wait for it: when this returns, its change is safe."""
+        return self.read(self._in_transaction(job))
+
+    def retry_write(self, message_id: int) -> None:
+        """Write an ended answer now, also one that the disk refused and that would be tried again later.
+
+        Raises:
+            StorageError: the disk refuses it again; it stays as it is, and is tried again.
+        """
+
+        def job(db: sqlite3.Connection) -> None:
+            for snapshot in self._answers.due(everything=True):
+                if snapshot.message_id == message_id:
+                    self._put(db, snapshot)
+
+        self.read(job)
+
+    def unwritten(self, message_id: int) -> AnswerSnapshot | None:
+        """Give an answer that is in the making, or that the disk has not taken yet; None for any other message."""
+        return self._answers.current(message_id)
+
+    def post(self, job: Job[Result]) -> Future[Result]:
+        """Run a job in a transaction without waiting for it; its future may raise what SQLite raised."""
+        return self._writer.post(self._in_transaction(job))
+
+    def run_on_writer_thread(self, function: Callable[[], None]) -> None:
+        """Call a function that does not concern the file on its thread, after what waits there; does not wait."""
+        self._writer.post(lambda _db: function())
+
+    def _in_transaction(self, job: Job[Result]) -> Job[Result]:
+        transacted = _in_transaction(job)
+
+        def write(db: sqlite3.Connection) -> Result:
+            # Also where the disk refused it a moment ago: nothing may be put below an answer that is yet to go.
+            for snapshot in self._answers.due(ended=True):
+                self._write_snapshot(db, snapshot)
+            try:
+                return transacted(db)
+            finally:
+                self.on_written()
+
+        return write
+
+
+def _in_transaction(job: Job[Result]) -> Job[Result]:
+    """Make a transaction of a job; where the index of the search is damaged, it is rebuilt and the job run again."""
+
+    def attempt(db: sqlite3.Connection) -> Result:
+        with transaction(db):
+            return job(db)
+
+    def transacted(db: sqlite3.Connection) -> Result:
+        try:
+            return attempt(db)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+                raise
+            log.warning("The index of the search was damaged and is made anew: %s", error)
+            with transaction(db):
+                rebuild(db)
+            return attempt(db)
+
+    return transacted

@@ -1,0 +1,238 @@
+"""The columns `spans`, `stats` and `drawn` of an answer, and `call` of a call of a tool: compact JSON, and back.
+
+What cannot be read is left out and logged.
+
+Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
+from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the
+probabilities of the pass that the token ended: the characters of each rejected token (0 where there is at most one),
+the token's own in percent, then p and q of each proposed token that was looked at. ``[0,"","greedy"]`` says that from
+here on passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they did so no longer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from app.core.domain.seeds import DRAWING_KEYS, Drawn
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import valid_values
+from app.core.domain.tools.calls import CallStatus, CallTokens, StoredCall
+from engine.intervals import checked_counts
+from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
+from engine.sentences import from_json, to_json
+
+log = logging.getLogger(__name__)
+
+_AFTER_OTHERS = frozenset({Source.RECOVERED, Source.BONUS})  # something was proposed in their pass
+_GREEDY, _DRAWN = "greedy", "drawn"
+_LEAST, _MOST = 0.4, 99.6
+# A long chat has tens of thousands: looked up, not computed.
+_SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LEAST, _MOST)}
+MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
+# Few different ones occur thousands of times.
+_span = functools.lru_cache(maxsize=4096)(TokenSpan)
+_STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
+_DIGESTS = tuple(field.name for field in dataclasses.fields(Drawn))[1:]
+_MAX_DIGEST_CHARS = 64
+_STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
+
+
+# ---- provenance -----------------------------------------------------------------------------------------------------
+
+
+def spans_to_text(spans: Iterable[TokenSpan]) -> str:
+    """Encode provenance; the source is written only where it changes. Chances are rounded to a percent."""
+    items: list[str | int | list[Any]] = []
+    source, greedy = None, False
+    for span in spans:
+        probabilities = span.probabilities
+        if (probabilities is not None and probabilities.greedy) is not greedy and (
+            probabilities is not None or span.source in _AFTER_OTHERS
+        ):
+            greedy = not greedy
+            items.append([0, "", _GREEDY if greedy else _DRAWN])
+        if span.source is not source:
+            source = span.source
+            items.append(source.value)
+        rejected = span.rejected[:MAX_REJECTED_CHARS]
+        if probabilities is not None and (
+            not probabilities.greedy or probabilities.rejected_chars or span.source not in _AFTER_OTHERS
+        ):
+            items.append([span.num_chars, rejected, *_probabilities_to_list(probabilities)])
+        else:
+            items.append([span.num_chars, rejected] if rejected else span.num_chars)
+    return json.dumps(items, separators=(",", ":"))
+
+
+def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
+    """Decode provenance; empty where there is none or it cannot be read."""
+    if not text:
+        return ()
+    spans: list[TokenSpan] = []
+    source, every = Source.TARGET, None  # the probabilities of every pass, where they are the same
+    try:
+        for item in json.loads(text):
+            if isinstance(item, str):
+                source = Source(item)
+            elif not isinstance(item, list):
+                spans.append(_span(int(item), source, "", every if source in _AFTER_OTHERS else None))
+            elif item[2:] in ([_GREEDY], [_DRAWN]):
+                every = GREEDY if item[2] == _GREEDY else None
+            else:
+                same = every if source in _AFTER_OTHERS else None
+                probabilities = _probabilities_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
+                spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], probabilities))
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+        log.warning("The provenance of a stored answer cannot be read and is left out.")
+        return ()
+    return tuple(spans)
+
+
+def _probabilities_to_list(probabilities: PassProbabilities) -> list[Any]:
+    lengths, room = [], MAX_REJECTED_CHARS
+    for length in probabilities.rejected_chars:
+        room -= length
+        if room < 0:
+            break
+        lengths.append(length)
+    if probabilities.greedy:
+        return [lengths or 0]
+    chances = [_percent(chance) for pair in probabilities.probs for chance in pair]
+    return [lengths or 0, _percent(probabilities.last), *chances]
+
+
+def _probabilities_from_list(values: list[Any], *, greedy: bool) -> PassProbabilities:
+    lengths = tuple(int(length) for length in values[0]) if values[0] else ()
+    if any(length < 0 for length in lengths):
+        raise ValueError("no length")
+    if len(values) == 1:
+        return PassProbabilities(greedy=greedy, rejected_chars=lengths)
+    chances = [_SHARES[value] for value in values[1:]]
+    if None in chances[1::2] or len(chances) % 2 == 0:
+        raise ValueError("no chance")
+    probs: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
+    return PassProbabilities(probs, chances[0], rejected_chars=lengths)
+
+
+def _percent(share: float | None) -> float | None:
+    """Whole percents, but for what is neither nothing nor certain: those words are told apart."""
+    if share is None:
+        return None
+    value = share * 100
+    if 0 < value < 1:
+        return _LEAST
+    return _MOST if 99 < value < 100 else round(value)
+
+
+# ---- figures --------------------------------------------------------------------------------------------------------
+
+
+def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> str | None:
+    """Encode the counters of an answer.
+
+    With ``keeps_templates`` its decisions can be told in another language later; else they are plain text.
+    """
+    if stats is None:
+        return None
+    # Not asdict: it would deep-copy the mapping's keys for nothing.
+    values: dict[str, Any] = {name: getattr(stats, name) for name in sorted(_STATS_FIELDS)}
+    values["provenance"] = {source.value: count for source, count in stats.provenance.items()}
+    if keeps_templates:
+        values["decisions"] = [to_json(decision) for decision in stats.decisions]
+    return json.dumps(values, separators=(",", ":"))
+
+
+def stats_from_text(text: str | None) -> RunStats | None:
+    """Decode the counters; keys of another version are passed over."""
+    if not text:
+        return None
+    try:
+        values = {key: value for key, value in json.loads(text).items() if key in _STATS_FIELDS}
+        for name in _STATS_TUPLES:
+            if name in values:
+                values[name] = tuple(values[name])
+        if "decisions" in values:
+            values["decisions"] = tuple(from_json(decision) for decision in values["decisions"])
+        if "mode" in values:
+            values["mode"] = Mode(values["mode"])
+        values["interval_counts"] = checked_counts(values.get("interval_counts", {}))
+        counts = values.get("provenance", {})
+        values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
+        return RunStats(**values)
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        log.warning("The figures of a stored answer cannot be read and are left out.")
+        return None
+
+
+def drawn_to_text(drawn: Drawn | None) -> str:
+    """Encode how an answer was drawn; empty where it is not known."""
+    return "" if drawn is None else json.dumps(dataclasses.asdict(drawn), separators=(",", ":"))
+
+
+def drawn_from_text(text: str | None) -> Drawn | None:
+    """Decode how an answer was drawn; None where that is not known, or cannot be read, or a value is out of range."""
+    if not text:
+        return None
+    try:
+        data = json.loads(text)
+        values, digests = _drawing_values(tuple(data["values"].items())), [data[name] for name in _DIGESTS]
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        values, digests = {}, []
+    are_digests = all(isinstance(one, str) and len(one) <= _MAX_DIGEST_CHARS for one in digests)
+    if len(values) < len(DRAWING_KEYS) or not are_digests:
+        log.warning("How a stored answer was drawn cannot be read and is left out.")
+        return None
+    return Drawn(values, *digests)
+
+
+@functools.lru_cache(maxsize=256)  # the answers of a chat have the same
+def _drawing_values(items: tuple[tuple[str, SettingValue], ...]) -> Mapping[str, SettingValue]:
+    return valid_values(dict(items), DRAWING_KEYS)
+
+
+# ---- calls of tools -------------------------------------------------------------------------------------------------
+
+
+def call_to_text(call: StoredCall | None) -> str:
+    """Encode a call, without its status; empty for none."""
+    if call is None:
+        return ""
+    fields = {"id": call.call_id, "name": call.name, "server": call.server, "arguments": call.arguments}
+    more = {key: getattr(call, key) for key in ("title", "cut", "took_ms")} | dataclasses.asdict(call.written)
+    return json.dumps({**fields, **{key: value for key, value in more.items() if value}}, ensure_ascii=False)
+
+
+def call_from_text(text: str | None, status: str) -> StoredCall | None:
+    """Decode a call; None where the message is none. What cannot be read of it is empty."""
+    if not status:
+        return None
+    try:
+        data = json.loads(text or "")
+    except ValueError:
+        data = None
+    fields = data if isinstance(data, dict) else {}
+
+    def words(key: str) -> str:
+        found = fields.get(key)
+        return found if isinstance(found, str) else ""
+
+    def whole(key: str) -> int | None:
+        found = fields.get(key)
+        return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+    return StoredCall(
+        words("id"),
+        words("name"),
+        words("server"),
+        words("arguments"),
+        CallStatus(status) if status in tuple(CallStatus) else CallStatus.UNKNOWN,
+        words("title"),
+        whole("cut") or 0,
+        whole("took_ms"),
+        CallTokens(*(whole(one.name) or 0 for one in dataclasses.fields(CallTokens))),
+    )

@@ -1,0 +1,128 @@
+"""The SQL statements on conversations, each on an open connection."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from app.core.domain.conversations import ConversationRow
+from app.core.domain.engines import AT, stays_here
+from app.core.storage.chats import attachments, index
+from engine.records import Mode
+
+log = logging.getLogger(__name__)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may name a day that no calendar has
+
+_NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
+_LISTED = """
+    SELECT id, title, updated_at, pinned, archived, folder_id, place
+    FROM conversations WHERE deleted_at IS NULL
+"""
+_ELSEWHERE = "SELECT DISTINCT conversation_id, target FROM messages WHERE instr(target, ' @ ') > 0"
+_WITH_A_PLACE_OR_NEW = """
+    AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
+        SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What is known of a conversation besides its messages."""
+
+    id: int
+    title: str
+    mode: Mode
+    depth: int | None
+
+
+def to_us(moment: datetime) -> int:
+    """Give microseconds since 1970, exactly."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def from_us(microseconds: int) -> datetime:
+    """Give the moment back, in UTC; the nearest one between 1970 and 2199."""
+    return _EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
+
+
+def insert_conversation(db: sqlite3.Connection, title: str, mode: Mode, depth: int | None, now: datetime) -> int:
+    """Add a conversation and return its id; ids are never used twice."""
+    sql = "INSERT INTO conversations (title, created_at, updated_at, mode, depth) VALUES (?, ?, ?, ?, ?)"
+    conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now), mode.value, depth)).lastrowid or 0)
+    index.add_title(db, conversation_id)
+    return conversation_id
+
+
+def set_title(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
+    """Give the title that the user wrote; it is never replaced by one of ours."""
+    index.forget_title(db, conversation_id)
+    db.execute("UPDATE conversations SET title = ?, title_by_user = 1 WHERE id = ?", (title, conversation_id))
+    index.add_title(db, conversation_id)
+
+
+def title_if_unnamed(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
+    """Name a conversation that has no name yet."""
+    sql = "UPDATE conversations SET title = ? WHERE id = ? AND title = '' AND title_by_user = 0"
+    index.forget_title(db, conversation_id)
+    db.execute(sql, (title, conversation_id))
+    index.add_title(db, conversation_id)
+
+
+def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
+    """Remove a conversation with all its messages and what is unsent of it."""
+    index.forget_messages_of(db, conversation_id)
+    index.forget_title(db, conversation_id)
+    db.execute("DELETE FROM unsent WHERE conversation_id = ?", (conversation_id,))
+    attachments.delete_unsent(db, conversation_id)
+    db.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
+
+
+def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
+    """List all conversations, the last changed first; of those in no place of their own only the ``newest`` so many."""
+    sql = _LISTED + (_WITH_A_PLACE_OR_NEW if newest is not None else "") + _NEWEST_FIRST
+    rows = db.execute(sql, () if newest is None else (newest,))
+    away = _answered_elsewhere(db)
+    return tuple(
+        ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, number in away)
+        for number, title, updated, pinned, archived, folder_id, place in rows
+    )
+
+
+def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
+    """Conversations with an answer of another machine; none where messages are damaged: the list is shown anyway."""
+    try:
+        return frozenset(
+            number for number, target in db.execute(_ELSEWHERE) if not stays_here(f"http://{target.rpartition(AT)[2]}")
+        )
+    except sqlite3.DatabaseError:
+        log.warning("which conversations were answered elsewhere cannot be read: the file is damaged")
+        return frozenset()
+
+
+def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None:
+    """Find ``wanted``, else the conversation that changed last; None where none is left outside the archive."""
+    sql = (
+        "SELECT id FROM conversations WHERE archived = 0 AND deleted_at IS NULL "
+        "ORDER BY id IS ? DESC, updated_at DESC, id DESC LIMIT 1"
+    )
+    row = db.execute(sql, (wanted,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
+    """Read one conversation; None where it is gone. A mode of another version reads as off."""
+    sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ? AND deleted_at IS NULL"
+    row = db.execute(sql, (conversation_id,)).fetchone()
+    if row is None:
+        return None
+    mode = Mode.known(row[2]) or Mode.OFF
+    return Conversation(row[0], row[1], mode, row[3])
+
+
+def touch(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
+    """Make a conversation the last changed one."""
+    db.execute("UPDATE conversations SET updated_at = ? WHERE id = ?", (to_us(now), conversation_id))

@@ -1,0 +1,175 @@
+"""SQLite connections that keep what they acknowledged: pragmas are read back, errors become sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app.core.domain.errors import (
+    DamagedFileError,
+    StorageBusyError,
+    StorageError,
+    StorageFullError,
+    StorageReadOnlyError,
+)
+from app.core.domain.unspaced import has_unspaced, spaced
+from engine.sentences import said
+
+MEMORY = Path(":memory:")
+FULL_BYTES = 1 << 16  # less than this is no space
+_LARGEST = 2**63 - 1
+
+# EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this lets no second one in.
+# FULL: a power loss after a commit keeps it (https://www.sqlite.org/pragma.html#pragma_synchronous).
+_PRAGMAS: tuple[tuple[str, str, object], ...] = (
+    ("locking_mode", "EXCLUSIVE", "exclusive"),
+    ("journal_mode", "WAL", "wal"),
+    ("synchronous", "FULL", 2),
+    ("foreign_keys", "ON", 1),
+    ("trusted_schema", "OFF", 0),
+)
+_MACOS_PRAGMAS: tuple[tuple[str, str, object], ...] = (("checkpoint_fullfsync", "ON", 1),)
+
+
+class Connection(sqlite3.Connection):
+    """Takes whatever a text may hold: of what SQLite cannot keep, as much as it can."""
+
+    def execute(self, sql: str, values: Sequence[object] = (), /) -> sqlite3.Cursor:  # type: ignore[override]
+        """Half a character becomes a question mark, a number beyond 64 bits the nearest one within."""
+        try:
+            return super().execute(sql, values)
+        except (UnicodeEncodeError, OverflowError):  # said before anything was done
+            return super().execute(sql, [_storable(value) for value in values])
+
+
+def _storable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return max(-_LARGEST, min(value, _LARGEST)) if isinstance(value, int) else value
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Open ``file`` for this thread alone, with every pragma set and read back.
+
+    Raises:
+        StorageError: one of its kinds, by what SQLite said.
+    """
+    connection = None
+    try:
+        connection = sqlite3.connect(file, timeout=2.0, isolation_level=None, factory=Connection)
+        # Damaged text is shown damaged; it must not make the rest unreadable.
+        connection.text_factory = _lenient_text
+        for function in (spaced, has_unspaced):  # for the index of writing without spaces
+            connection.create_function(function.__name__, 1, function, deterministic=True)
+        set_pragmas(connection, in_memory=file == MEMORY)
+    except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, StorageError):
+            raise
+        raise as_storage_error(error, file) from error
+    return connection
+
+
+def _lenient_text(raw: bytes) -> str:
+    return raw.decode("utf-8", errors="replace")
+
+
+def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
+    """Set what makes an acknowledged row safe, and make sure that SQLite took it.
+
+    Raises:
+        StorageError: a pragma reads back differently.
+    """
+    wanted = _PRAGMAS + (_MACOS_PRAGMAS if sys.platform == "darwin" else ())
+    for name, value, read_back in wanted:
+        if in_memory and name == "journal_mode":
+            continue
+        connection.execute(f"PRAGMA {name} = {value}").fetchall()
+        found = connection.execute(f"PRAGMA {name}").fetchone()[0]
+        if found != read_back:
+            raise StorageError(
+                said(
+                    "The database does not accept {name} = {value}: it reports {found}.",
+                    name=name,
+                    value=value,
+                    found=found,
+                )
+            )
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing: commit at the end, roll back on any error. Leaving it normally is the acknowledgement."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk makes SQLite roll back by itself; there is nothing left to roll back then.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Read the layout's version; 0 is an empty file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
+    """Read the whole file for damage; ``thorough`` compares the indexes with the tables as well.
+
+    Raises:
+        DamagedFileError: something does not fit; the first finding is in the message.
+    """
+    name = "integrity_check" if thorough else "quick_check"
+    finding = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
+    if finding != "ok":
+        raise DamagedFileError(said("SQLite found damage: {finding}.", finding=str(finding).splitlines()[-1][:200]))
+
+
+def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """Give the columns of each table."""
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
+    sql = "SELECT name FROM pragma_table_info(?)"
+    return {name: tuple(column for (column,) in connection.execute(sql, (name,))) for (name,) in names}
+
+
+def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | LookupError, file: Path) -> StorageError:
+    """Turn what SQLite says about ``file``, or what cannot be made of its rows, into a sentence for a person."""
+    if not isinstance(error, sqlite3.Error):
+        # The driver fails so, too, where SQLite's own message quotes damaged names.
+        return DamagedFileError(said("{file} cannot be read as a chats file.", file=file.name))
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
+        return StorageFullError(said("There is no space left in {folder}.", folder=file.parent))
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StorageBusyError(said("Another program is using {file}.", file=file))
+    refused = code == sqlite3.SQLITE_IOERR and not os.access(file.parent, os.W_OK)
+    if refused or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StorageReadOnlyError(said("{file} cannot be written.", file=file))
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
+        return DamagedFileError(said("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
+    return StorageError(said("{file}: {error}.", file=file.name, error=error))
+
+
+def says_full(error: BaseException | None) -> bool:
+    """Whether a failure of SQLite or of the system means that there is no space left."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # what a log's index needs
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < FULL_BYTES
+    except OSError:
+        return False

@@ -1,0 +1,237 @@
+"""The list of conversations: folders, pins, archive, order by hand, copies, unsent texts, and the search."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.core.domain.conversations import FolderRow, SearchHit
+from app.core.domain.errors import StorageError
+from app.core.domain.titles import one_line
+from app.core.storage.chats import attachments, conversations, index, messages, summaries
+from app.core.storage.chats.writer import DatabaseAccess
+
+NEW_CHAT = 0  # the key of what is typed before there is a conversation
+
+_COPY_MESSAGE = """
+    INSERT INTO messages
+        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
+        target, draft, thinking_ms, drawn, call, call_status)
+    SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
+        created_at, stats, spans, notice, cut, target, draft, thinking_ms, drawn, call,
+        CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' WHEN 'asked' THEN 'stopped'
+        ELSE call_status END
+    FROM messages WHERE id = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedFolder:
+    """A folder that is gone, its ``place`` among the others, what was in it, and how many of these are in the list."""
+
+    row: FolderRow
+    place: int
+    conversation_ids: tuple[int, ...]
+    num_listed: int
+
+
+class ChatLibrary:
+    """What the window asks for; every method raises `StorageError` where it could not be done."""
+
+    def __init__(self, access: DatabaseAccess) -> None:
+        self._access = access
+        self._num_searches = 0
+
+    # ---- folders ----------------------------------------------------------------------------------------------------
+
+    def folders(self) -> tuple[FolderRow, ...]:
+        """List the folders in their order."""
+
+        def job(db: sqlite3.Connection) -> tuple[FolderRow, ...]:
+            found = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
+            return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in found)
+
+        return self._access.read(job)
+
+    def create_folder(self, name: str) -> int:
+        """Add a folder at the end and return its id; its name becomes one line."""
+        sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
+        return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
+
+    def rename_folder(self, folder_id: int, name: str) -> None:
+        """Give a folder another name, as one line; one of which nothing is seen is not taken."""
+        if good := one_line(name):
+            self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
+
+    def fold(self, folder_id: int, folded: bool) -> None:
+        """Remember whether a folder is collapsed in the list."""
+        self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
+
+    def delete_folder(self, folder_id: int) -> DeletedFolder | None:
+        """Remove a folder; its conversations stay, outside of any. None where there was none."""
+
+        def job(db: sqlite3.Connection) -> DeletedFolder | None:
+            found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
+            inside = db.execute("SELECT id, deleted_at FROM conversations WHERE folder_id = ?", (folder_id,)).fetchall()
+            db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+            if found is None:
+                return None
+            row = FolderRow(folder_id, found[0], bool(found[1]))
+            return DeletedFolder(row, found[2], tuple(one for one, _ in inside), sum(not gone for _, gone in inside))
+
+        return self._access.write(job)
+
+    def take_back_folder(self, folder: DeletedFolder) -> None:
+        """Undo `delete_folder`; what was put into another folder meanwhile stays there."""
+        row = folder.row
+
+        def job(db: sqlite3.Connection) -> None:
+            sql = "INSERT INTO folders (id, name, place, folded) VALUES (?, ?, ?, ?)"
+            db.execute(sql, (row.id, row.name, folder.place, row.folded))
+            inside = [(row.id, conversation_id) for conversation_id in folder.conversation_ids]
+            db.executemany("UPDATE conversations SET folder_id = ? WHERE id = ? AND folder_id IS NULL", inside)
+
+        self._access.write(job)
+
+    def arrange_folders(self, folder_ids: Sequence[int]) -> None:
+        """Put the folders in this order."""
+        values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
+        self._access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
+
+    # ---- pins, archive, order ---------------------------------------------------------------------------------------
+
+    def set_pinned(self, conversation_id: int, pinned: bool) -> None:
+        """Pin a conversation, after the other pinned ones, or let it go."""
+        sql = """
+            UPDATE conversations SET pinned = ?1, archived = CASE WHEN ?1 THEN 0 ELSE archived END,
+                place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE pinned) WHERE id = ?2
+        """
+        self._change(sql, pinned, conversation_id)
+
+    def set_archived(self, conversation_id: int, archived: bool) -> None:
+        """Put a conversation into the archive, or take it back."""
+        sql = "UPDATE conversations SET archived = ?1, pinned = CASE WHEN ?1 THEN 0 ELSE pinned END WHERE id = ?2"
+        self._change(sql, archived, conversation_id)
+
+    def move_to_folder(self, conversation_id: int, folder_id: int | None) -> None:
+        """Put a conversation at the end of a folder, or outside of any."""
+        sql = """
+            UPDATE conversations SET folder_id = ?1, pinned = 0, archived = 0,
+                place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE folder_id = ?1) WHERE id = ?2
+        """
+        self._change(sql, folder_id, conversation_id)
+
+    def arrange(self, conversation_ids: Sequence[int], *, folder_id: int | None = None) -> None:
+        """Put these conversations into a folder, or among the pinned ones, in this order."""
+        sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 1 WHERE id = ?"
+        values: list[tuple[int | None, ...]] = [(place, number) for place, number in enumerate(conversation_ids)]
+        if folder_id is not None:
+            sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
+            values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
+        self._access.write(lambda db: db.executemany(sql, values))
+
+    # ---- copies -----------------------------------------------------------------------------------------------------
+
+    def duplicate(self, conversation_id: int) -> int:
+        """Copy a conversation with all its branches and return the copy's id.
+
+        Raises:
+            StorageError: it is gone.
+        """
+        copy = self._access.write(lambda db: duplicate(db, conversation_id, datetime.now(UTC)))
+        if copy is None:
+            raise StorageError("This chat no longer exists.", "Choose another one.")
+        return copy
+
+    def branch_off(self, message_id: int) -> int:
+        """Copy a message and all that leads to it into a chat of its own and return that one's id.
+
+        Raises:
+            StorageError: it is gone.
+        """
+
+        def job(db: sqlite3.Connection) -> int | None:
+            source = messages.conversation_of(db, message_id)
+            return None if source is None else duplicate(db, source, datetime.now(UTC), message_id)
+
+        copy = self._access.write(job)
+        if copy is None:
+            raise StorageError("This message no longer exists.", "Choose another one.")
+        return copy
+
+    # ---- unsent texts -----------------------------------------------------------------------------------------------
+
+    def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
+        """Remember what stands in the composer, without waiting; empty forgets it."""
+        return self._access.post(lambda db: write_unsent(db, conversation_id, text))
+
+    def unsent(self, conversation_id: int | None) -> str:
+        """Give back what stood in the composer; empty where nothing did."""
+        sql = "SELECT text FROM unsent WHERE conversation_id = ?"
+        key = conversation_id or NEW_CHAT
+        return self._access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
+
+    # ---- search -----------------------------------------------------------------------------------------------------
+
+    def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
+        """Look for words in titles, messages and attachments without waiting; None where a later one came instead."""
+        self._num_searches += 1
+        number = self._num_searches
+
+        def job(db: sqlite3.Connection) -> tuple[SearchHit, ...] | None:
+            from app.core.storage.chats.search import find  # noqa: PLC0415  (nothing is looked for at the start)
+
+            return find(db, typed) if number == self._num_searches else None
+
+        return self._access.post(job)
+
+    def _change(self, sql: str, *values: int | str | None) -> None:
+        self._access.write(lambda db: db.execute(sql, values))
+
+
+# ---- statements -----------------------------------------------------------------------------------------------------
+
+
+def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str) -> None:
+    """Remember or forget an unsent text."""
+    key = conversation_id or NEW_CHAT
+    if not text:
+        db.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
+    elif key == NEW_CHAT or db.execute("SELECT 1 FROM conversations WHERE id = ?", (key,)).fetchone():
+        db.execute("INSERT OR REPLACE INTO unsent (conversation_id, text) VALUES (?, ?)", (key, text))
+
+
+def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime, up_to: int | None = None) -> int | None:
+    """Copy a conversation, or what leads ``up_to`` one of its messages; return the copy's id, None for nothing to copy.
+
+    An answer in the making is copied as far as it is written, as one that was interrupted.
+    """
+    source = conversations.read_conversation(db, conversation_id)
+    if source is None:
+        return None
+    copy = conversations.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
+    db.execute(
+        "UPDATE conversations SET title_by_user = 1, (folder_id, place, options) = "
+        "(SELECT folder_id, place, options FROM conversations WHERE id = ?) WHERE id = ?",
+        (conversation_id, copy),
+    )
+    links = db.execute(
+        "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id", (conversation_id,)
+    ).fetchall()
+    if up_to is not None:
+        path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
+        links = [link for link in links if link[0] in path]
+    new_ids: dict[int | None, int] = {}
+    for message_id, parent_id, _ in links:
+        new_ids[message_id] = int(db.execute(_COPY_MESSAGE, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
+        index.add_message(db, new_ids[message_id])
+        attachments.copy(db, message_id, new_ids[message_id])
+        summaries.copy(db, message_id, new_ids[message_id])
+    for message_id, _, shown_child in links:
+        db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (new_ids.get(shown_child), new_ids[message_id]))
+    root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()[0]
+    db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (new_ids.get(root), copy))
+    return copy

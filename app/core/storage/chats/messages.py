@@ -1,0 +1,314 @@
+"""The SQL statements on messages: the tree that they form, reading them, answers, and edits that are not sent."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from typing import Any
+
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.tree import MessageTree
+from app.core.storage.chats import answer_records, conversations, index, summaries, totals
+from app.core.storage.chats.answers import AnswerSnapshot
+from app.core.storage.chats.attachments import with_attachments
+from app.core.storage.chats.codec import (
+    call_from_text,
+    call_to_text,
+    drawn_from_text,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
+from app.core.storage.chats.schema import MESSAGE_ROLE
+from app.core.storage.chats.writer import DatabaseAccess
+
+_CHUNK = 500  # ids in one statement; SQLite takes at least 999
+_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn"
+
+
+# ---- the tree -------------------------------------------------------------------------------------------------------
+
+
+def read_tree(db: sqlite3.Connection, conversation_id: int, to_discard: Iterable[int] = ()) -> MessageTree:
+    """Read who follows whom in a conversation, without those answers ``to_discard`` that the file still holds."""
+    root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
+    links = db.execute(
+        "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id",
+        (conversation_id,),
+    )
+    tree = MessageTree.of(links, root[0] if root else None)
+    for message_id in to_discard:
+        row = db.execute("SELECT replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
+        tree = tree.without(message_id, row[0] if row else None)
+    return tree
+
+
+def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
+    """Find a message's conversation; None where the message is gone."""
+    row = db.execute("SELECT conversation_id FROM messages WHERE id = ?", (message_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | None, child_id: int | None) -> None:
+    """Remember which message is shown below another; below None: which first message."""
+    if parent_id is None:
+        db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (child_id, conversation_id))
+    else:
+        db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (child_id, parent_id))
+
+
+def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
+    """Make the shown path lead through a message; return its conversation, None where the message is gone."""
+    conversation_id = conversation_of(db, message_id)
+    if conversation_id is None:
+        return None
+    tree = read_tree(db, conversation_id)
+    for child in tree.ancestors(message_id):
+        if tree.shown.get(tree.parents[child]) != child:
+            show_below(db, conversation_id, tree.parents[child], child)
+    return conversation_id
+
+
+def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
+    """Show another version in the place of a message that goes, where there is one; ``tree`` is as it was before."""
+    parent = tree.parents[message_id]
+    if tree.shown.get(parent) in (message_id, None):
+        others = tree.versions_beside(message_id)
+        show_below(db, conversation_id, parent, others[0] if others else None)
+
+
+def insert_message(
+    db: sqlite3.Connection,
+    conversation_id: int,
+    view: MessageView,
+    now: datetime,
+    parent_id: int | None,
+    replaces: int | None = None,
+) -> int:
+    """Add a message below ``parent_id`` and show it; return its id. The conversation becomes the last changed one."""
+    sql = """
+        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id,
+            call, call_status)
+        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
+    """
+    values = (
+        conversation_id,
+        view.role if view.call is None else "system",
+        view.text,
+        view.state.value,
+        conversations.to_us(now),
+        view.notice,
+        replaces,
+        parent_id,
+        call_to_text(view.call),
+        view.call.status.value if view.call else "",
+        conversation_id,
+    )
+    message_id = int(db.execute(sql, values).lastrowid or 0)
+    index.add_message(db, message_id)
+    show_below(db, conversation_id, parent_id, message_id)
+    conversations.touch(db, conversation_id, now)
+    return message_id
+
+
+def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
+    """Remove a message and all that follows it, in all branches; show another version if there is one. Count them."""
+    conversation_id = conversation_of(db, message_id)
+    if conversation_id is None:
+        return 0
+    tree = read_tree(db, conversation_id)
+    gone = tree.below(message_id)
+    for number in gone:
+        index.forget_message(db, number)
+        index.forget_attachments_of(db, number)
+        db.execute("DELETE FROM messages WHERE id = ?", (number,))
+    show_instead(db, conversation_id, tree, message_id)
+    return len(gone)
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def list_messages(
+    db: sqlite3.Connection, conversation_id: int, to_discard: Iterable[int] = ()
+) -> tuple[MessageView, ...]:
+    """List the messages of the shown path, each with the ids of all its versions, without those ``to_discard``."""
+    tree = read_tree(db, conversation_id, to_discard)
+    versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
+    path = tree.path()
+    found = {row[0]: row for row in _select(db, _ALL, path)}
+    views = (_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+    return with_attachments(db, _with_places(views))
+
+
+def _with_places(views: Iterable[MessageView]) -> Iterator[MessageView]:
+    """Note which answers go on after calls of the same model."""
+    target, is_after_call = "", False
+    for view in views:
+        if view.role == "assistant":
+            yield dataclasses.replace(view, follows_calls=is_after_call and view.target == target)
+            target = view.target
+        else:
+            yield view
+        is_after_call = view.call is not None
+
+
+def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:
+    """List messages with their words and attached texts only: what a prompt needs of a long conversation."""
+    columns = f"id, {MESSAGE_ROLE}, text, state, call, call_status"
+    found = {row[0]: row[1:] for row in _select(db, columns, path)}
+    views = (
+        MessageView(number, role, text, MessageState(state), call=call_from_text(call, status))
+        for number, (role, text, state, call, status) in ((number, found[number]) for number in path)
+    )
+    return with_attachments(db, views, texts=True)
+
+
+def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:
+    """Read one message; None where it is gone."""
+    return next((_view(row, ()) for row in _select(db, _ALL, (message_id,))), None)
+
+
+def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    for begin in range(0, len(ids), _CHUNK):
+        chunk = tuple(ids[begin : begin + _CHUNK])
+        marks = ",".join("?" * len(chunk))
+        yield from db.execute(f"SELECT {columns} FROM messages WHERE id IN ({marks})", chunk)  # noqa: S608 (our words)
+
+
+def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
+    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn = row
+    return MessageView(
+        message_id,
+        role,
+        text,
+        MessageState(state),
+        stats_from_text(stats),
+        spans_from_text(spans),
+        notice,
+        versions,
+        bool(cut),
+        thinking_ms=thinking_ms,
+        target=target,
+        call=call_from_text(call, call_status),
+        drawn=drawn_from_text(drawn),
+    )
+
+
+# ---- answers --------------------------------------------------------------------------------------------------------
+
+
+def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime) -> None:
+    """Write an answer as far as it is. One that is not to be kept goes, and the version before it is shown again."""
+    ending = snapshot.ending
+    if ending is not None and not ending.keep:
+        _discard(db, snapshot.message_id)
+        return
+    values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
+    index.forget_message(db, snapshot.message_id)
+    db.execute("UPDATE messages SET text = ?, spans = ?, thinking_ms = coalesce(?, thinking_ms) WHERE id = ?", values)
+    if ending is None:
+        return
+    db.execute(
+        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
+        (
+            ending.state.value,
+            stats_to_text(ending.stats, keeps_templates=True),
+            ending.notice,
+            ending.cut,
+            snapshot.message_id,
+        ),
+    )
+    if ending.run is not None:
+        answer_records.note_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
+        totals.add_run(
+            db, ending.run.target, ending.run.draft, ending.run.stats, is_continuation=ending.run.is_continuation
+        )
+    index.add_message(db, snapshot.message_id)
+    conversation_id = conversation_of(db, snapshot.message_id)
+    if conversation_id is not None:
+        conversations.touch(db, conversation_id, now)
+
+
+def _discard(db: sqlite3.Connection, message_id: int) -> None:
+    row = db.execute("SELECT conversation_id, parent_id, replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
+    if row is None:
+        return
+    sql = "SELECT 1 FROM messages WHERE conversation_id = ? AND parent_id = ? LIMIT 1"
+    if db.execute(sql, (row[0], message_id)).fetchone():  # what somebody wrote below it must not go with it
+        sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.FAILED.value, message_id))
+        index.add_message(db, message_id)
+    else:
+        delete_branch(db, message_id)
+        if row[2] is not None and conversation_of(db, row[2]) is not None:
+            show_below(db, *row)
+
+
+def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
+    """Let an ended answer grow again from this text."""
+    sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
+    index.forget_message(db, view.id)
+    summaries.remove(db, view.id)  # it does not know the words that come
+    db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
+
+
+def without_trailing_space(view: MessageView) -> MessageView:
+    """Cut spaces and line breaks off the end of a message's text and out of its spans."""
+    text = view.text.rstrip()
+    spans = list(view.spans)
+    excess = sum(span.num_chars for span in spans) - len(text)
+    while spans and excess > 0:
+        last = spans.pop()
+        kept = last.num_chars - excess
+        excess -= last.num_chars
+        if kept > 0:
+            spans.append(dataclasses.replace(last, num_chars=kept))
+    return dataclasses.replace(view, text=text, spans=tuple(spans))
+
+
+def interrupt_streaming(db: sqlite3.Connection) -> int:
+    """Mark the answers that nobody is giving any more; other versions stay beside them. Return how many."""
+    streaming = db.execute("SELECT id FROM messages WHERE state = ?", (MessageState.STREAMING.value,)).fetchall()
+    for (message_id,) in streaming:
+        sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.INTERRUPTED.value, message_id))
+        index.add_message(db, message_id)
+    return len(streaming)
+
+
+# ---- edits of sent messages -----------------------------------------------------------------------------------------
+
+
+class UnsentEdits:
+    """What was typed into the editors of sent messages and is not sent: the table `edits`."""
+
+    def __init__(self, access: DatabaseAccess) -> None:
+        self._access = access
+
+    def keep(self, message_id: int, text: str) -> Future[None]:
+        """Remember what stands in a message's editor, without waiting; empty forgets it."""
+        return self._access.post(lambda db: write_edit(db, message_id, text))
+
+    def of_conversation(self, conversation_id: int) -> dict[int, str]:
+        """Give the texts of a conversation's editors, in all its branches, by message."""
+        sql = (
+            "SELECT message_id, edits.text FROM edits JOIN messages ON messages.id = message_id "
+            "WHERE conversation_id = ?"
+        )
+        return self._access.read(lambda db: {int(key): str(text) for key, text in db.execute(sql, (conversation_id,))})
+
+
+def write_edit(db: sqlite3.Connection, message_id: int, text: str) -> None:
+    """Remember or forget a text; nothing happens where its message is gone."""
+    if text:
+        db.execute(
+            "INSERT OR REPLACE INTO edits (message_id, text) SELECT id, ? FROM messages WHERE id = ?",
+            (text, message_id),
+        )
+    else:
+        db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))

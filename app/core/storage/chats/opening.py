@@ -1,0 +1,315 @@
+"""From a path to a usable connection, whatever lies there: migrate, or set aside and start afresh. Deletes nothing.
+
+A layout is a version of the tables. What is set aside is renamed, beside the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from app.core.domain.errors import (
+    BackupError,
+    DamagedFileError,
+    MigrationError,
+    NewerFileError,
+    StorageError,
+    StorageFullError,
+    StorageReadOnlyError,
+)
+from app.core.storage.atomic import move_into_place, sync
+from app.core.storage.chats.backups import make_backup, newest_intact
+from app.core.storage.chats.clean_shutdown import consume_marker
+from app.core.storage.chats.database import (
+    MEMORY,
+    as_storage_error,
+    check,
+    connect,
+    layout_of,
+    says_full,
+    transaction,
+    version_of,
+)
+from app.core.storage.chats.schema import MIGRATIONS, Migration
+from engine.records import Problem
+from engine.sentences import joined, said
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """Where the chats live, and how their layout came to be."""
+
+    file: Path
+    backups: Path
+    migrations: Sequence[Migration] = MIGRATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedStore:
+    """A usable connection. ``problem`` says why it is only in memory, or what was set aside.
+
+    ``is_persistent`` is False where nothing outlives the app, ``has_stored`` where what is read is not what was stored.
+    """
+
+    connection: sqlite3.Connection
+    is_persistent: bool = True
+    problem: Problem | None = None
+    has_stored: bool = True
+
+
+def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
+    """Open the file, or what can be had in its stead. Never fails for what lies on the disk."""
+    try:
+        place.file.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_what_holds_no_chats(place)
+        return OpenedStore(_open_good(place, now))
+    except (DamagedFileError, NewerFileError, MigrationError) as error:
+        return _replace_and_open(place, now, error)
+    except StorageError as error:
+        return _open_in_memory(place, error)
+    except OSError as error:
+        reason = StorageReadOnlyError(
+            said("{folder}: {reason}.", folder=place.file.parent, reason=error.strerror or error)
+        )
+        return _open_in_memory(place, reason)
+
+
+def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
+    """SQLite would take a missing or an empty file for a new one; where there are copies, chats were lost with it.
+
+    Raises:
+        DamagedFileError: it is a folder, or it is missing or empty beside copies of what it held.
+        StorageError: it is a pipe or a device, which SQLite might wait for.
+    """
+    if place.file.is_dir():
+        raise DamagedFileError(said("{file} is a folder.", file=place.file.name))
+    there = os.path.lexists(place.file)  # a link that leads nowhere is there, and says why it cannot be opened
+    found = place.file.stat() if there else None
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        raise StorageError(said("{file} is not a regular file.", file=place.file))
+    if (found is None or not found.st_size) and any(place.backups.glob("*.db")):
+        sentence = said("{file} is empty.", file=place.file.name) if there else None
+        raise DamagedFileError(sentence or said("{file} is missing.", file=place.file.name))
+
+
+def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
+    closed_well = consume_marker(place.file)  # before connecting, which makes files beside it
+    connection = connect(place.file)
+    try:
+        if not closed_well:
+            check(connection)
+        found = version_of(connection)
+        if found > len(place.migrations):
+            raise NewerFileError(
+                said(
+                    "{file} has format version {found}; this Paceline supports up to {known}.",
+                    file=place.file.name,
+                    found=found,
+                    known=len(place.migrations),
+                )
+            )
+        if found == 0 and layout_of(connection):
+            raise DamagedFileError(said("{file} is a database of another program.", file=place.file.name))
+        if found < len(place.migrations):
+            connection = _migrate(connection, place, now)
+        if layout_of(connection) != _wanted_layout(place):
+            raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
+        # Readable is not yet writable; this asks without writing, so that a full disk is no obstacle.
+        with transaction(connection):
+            pass
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        connection.close()
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:  # our statements fit any whole file
+            raise DamagedFileError(
+                said("{file} cannot be read as a chats file ({error}).", file=place.file.name, error=error)
+            ) from error
+        raise as_storage_error(error, place.file) from error
+    except StorageError:
+        connection.close()
+        raise
+    return connection
+
+
+def _wanted_layout(place: StoreLocation) -> dict[str, tuple[str, ...]]:
+    with contextlib.closing(_empty_in_memory(place)) as memory:
+        return layout_of(memory)
+
+
+def _empty_in_memory(place: StoreLocation) -> sqlite3.Connection:
+    memory = connect(MEMORY)
+    for migration in place.migrations:
+        for statement in migration:
+            memory.execute(statement)
+    return memory
+
+
+def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime) -> sqlite3.Connection:
+    """Bring the file up to date, one transaction a step; on a failure put the copy back and raise.
+
+    Raises:
+        StorageFullError: there is no space for a copy or a step; the file is as it was after the step before.
+        MigrationError: a copy could not be made, or a step failed.
+    """
+    first = version_of(connection)
+    for version in range(first, len(place.migrations)):
+        backup = None
+        try:
+            if first > 0:
+                backup = make_backup(connection, place.backups, now, label=f"before_layout_{version + 1}")
+            with transaction(connection):
+                for statement in place.migrations[version]:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+            check(connection)
+        except BackupError as error:
+            if says_full(error.__cause__):
+                raise _no_space(place.backups) from error
+            raise MigrationError(said("Without a copy nothing is changed. {message}", message=error.message)) from error
+        except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
+            if backup is None:
+                raise
+            if says_full(error):
+                raise _no_space(place.file.parent) from error
+            connection.close()
+            _restore_backup(backup, place.file)
+            raise MigrationError(
+                said("The update to format version {version} failed ({error}).", version=version + 1, error=error)
+            ) from error
+    return connection
+
+
+def _no_space(folder: Path) -> StorageFullError:
+    return StorageFullError(said("There is no space left in {folder}.", folder=folder))
+
+
+def _restore_backup(backup: Path, file: Path) -> None:
+    """Put a verified copy in the file's place; the write-ahead log beside it belongs to what is replaced."""
+    part = file.with_suffix(".part")
+    try:
+        shutil.copyfile(backup, part)
+        with part.open("r+b") as copy:
+            sync(copy)  # before the log of what is replaced goes
+        for companion in _companions(file):
+            companion.unlink(missing_ok=True)
+        move_into_place(part, file)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _companions(file: Path) -> tuple[Path, ...]:
+    return file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm")
+
+
+def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) -> OpenedStore:
+    """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file.
+
+    Where that cannot be, the file stays where it is: the next start would take one that is gone for a first start.
+    """
+    aside = place.file.with_name(f"{place.file.stem}.aside-{now.strftime('%Y%m%d-%H%M%S-%f')}{place.file.suffix}")
+    try:
+        for source, kept in zip((place.file, *_companions(place.file)), (aside, *_companions(aside)), strict=True):
+            if source.exists():
+                source.rename(kept)
+        kept_it = aside.exists()
+        # What could not be brought up to date once would fail again.
+        updatable = not isinstance(why, MigrationError)
+        backup = newest_intact(place.backups, len(place.migrations)) if updatable else None
+        if backup is not None:
+            _restore_backup(backup, place.file)
+        connection = _open_good(place, now)
+    except (OSError, StorageError) as error:
+        _undo_setting_aside(place, aside)
+        return _open_in_memory(place, why, said("It could not be replaced: {error}.", error=_reason(error)))
+    if backup is None:
+        opened = said("A new, empty one was opened.")
+    else:
+        opened = said("The copy {copy} was opened instead.", copy=backup.name)
+    return OpenedStore(
+        connection,
+        problem=Problem(
+            why.title,
+            joined([why.message, *([said("It is kept as {aside}.", aside=aside.name)] if kept_it else []), opened]),
+            _advice(why, place),
+        ),
+        has_stored=False,
+    )
+
+
+def _undo_setting_aside(place: StoreLocation, aside: Path) -> None:
+    """Let what was set aside stand where it stood. What stands there by now was made of a copy, which is kept."""
+    if not aside.exists():
+        return
+    with contextlib.suppress(OSError):
+        for made in (place.file, *_companions(place.file)):
+            made.unlink(missing_ok=True)
+        for kept, source in zip((aside, *_companions(aside)), (place.file, *_companions(place.file)), strict=True):
+            if kept.exists():
+                kept.rename(source)
+
+
+def _reason(error: OSError | StorageError) -> str:
+    return error.message if isinstance(error, StorageError) else error.strerror or str(error)
+
+
+def _advice(why: StorageError, place: StoreLocation) -> str:
+    if isinstance(why, NewerFileError):
+        return said(
+            "Install the newer Paceline again, and rename the kept file to {file} for it.", file=place.file.name
+        )
+    if any(place.backups.glob("*.db")):
+        return said("Earlier copies are in {folder}.", folder=place.backups)
+    return said("There is no earlier copy.")
+
+
+def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> OpenedStore:
+    """Go on without a file: what can be read is shown, nothing is saved."""
+    memory = connect(MEMORY)
+    readable = isinstance(why, StorageReadOnlyError | StorageFullError) and _read_into(memory, place)
+    if not readable:
+        memory.close()
+        memory = _empty_in_memory(place)
+    if readable:
+        shown = said("The stored chats can be read, but new messages are kept only until Paceline is closed.")
+    else:
+        shown = said("New messages are kept only until Paceline is closed.")
+    problem = Problem(why.title, joined([why.message, more, shown]), _advice_in_memory(why))
+    return OpenedStore(memory, is_persistent=False, problem=problem, has_stored=readable)
+
+
+def _advice_in_memory(why: StorageError) -> str:
+    """What to do where nothing is tried again until the next start."""
+    if isinstance(why, StorageFullError):
+        return said("Free some space, and start Paceline again.")
+    if why.advice == StorageError.default_advice:
+        return said("Check the disk and the folder's permissions, and start Paceline again.")
+    return why.advice
+
+
+def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
+    """Copy what a file that cannot be written and its log hold, and bring that up to date; False where it cannot be."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / place.file.name
+            for source, target in zip((place.file, *_companions(place.file)), (copy, *_companions(copy)), strict=True):
+                if source.exists():
+                    shutil.copyfile(source, target)
+            with contextlib.closing(sqlite3.connect(copy)) as readable:
+                check(readable)
+                if not 0 < version_of(readable) <= len(place.migrations):
+                    return False
+                readable.backup(memory)
+            for migration in place.migrations[version_of(memory) :]:
+                for statement in migration:
+                    memory.execute(statement)
+    except (sqlite3.Error, OSError, UnicodeDecodeError, DamagedFileError):
+        return False
+    return True

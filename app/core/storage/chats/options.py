@@ -1,0 +1,56 @@
+"""Values that a conversation has of its own in place of the settings, as JSON in its row."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from app.core.storage.chats.writer import DatabaseAccess
+from engine.records import Mode
+
+log = logging.getLogger(__name__)
+
+MAX_CHARS = 1_000_000
+NOTHING_OWN = "{}"
+
+
+def to_text(values: Mapping[str, Any]) -> str:
+    """Write options down."""
+    return json.dumps(dict(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def from_text(text: object) -> dict[str, Any]:
+    """Read options; what cannot be read is nothing, with a line in the log."""
+    if not isinstance(text, str) or not text or len(text) > MAX_CHARS:
+        return {}
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        log.warning("The options of a conversation could not be read: %s", error)
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+class ChatOptions:
+    """The options of the stored conversations."""
+
+    def __init__(self, access: DatabaseAccess) -> None:
+        self._access = access
+
+    def read(self, conversation_id: int) -> dict[str, Any] | None:
+        """Give a conversation's options; None where a version without them wrote it, or it is gone."""
+
+        def job(db: sqlite3.Connection) -> dict[str, Any] | None:
+            row = db.execute("SELECT options FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
+            return from_text(row[0]) if row and row[0] else None
+
+        return self._access.read(job)
+
+    def write(self, conversation_id: int, values: Mapping[str, Any], mode: Mode, depth: int | None) -> None:
+        """Keep a conversation's options, and the mode and depth that it is in by them."""
+        sql = "UPDATE conversations SET options = ?, mode = ?, depth = ? WHERE id = ?"
+        parameters = (to_text(values), mode.value, depth, conversation_id)
+        self._access.write(lambda db: db.execute(sql, parameters).rowcount)

@@ -1,0 +1,165 @@
+"""Full-text search over titles, messages and attachments.
+
+What is typed is words, never a query language.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from app.core.domain.conversations import SearchHit
+from app.core.domain.unspaced import any_of, has_unspaced, spaced
+from app.core.storage.chats.schema import MESSAGE_ROLE
+from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
+
+MAX_TITLES = 20
+MAX_MESSAGES = 60
+MAX_ATTACHMENTS = 10
+MAX_LOOKED_AT = 3  # of these, for the words around
+MAX_WORDS = 16
+_WORDS_AROUND = 14
+_LOOKED_AT_CHARS = 100_000  # of an attachment, for the words around the first match
+_BYTES_A_CHAR = 3  # in UTF-8, of nearly every writing
+_CHARS_BEFORE, _CHARS_AFTER = 40, 120
+_LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index takes an underscore for no part of a word
+
+
+def match_words(typed: str) -> str:
+    """Quote what was typed for FTS5: all words must occur, the last one may be a beginning. Empty without words.
+
+    Pieces without a letter or digit would match nothing and are left out.
+    """
+    quoted = ['"' + spaced(word).replace('"', '""') + '"' for word in _words(typed)]
+    if not quoted:
+        return ""
+    ends_in_word = bool(_LETTER.match(typed.rstrip()[-1:]))
+    open_end = "*" if typed[-1:].strip() and ends_in_word else ""
+    return " ".join(quoted) + open_end
+
+
+def _words(typed: str) -> list[str]:
+    return [word for word in typed.replace("\x00", " ").split() if _LETTER.search(word)][:MAX_WORDS]
+
+
+def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
+    """Find titles, then messages in all branches and what is attached to them, the newest first, by conversation."""
+    query = match_words(typed)
+    if not query:
+        return ()
+    hits: dict[int, list[SearchHit]] = {}
+    rows = _found_by_letter(db, query, typed) if has_unspaced(typed) else _found_by_word(db, query)
+    for conversation_id, title, message_id, role, text, snippet, archived in rows:
+        # A question is shown on the page as it was typed.
+        source = _parts(snippet)
+        parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
+        hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
+        hits.setdefault(conversation_id, []).append(hit)
+    sql = _ATTACHMENTS.replace("found_", "found_letters_") if has_unspaced(typed) else _ATTACHMENTS
+    for number, row in enumerate(db.execute(sql, (query, MAX_ATTACHMENTS)).fetchall()):
+        conversation_id, title, message_id, attachment_id, name, archived = row
+        text = _beginning(db, attachment_id) if number < MAX_LOOKED_AT else ""
+        parts = _parts(_marked(name, text, typed))
+        hits.setdefault(conversation_id, []).append(
+            SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
+        )
+    return tuple(hit for group in hits.values() for hit in group)
+
+
+Row = tuple[int, str, int | None, str, str, str, int]
+
+
+def _found_by_word(db: sqlite3.Connection, query: str) -> Iterator[Row]:
+    """Rows of titles and messages, each with an excerpt that has its matches marked."""
+    for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
+        yield from db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit))
+
+
+def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator[Row]:
+    """The same from the indexes of letters. They hold no text, so the excerpt is made here."""
+    for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
+        by_letter = _SNIPPET.sub("''", sql).replace("found_", "found_letters_")
+        for conversation_id, title, message_id, role, text, _, archived in db.execute(by_letter, (query, limit)):
+            excerpt = _around(title if message_id is None else text, typed)
+            yield conversation_id, title, message_id, role, text, excerpt, archived
+
+
+_SNIPPET = re.compile(r"snippet\([^)]*\)")
+
+# The order by rowid is the index's own: the newest are found without looking at the rest.
+_TITLES = """
+    SELECT conversations.id, conversations.title, NULL, '', '', snippet(found_titles, 0, ?, ?, ?, ?), archived
+    FROM found_titles JOIN conversations ON conversations.id = found_titles.rowid
+    WHERE found_titles MATCH ? AND deleted_at IS NULL ORDER BY found_titles.rowid DESC LIMIT ?
+"""
+_MESSAGES = f"""
+    SELECT conversations.id, conversations.title, messages.id, {MESSAGE_ROLE}, messages.text,
+        snippet(found_messages, 0, ?, ?, ?, ?), archived
+    FROM found_messages JOIN messages ON messages.id = found_messages.rowid
+    JOIN conversations ON conversations.id = messages.conversation_id
+    WHERE found_messages MATCH ? AND deleted_at IS NULL ORDER BY found_messages.rowid DESC LIMIT ?
+"""  # noqa: S608 (constants)
+
+
+# FTS5's own excerpt would take apart the whole text of each, which may be a book.
+_ATTACHMENTS = """
+    SELECT conversations.id, conversations.title, messages.id, attachments.id, attachments.name, archived
+    FROM found_attachments JOIN attachments ON attachments.id = found_attachments.rowid
+    JOIN messages ON messages.id = attachments.message_id
+    JOIN conversations ON conversations.id = messages.conversation_id
+    WHERE found_attachments MATCH ? AND deleted_at IS NULL ORDER BY found_attachments.rowid DESC LIMIT ?
+"""
+
+
+def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
+    """The beginning of an attached text. A statement would read all of it, which may be a book; this reads its part."""
+    with db.blobopen("attachments", "text", attachment_id, readonly=True) as blob:
+        begun = blob.read(_BYTES_A_CHAR * _LOOKED_AT_CHARS)
+    return begun.decode(errors="ignore")[:_LOOKED_AT_CHARS]
+
+
+def _marked(name: str, text: str, typed: str) -> str:
+    """The name of an attachment and the words around the first match, the typed ones marked."""
+    around = _around(text, typed)
+    return f"{_wanted(typed).sub(_in_marks, name)}: {around}" if around else _wanted(typed).sub(_in_marks, name)
+
+
+def _around(text: str, typed: str) -> str:
+    """What stands around the first match, the typed words marked."""
+    words, wanted = _typed_letters(typed), _wanted(typed)
+    found = wanted.search(text, _not_before(text, words))
+    begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
+    around = text[begin : (found.end() if found else 0) + _CHARS_AFTER].replace(BEGIN, "").replace(END, "")
+    return (ELLIPSIS if begin and around else "") + wanted.sub(_in_marks, around)
+
+
+def _wanted(typed: str) -> re.Pattern[str]:
+    return re.compile(any_of(_typed_letters(typed)), re.IGNORECASE)
+
+
+def _typed_letters(typed: str) -> list[str]:
+    return _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
+
+
+def _in_marks(found: re.Match[str]) -> str:
+    return f"{BEGIN}{found[0]}{END}"
+
+
+def _not_before(text: str, words: Sequence[str]) -> int:
+    """A place before which none of the words can begin: the search for letters of any case is slow, this one is not."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some letters become two
+        return 0
+    places = [lowered.find(word.lower()) for word in words]
+    return min((place for place in places if place >= 0), default=len(text))
+
+
+def _parts(snippet: str) -> tuple[tuple[str, bool], ...]:
+    """Cut a snippet at its marks; it is shown on one line."""
+    line = " ".join(snippet.split())
+    parts: list[tuple[str, bool]] = []
+    for index, piece in enumerate(re.split(f"[{BEGIN}{END}]", line)):
+        if piece:
+            parts.append((piece, index % 2 == 1))
+    return tuple(parts)

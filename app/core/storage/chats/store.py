@@ -1,0 +1,332 @@
+"""The conversations for the rest of the app: every method that returns has its change safely in the file.
+
+The exceptions are `append`, `finish_answer` and `discard_answer`, which do not wait: what they were given is kept in
+memory until it is written, and a failure is reported once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.core.domain.conversations import ConversationRow
+from app.core.domain.errors import StorageError
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.seeds import Drawn
+from app.core.domain.thinking import split_thinking
+from app.core.domain.titles import one_line, title_from
+from app.core.domain.tree import MessageTree
+from app.core.storage.chats import answer_records, attachments, conversations, messages
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.calls import StoredCalls
+from app.core.storage.chats.chats_file import ChatsFile
+from app.core.storage.chats.conversations import Conversation
+from app.core.storage.chats.deletion import Deletions
+from app.core.storage.chats.library import ChatLibrary, write_unsent
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.options import ChatOptions
+from engine.records import Mode, Problem, TokenSpan
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A question and the empty answer to it, both stored. ``history``: all up to the question, words only."""
+
+    conversation_id: int
+    title: str
+    history: tuple[MessageView, ...]
+    answer: MessageView
+
+    @property
+    def question(self) -> MessageView:
+        """The question as it is stored."""
+        return self.history[-1]
+
+
+class ChatStore(ChatsFile):
+    """The conversations and their messages, in the open file."""
+
+    def __init__(
+        self,
+        place: StoreLocation,
+        on_trouble: Callable[[Problem | None], None],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        super().__init__(place, on_trouble, now)
+        self.attachments = attachments.Attachments(self)
+        self.calls = StoredCalls(self, now)
+        self.deletions = Deletions(self)
+        self.edits = messages.UnsentEdits(self)
+        self.library = ChatLibrary(self)
+        self.options = ChatOptions(self)
+
+    # ---- conversations ----------------------------------------------------------------------------------------------
+
+    def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
+        """List the conversations, the last changed first: all, or those in places of their own and the ``newest``."""
+        return self.read(lambda db: conversations.list_conversations(db, newest))
+
+    def latest_conversation(self, wanted: int | None = None) -> int | None:
+        """Find the conversation that changed last; a ``wanted`` one instead. Neither is deleted or in the archive."""
+        return self.read(lambda db: conversations.find_latest(db, wanted))
+
+    def conversation(self, conversation_id: int) -> Conversation | None:
+        """Read one conversation; None where it is gone."""
+        return self.read(lambda db: conversations.read_conversation(db, conversation_id))
+
+    def create_conversation(self, title: str = "", mode: Mode = Mode.OFF, depth: int | None = None) -> int:
+        """Add an empty conversation and return its id."""
+        return self.write(lambda db: conversations.insert_conversation(db, title, mode, depth, self._now()))
+
+    def rename_conversation(self, conversation_id: int, title: str) -> None:
+        """Give a conversation the title that the user wrote, as one line; one of which nothing is seen is not taken."""
+        if good := one_line(title):
+            self.write(lambda db: conversations.set_title(db, conversation_id, good))
+
+    # ---- messages ---------------------------------------------------------------------------------------------------
+
+    def messages(self, conversation_id: int) -> tuple[MessageView, ...]:
+        """List the messages of the shown path; an answer in the making with all its text so far."""
+
+        # Merged on the writer's thread: between reading and merging elsewhere an answer could be written and forgotten.
+        def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
+            listed = messages.list_messages(db, conversation_id, self._answers.to_discard)
+            return tuple(self._current(view) for view in listed)
+
+        return self.read(job)
+
+    def history(self, conversation_id: int) -> tuple[MessageView, ...]:
+        """List the messages of the shown path with words and attached texts only, as a prompt needs them."""
+
+        def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
+            return messages.list_texts(db, messages.read_tree(db, conversation_id, self._answers.to_discard).path())
+
+        return self.read(job)
+
+    def add_message(self, conversation_id: int, role: str, text: str) -> MessageView:
+        """Store a message at the end; the first of the user names a conversation without a name."""
+
+        def job(db: sqlite3.Connection) -> MessageView:
+            path = messages.read_tree(db, conversation_id).path()
+            return self._insert(db, conversation_id, MessageView(0, role, text), path[-1] if path else None)
+
+        return self.write(job)
+
+    def begin_turn(
+        self,
+        conversation_id: int | None,
+        text: str,
+        mode: Mode,
+        depth: int | None,
+        instead_of: int | None = None,
+        without: Collection[int] = (),
+    ) -> StoredTurn:
+        """Store a question and an empty answer, in a new conversation where none is given: all of it or nothing.
+
+        The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
+        beside ``instead_of`` as another version, with the attachments of that one but for those ``without``; what its
+        editor held is forgotten.
+
+        Raises:
+            StorageError: ``instead_of`` is gone, or nothing could be stored.
+        """
+
+        def job(db: sqlite3.Connection) -> StoredTurn:
+            conversation = conversation_id
+            if instead_of is None:
+                write_unsent(db, conversation_id, "")
+            if conversation is None:
+                conversation = conversations.insert_conversation(db, "", mode, depth, self._now())
+            tree = messages.read_tree(db, conversation)
+            path = tree.path() if instead_of is None else _above(tree, instead_of)
+            if not text.strip() and (names := attachments.names(db, conversation_id)):
+                conversations.title_if_unnamed(db, conversation, title_from(names[0]))
+            question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
+            if instead_of is None:
+                attachments.take_unsent(db, conversation_id, question.id)
+            else:
+                attachments.copy(db, instead_of, question.id, without)
+                messages.write_edit(db, instead_of, "")
+            history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
+            stored = conversations.read_conversation(db, conversation)
+            title = stored.title if stored else ""
+            return StoredTurn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
+
+        return self._begin(job)
+
+    def begin_next(self, conversation_id: int, after: int) -> StoredTurn:
+        """Store an empty answer below a message, the result of a tool, say: the chat goes on there.
+
+        Raises:
+            StorageError: that is gone, or nothing could be stored.
+        """
+
+        def job(db: sqlite3.Connection) -> StoredTurn:
+            line = messages.read_tree(db, conversation_id).ancestors(after)
+            if not line:
+                raise _gone()
+            history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
+            stored = conversations.read_conversation(db, conversation_id)
+            answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
+            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
+
+        return self._begin(job)
+
+    def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
+        """Store an empty answer as another version beside ``instead_of``, which stays.
+
+        Raises:
+            StorageError: that is gone, or nothing could be stored.
+        """
+
+        def job(db: sqlite3.Connection) -> StoredTurn:
+            above = _above(messages.read_tree(db, conversation_id), instead_of)
+            history = tuple(self._current(view) for view in messages.list_texts(db, above))
+            parent = above[-1] if above else None
+            stored = conversations.read_conversation(db, conversation_id)
+            answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
+            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
+
+        return self._begin(job)
+
+    def _begin(self, job: Callable[[sqlite3.Connection], StoredTurn]) -> StoredTurn:
+        """Store a turn, and follow its answer from now on."""
+        turn = self.write(job)
+        self._answers.begin(turn.answer.id)
+        return turn
+
+    def continue_answer(self, conversation_id: int, answer_id: int) -> StoredTurn:
+        """Let an ended answer grow again. Spaces at its end go: the model writes them with its next word.
+
+        Raises:
+            StorageError: the answer is gone, or the disk has not taken all of it yet.
+        """
+        self.retry_write(answer_id)  # what is not in the file would be forgotten
+
+        def job(db: sqlite3.Connection) -> StoredTurn:
+            stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
+            above = _above(messages.read_tree(db, conversation_id), answer_id)
+            if stored is None or view is None:
+                raise _gone()
+            view = messages.without_trailing_space(view)
+            messages.reopen_answer(db, view)
+            growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
+            return StoredTurn(conversation_id, stored.title, messages.list_texts(db, above), growing)
+
+        turn = self.write(job)
+        self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
+        return turn
+
+    def note_models(self, answer_id: int, target: str, draft: str) -> None:
+        """Note without waiting which models give an answer; its end notes it again."""
+        self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
+
+    def note_drawn(self, answer_id: int, drawn: Drawn | None) -> None:
+        """Note without waiting how an answer is drawn; None where no seed gives all of it again."""
+        self.post(lambda db: answer_records.note_drawn(db, answer_id, drawn))
+
+    def append(
+        self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
+    ) -> None:
+        """Add text to an answer in the making; it is in the file a quarter of a second later at most.
+
+        ``thinking_ms`` is how long it has reasoned so far, None where it does not reason.
+        """
+        if self._answers.append(answer_id, text, spans, thinking_ms):
+            self._writer.wake()
+
+    def finish_answer(self, answer_id: int, ending: AnswerEnding) -> MessageView:
+        """End an answer and return it whole; it is written as soon as the disk takes it."""
+        self._answers.end(answer_id, ending)
+        snapshot = self._answers.current(answer_id)
+        self._writer.wake()
+        text, spans = (snapshot.text, snapshot.spans) if snapshot else ("", ())
+        return MessageView(
+            answer_id,
+            "assistant",
+            text,
+            ending.state,
+            ending.stats,
+            spans,
+            ending.notice,
+            cut=ending.cut,
+            thinking_ms=ending.thinking_ms,
+            target=ending.run.target if ending.run else "",
+        )
+
+    def discard_answer(self, answer_id: int) -> None:
+        """Drop an answer in the making; the version before it is shown again."""
+        self._answers.end(answer_id, AnswerEnding(MessageState.FAILED, keep=False))
+        self._writer.wake()
+
+    def show_message(self, message_id: int) -> int | None:
+        """Make the shown path lead through a message; return its conversation, None where it is gone."""
+        return self.write(lambda db: messages.show_message(db, message_id))
+
+    def edit_answer(self, answer_id: int, words: str, notice: str) -> int | None:
+        """Put other words beside an answer, as a version that is shown; its reasoning stays above them.
+
+        What its editor held is forgotten. Gives the version's id, None where the answer is gone.
+        """
+
+        def job(db: sqlite3.Connection) -> int | None:
+            view, conversation_id = messages.read_message(db, answer_id), messages.conversation_of(db, answer_id)
+            if view is None or conversation_id is None:
+                return None
+            parent = messages.read_tree(db, conversation_id).parents[answer_id]
+            edited = MessageView(0, view.role, split_thinking(view.text).with_answer(view.text, words), notice=notice)
+            stored = self._insert(db, conversation_id, edited, parent)
+            sql = (
+                "UPDATE messages SET (target, thinking_ms) = (SELECT target, thinking_ms FROM messages WHERE id = ?) "
+                "WHERE id = ?"
+            )
+            db.execute(sql, (answer_id, stored.id))
+            messages.write_edit(db, answer_id, "")
+            return stored.id
+
+        return self.write(job)
+
+    # ---- on the writer's thread -------------------------------------------------------------------------------------
+
+    def _insert(
+        self,
+        db: sqlite3.Connection,
+        conversation_id: int,
+        view: MessageView,
+        parent_id: int | None,
+        replaces: int | None = None,
+    ) -> MessageView:
+        message_id = messages.insert_message(db, conversation_id, view, self._now(), parent_id, replaces)
+        if view.role == "user":
+            conversations.title_if_unnamed(db, conversation_id, title_from(view.text))
+        return dataclasses.replace(view, id=message_id)
+
+    def _current(self, view: MessageView) -> MessageView:
+        snapshot = self._answers.current(view.id)
+        if snapshot is not None:
+            return dataclasses.replace(view, **snapshot.as_fields())
+        if view.state is MessageState.STREAMING:
+            return dataclasses.replace(view, state=MessageState.INTERRUPTED, notice="")
+        return view
+
+
+def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
+    """The path to a message, without it.
+
+    Raises:
+        StorageError: it is gone. What would be put beside it would be the first message of another path.
+    """
+    line = tree.ancestors(message_id)
+    if not line:
+        raise _gone()
+    return line[:0:-1]
+
+
+def _gone() -> StorageError:
+    return StorageError("This message no longer exists.", "Open the chat again.")
+
+
+_EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)

@@ -1,0 +1,135 @@
+"""The one thread that owns the one connection: it runs jobs in order, and housekeeping that falls due."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
+
+from app.core.domain.errors import StorageError
+
+Result = TypeVar("Result")
+Job = Callable[[sqlite3.Connection], Result]
+
+
+class DatabaseAccess(Protocol):
+    """How jobs reach the connection. A job is a function of the connection."""
+
+    def read(self, job: Job[Result]) -> Result:
+        """Run a job that changes nothing."""
+
+    def write(self, job: Job[Result]) -> Result:
+        """Run a job in a transaction; its change is safe when this returns."""
+
+    def post(self, job: Job[Result]) -> Future[Result]:
+        """Run a job in a transaction without waiting for it."""
+
+
+class WriterThread:
+    """Runs jobs on a connection that never leaves its thread.
+
+    ``housekeeping(connection)`` runs between the jobs and returns the seconds until it wants to run again, or None for
+    never: nothing ticks while nothing is due.
+    """
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection], housekeeping: Job[float | None]) -> None:
+        self._connect = connect
+        self._housekeeping = housekeeping
+        self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="chats", daemon=True)
+        self._closing = threading.Lock()
+        self._closed = False
+        self._opened: Future[None] = Future()
+
+    def begin(self) -> None:
+        """Begin to open the connection on the thread; what is posted meanwhile waits."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def wait_for_opening(self) -> None:
+        """Return when the connection is open, or raise what opening raised."""
+        self._opened.result()
+
+    def call(self, job: Job[Result]) -> Result:
+        """Run ``job`` after all earlier ones; return its result, or raise what it raised."""
+        return self.post(job).result()
+
+    def post(self, job: Job[Result]) -> Future[Result]:
+        """Queue ``job`` without waiting for it."""
+        future: Future[Result] = Future()
+        with self._closing:
+            if self._closed:
+                raise StorageError("The chats are closed.")
+            self._jobs.put((job, future))
+        return future
+
+    def wake(self) -> None:
+        """Have the housekeeping look at what is due."""
+        self.post(_nothing)
+
+    def run_waiting(self, connection: sqlite3.Connection) -> None:
+        """Run what waits, from within a job that takes long.
+
+        Raises:
+            StorageError: the end is wanted; the long job should give up.
+        """
+        while not self._jobs.empty():
+            entry = self._jobs.get()
+            if entry is None:
+                self._jobs.put(None)
+                raise StorageError("The chats are being closed.")
+            _run_job(connection, *entry)
+        self._housekeeping(connection)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Run what is queued, close the connection, end the thread; False where that takes longer."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._jobs.put(None)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            connection = self._connect()
+        except BaseException as error:  # noqa: BLE001 (handed to the thread that waits for it)
+            self._opened.set_exception(error)
+            return
+        self._opened.set_result(None)
+        try:
+            while (entry := self._next(connection)) is not None:
+                _run_job(connection, *entry)
+        finally:
+            connection.close()
+            self._refuse_the_rest()
+
+    def _next(self, connection: sqlite3.Connection) -> tuple[Job[Any], Future[Any]] | None:
+        while True:
+            wait_s = self._housekeeping(connection)
+            try:
+                return self._jobs.get(timeout=wait_s)
+            except queue.Empty:
+                continue
+
+    def _refuse_the_rest(self) -> None:
+        with self._closing:
+            self._closed = True
+        while not self._jobs.empty():
+            entry = self._jobs.get()
+            if entry is not None:
+                entry[1].set_exception(StorageError("The chats were closed before this was saved."))
+
+
+def _run_job(connection: sqlite3.Connection, job: Job[Any], future: Future[Any]) -> None:
+    try:
+        future.set_result(job(connection))
+    except BaseException as error:  # noqa: BLE001 (handed to the thread that waits for it)
+        future.set_exception(error)
+
+
+def _nothing(_connection: sqlite3.Connection) -> None:
+    return

@@ -1,0 +1,216 @@
+"""A conversation as Markdown and back: the shown path, for people to read, with marks that bring it back whole.
+
+`markdown_marks` writes and finds the marks; Markdown without them is read by `transcript`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.errors import ChatsImportError
+from app.core.domain.framing import framed
+from app.core.domain.thinking import split_thinking
+from app.core.domain.tools.calls import CallStatus, StoredCall
+from app.core.storage.exchange.markdown_marks import MarkedPart, fits, free_number, parts_of, to_text
+from app.core.storage.exchange.own_format import (
+    call_from_data,
+    call_to_data,
+    check_version,
+    time_from,
+    to_attachment,
+)
+from app.core.storage.exchange.records import (
+    MAX_ATTACHMENTS,
+    MAX_MESSAGES,
+    PortableChat,
+    PortableMessage,
+    clean_text,
+    clean_title,
+)
+from engine.records import RunStats
+from engine.sentences import said
+
+VERSION = 1
+AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
+_MAX_MS = 2**53
+_HEADING_CHARS = 200
+UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # a call of which nothing is known but its result
+OTHER_VERSIONS = said(
+    "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
+)
+
+
+def plain_figures(stats: RunStats | None) -> str:
+    """The figures below an answer, in English; empty where there are none."""
+    if stats is None or not stats.tokens or stats.tokens_per_second is None or stats.tokens_per_pass is None:
+        return ""
+    return f"{stats.tokens_per_second:.1f} tok/s · {stats.tokens_per_pass:.1f} tokens per pass · {stats.mode.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTexts:
+    """What an export says by itself, in somebody's language."""
+
+    other_versions: str = OTHER_VERSIONS
+    figures: Callable[[RunStats | None], str] = plain_figures
+
+
+ENGLISH = ExportTexts()
+
+
+def to_markdown(chat: PortableChat, words: ExportTexts = ENGLISH) -> str:
+    """Write the shown path down: a heading for each message, the figures below answers; it says that there is more."""
+    parts = list(_parts(chat, words))
+    return to_text(parts, free_number(part.text for part in parts))
+
+
+def from_markdown(text: str) -> PortableChat:
+    """Read an export with marks back: the same messages, to the letter; figures are left out.
+
+    Raises:
+        ChatsImportError: it is of a newer version, or too large.
+    """
+    chat = PortableChat("", ())
+    messages: list[PortableMessage] = []
+    for part in parts_of(text):
+        if "chat" in part.fields:
+            chat = _head(part, text)
+        elif part.fields.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
+            if len(messages) >= MAX_MESSAGES:
+                raise ChatsImportError("A conversation in this file has too many messages.")
+            messages.append(_message(part, len(messages) + 1))
+        elif messages and "file" in part.fields and len(messages[-1].attachments) < MAX_ATTACHMENTS:
+            messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))
+        elif messages and "words" in part.fields:
+            messages[-1] = replace(messages[-1], text=clean_text(part.text))
+    return chat_of(messages, chat)
+
+
+def chat_of(messages: list[PortableMessage], like: PortableChat) -> PortableChat:
+    """Return a conversation of messages that follow each other, with the title and the times of another."""
+    return PortableChat(
+        like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
+    )
+
+
+def shown_path(chat: PortableChat) -> list[PortableMessage]:
+    """Follow what is shown; where nothing says so, the last branch."""
+    children: dict[int | None, list[PortableMessage]] = {}
+    for message in chat.messages:
+        children.setdefault(message.parent, []).append(message)
+    path: list[PortableMessage] = []
+    below = children.get(None, [])
+    while below:
+        path.append(next((each for each in below if each.key in chat.shown), below[-1]))
+        below = children.get(path[-1].key, [])
+    return path
+
+
+# ---- out ------------------------------------------------------------------------------------------------------------
+
+
+def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
+    yield MarkedPart({}, f"# {' '.join(chat.title.split())}")
+    yield MarkedPart(
+        {"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, ""
+    )
+    shown = shown_path(chat)
+    if len(shown) < len(chat.messages):
+        yield MarkedPart({"other_versions": True}, f"*{export.other_versions}*")
+    for message in shown:
+        heading = f"## {AUTHORS.get(message.role, message.role)}{_called(message)}"
+        fields, words = _words(message)
+        if not message.attachments:
+            yield MarkedPart(fields, f"{heading}\n\n{words}")
+        else:
+            yield MarkedPart(fields, heading)
+            yield from map(_file_part, message.attachments)
+            yield MarkedPart({"words": True}, words)
+        figures = export.figures(message.stats)
+        if figures:
+            yield MarkedPart({"figures": True}, f"*{figures}*")
+
+
+def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
+    """What the mark of a message holds, and its words; before those of an answer its reasoning, as a quotation.
+
+    The mark has what stands around both in the text as it is stored: the tags, which models write in many ways.
+    """
+    text, fields = message.text, {"role": message.role}
+    if message.call is not None:
+        called = {**fields, "call": call_to_data(message.call)}
+        return (called if fits(called) else {**fields, "call": {"name": message.call.name}}), text
+    split = split_thinking(text)
+    if message.role != "assistant" or not split.opened or message.attachments:
+        return fields, text
+    glue = (text[: split.thought_start], text[split.thought_end : split.answer_start], text[split.answer_end :])
+    marked = {**fields, "thought": glue, "thought_ms": message.thinking_ms}
+    if not fits(marked):
+        return fields, text
+    span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
+    lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
+    quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
+    return marked, f"{quoted}\n\n{split.answer(text)}"
+
+
+def _called(message: PortableMessage) -> str:
+    """The tool and the beginning of its arguments, for the heading."""
+    call = message.call
+    return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
+
+
+def _file_part(attachment: Attachment) -> MarkedPart:
+    fields = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
+    cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
+    is_picture = attachment.kind is AttachmentKind.PICTURE
+    return MarkedPart({**fields, **cut}, f"*Picture: {attachment.name}*" if is_picture else framed(attachment))
+
+
+# ---- in -------------------------------------------------------------------------------------------------------------
+
+
+def _head(part: MarkedPart, text: str) -> PortableChat:
+    check_version(part.fields.get("chat"), VERSION)
+    line = text.lstrip().split("\n", 1)[0]
+    title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
+    return PortableChat(title, (), time_from(part.fields.get("created")), time_from(part.fields.get("updated")))
+
+
+def _message(part: MarkedPart, key: int) -> PortableMessage:
+    heading, _, words = part.text.partition("\n\n")
+    if not heading.startswith("## ") or "\n" in heading:
+        words = part.text  # somebody took the heading away
+    spent = part.fields.get("thought_ms")
+    is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
+    return PortableMessage(
+        key,
+        key - 1 or None,
+        part.fields["role"],
+        clean_text(_with_thought(words, part.fields)),
+        thinking_ms=spent if is_span else None,
+        call=(call_from_data(part.fields.get("call")) or UNNAMED) if part.fields["role"] == "tool" else None,
+    )
+
+
+def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
+    """Put reasoning back between the tags that it stood in."""
+    glue = fields.get("thought")
+    if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
+        return words
+    quoted, _, answer = words.partition("\n\n")  # a quotation has no empty line
+    thought = "\n".join(line.removeprefix(">").removeprefix(" ") for line in quoted.split("\n")[2:])
+    return f"{glue[0]}{thought}{glue[1]}{answer}{glue[2]}"
+
+
+def _attachment(part: MarkedPart) -> Attachment:
+    """Take what stands within the fence; the line end before its end is the fence's, where the mark says so."""
+    _, _, block = part.text.partition("\n\n")
+    opening, _, text = block.partition("\n")
+    fence = opening[: len(opening) - len(opening.lstrip("`"))]
+    text = text.removesuffix(fence)
+    if part.fields.get("no_line_end") is True:
+        text = text.removesuffix("\n")
+    return to_attachment({**part.fields, "name": part.fields["file"], "text": text})

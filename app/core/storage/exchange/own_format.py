@@ -1,0 +1,303 @@
+"""Our own format: JSON with every branch, figure and provenance, so that nothing is lost on the way there and back.
+
+{"format": "paceline-chats", "version": 1, "conversations": [{"title", "messages": [{"key", "parent", ...}], ...}]}
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from app.core.domain.attachment_errors import FileUnreadableError
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.errors import ChatsImportError
+from app.core.domain.messages import MessageState
+from app.core.domain.tools.calls import CallStatus, StoredCall, settled
+from app.core.storage.chats.codec import (
+    call_from_text,
+    call_to_text,
+    drawn_from_text,
+    drawn_to_text,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
+from app.core.storage.chats.options import MAX_CHARS, from_text, to_text
+from app.core.storage.exchange.records import (
+    EPOCH,
+    LATEST,
+    MAX_ATTACHMENTS,
+    MAX_MESSAGES,
+    PortableChat,
+    PortableMessage,
+    clean_text,
+    clean_title,
+)
+from app.core.storage.pictures import picture_attachment
+from engine.records import Mode, RunStats, TokenSpan
+
+log = logging.getLogger(__name__)
+
+FORMAT, VERSION = "paceline-chats", 1
+_ROLES = ("user", "assistant", "tool")
+_MAX_COUNT = 2**53
+_MAX_LIST = 10_000
+
+
+def to_json(chats: Iterable[PortableChat]) -> str:
+    """Write conversations down."""
+    data = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
+    """Read conversations from parsed JSON.
+
+    Raises:
+        ChatsImportError: it is of a newer version, or not what it says.
+    """
+    check_version(data.get("version"), VERSION)
+    chats = data.get("conversations")
+    if not isinstance(chats, list):
+        raise ChatsImportError("This export of Paceline contains no list of conversations.")
+    return [_chat_from_data(chat) for chat in chats if isinstance(chat, dict)]
+
+
+def check_version(found: object, known: int) -> None:
+    """Refuse what another version wrote.
+
+    Raises:
+        ChatsImportError: it is newer, or no version at all.
+    """
+    if isinstance(found, int) and found > known:
+        raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
+    if found != known:
+        raise ChatsImportError("This file does not name a valid version of Paceline.", "Export it again.")
+
+
+def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
+    return {
+        "title": chat.title,
+        "created_at": chat.created_at.isoformat(),
+        "updated_at": chat.updated_at.isoformat(),
+        "mode": chat.mode.value,
+        "depth": chat.depth,
+        "options": from_text(chat.options) if chat.options else None,
+        "pinned": chat.pinned,
+        "archived": chat.archived,
+        "folder": chat.folder,
+        "shown": sorted(chat.shown),
+        "messages": [_message_to_data(message) for message in chat.messages],
+    }
+
+
+def _message_to_data(message: PortableMessage) -> dict[str, Any]:
+    stats = stats_to_text(message.stats)
+    return {
+        "key": message.key,
+        "parent": message.parent,
+        "role": message.role,
+        "text": message.text,
+        "state": message.state.value,
+        "created_at": message.created_at.isoformat(),
+        "notice": message.notice,
+        "cut": message.cut,
+        "target": message.target,
+        "draft": message.draft,
+        "thinking_ms": message.thinking_ms,
+        **({"call": call_to_data(message.call)} if message.call else {}),
+        **({"drawn": json.loads(drawn_to_text(message.drawn))} if message.drawn else {}),
+        "summary": message.summary,
+        "stats": json.loads(stats) if stats else None,
+        "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
+        "attachments": [_attachment_to_data(attachment) for attachment in message.attachments],
+    }
+
+
+def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
+    kind, num_bytes, picture = attachment.kind.value, attachment.num_bytes, attachment.picture
+    encoded = {} if picture is None else {"picture": base64.b64encode(picture.data).decode("ascii")}
+    return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text, **encoded}
+
+
+def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
+    raw = data.get("messages")
+    if not isinstance(raw, list) or len(raw) > MAX_MESSAGES:
+        raise ChatsImportError("A conversation has no list of messages, or one that is too long.")
+    known: set[int] = set()
+    messages = []
+    for entry in raw:
+        message = _message_from_data(entry, known)
+        known.add(message.key)
+        messages.append(message)
+    shown = data.get("shown")
+    depth = data.get("depth")
+    return PortableChat(
+        title=clean_title(data.get("title")),
+        messages=tuple(messages),
+        created_at=time_from(data.get("created_at")),
+        updated_at=time_from(data.get("updated_at")),
+        mode=Mode.known(data.get("mode")) or Mode.OFF,
+        depth=depth if _is_count(depth, 1024) else None,
+        pinned=data.get("pinned") is True,
+        archived=data.get("archived") is True,
+        folder=clean_title(data.get("folder")),
+        shown=frozenset(key for key in shown if _is_count(key)) if isinstance(shown, list) else frozenset(),
+        options=_options(data.get("options")),
+    )
+
+
+def _message_from_data(data: object, known: set[int]) -> PortableMessage:
+    if not isinstance(data, dict):
+        raise ChatsImportError("An entry in this file is not a valid message.")
+    key, parent, role = data.get("key"), data.get("parent"), data.get("role")
+    if not isinstance(key, int) or not _is_count(key) or key in known or role not in _ROLES:
+        raise ChatsImportError("A message in this file has no number or role.")
+    call = call_from_data(data.get("call")) if role == "tool" else None
+    if role == "tool" and call is None:
+        raise ChatsImportError("A tool's result in this file does not say which call it answers.")
+    if parent is not None and (not isinstance(parent, int) or parent not in known):
+        raise ChatsImportError("A message in this file follows one that is missing.")
+    text = clean_text(data.get("text"))
+    state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
+    return PortableMessage(
+        key=key,
+        parent=parent,
+        role=str(role),
+        text=text,
+        state=MessageState.INTERRUPTED if state is MessageState.STREAMING else state,
+        created_at=time_from(data.get("created_at")),
+        stats=_stats(data.get("stats")),
+        spans=_spans(data.get("spans"), len(text)),
+        notice=clean_text(data.get("notice")),
+        cut=data.get("cut") is True,
+        target=clean_title(data.get("target")),
+        draft=clean_title(data.get("draft")),
+        thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
+        attachments=_attachments(data.get("attachments")),
+        summary=clean_text(data.get("summary")),
+        call=call,
+        drawn=drawn_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
+    )
+
+
+def call_to_data(call: StoredCall) -> dict[str, Any]:
+    """Write a call of a tool down."""
+    return {**json.loads(call_to_text(call)), "status": call.status.value}
+
+
+def call_from_data(data: object) -> StoredCall | None:
+    """Read a call of a tool; None where it is none.
+
+    Raises:
+        ChatsImportError: it is longer than any message.
+    """
+    if not isinstance(data, dict):
+        return None
+    call = call_from_text(json.dumps(data), str(data.get("status") or CallStatus.UNKNOWN))
+    if call is None:
+        return None
+    return dataclasses.replace(
+        settled(call),
+        call_id=clean_title(call.call_id),
+        name=clean_title(call.name),
+        server=clean_title(call.server),
+        arguments=clean_text(call.arguments),
+        title=clean_title(call.title),
+        cut=min(call.cut, _MAX_COUNT),
+    )
+
+
+def _attachments(data: object) -> tuple[Attachment, ...]:
+    raw = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
+    return tuple(to_attachment(each) for each in raw if isinstance(each, dict))
+
+
+def to_attachment(data: Mapping[str, Any]) -> Attachment:
+    """Read an attachment: name, kind, size and text, or its picture; what cannot be is left out.
+
+    Raises:
+        ChatsImportError: its text is longer than any message.
+    """
+    kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
+    raw = data.get("num_bytes")
+    num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
+    name, encoded = clean_title(data.get("name")) or "file", data.get("picture")
+    if kind is AttachmentKind.PICTURE and isinstance(encoded, str):
+        try:
+            return picture_attachment(name, base64.b64decode(encoded, validate=True))
+        except (ValueError, FileUnreadableError) as error:
+            log.warning("a picture of an import is left out: %s", type(error).__name__)
+    return Attachment(0, name, kind, num_bytes, clean_text(data.get("text")))
+
+
+def _stats(data: object) -> RunStats | None:
+    """Take figures where every one of them is of its kind; otherwise none at all."""
+    if not isinstance(data, dict):
+        return None
+    default = RunStats()
+    for field in dataclasses.fields(RunStats):
+        if field.name in data and not _fits(field.name, data[field.name], getattr(default, field.name)):
+            return None
+    if len(data.get("proposed_by_depth", ())) != len(data.get("accepted_by_depth", ())):
+        return None
+    return stats_from_text(json.dumps(data))
+
+
+def _fits(name: str, value: object, default: object) -> bool:
+    if isinstance(default, Mode):
+        return Mode.known(value) is not None
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if isinstance(default, tuple):
+        is_item = _is_sentence if name == "decisions" else _is_number
+        return isinstance(value, list) and len(value) <= _MAX_LIST and all(map(is_item, value))
+    if isinstance(default, dict):
+        return isinstance(value, dict) and all(_is_count(count) for count in value.values())
+    if default is None:
+        return value is None or _is_number(value)
+    return _is_count(value) if isinstance(default, int) else _is_number(value)
+
+
+def _is_sentence(value: object) -> bool:
+    return isinstance(value, str) and len(value) < _MAX_LIST
+
+
+def _is_count(value: object, limit: int = _MAX_COUNT) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # NaN is not
+
+
+def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
+    """Take provenance that adds up to the text; otherwise none."""
+    if not isinstance(data, list):
+        return ()
+    spans = spans_from_text(json.dumps(data))
+    fits = all(span.num_chars >= 0 for span in spans) and sum(span.num_chars for span in spans) == num_chars
+    return spans if fits else ()
+
+
+def _options(data: object) -> str:
+    """Take options within bounds; none where the file has none, so that the chat stays in its mode."""
+    text = to_text(data) if isinstance(data, dict) else ""
+    return text if len(text) <= MAX_CHARS else ""
+
+
+def time_from(value: object) -> datetime:
+    """Read a moment in ISO 8601; the beginning of time for anything else."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else EPOCH
+    except ValueError:
+        return EPOCH
+    if moment.tzinfo is None:
+        return EPOCH
+    return moment if EPOCH <= moment <= LATEST else EPOCH

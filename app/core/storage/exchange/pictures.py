@@ -1,0 +1,116 @@
+"""Pictures that exports of other programs bring in files of their own: found by name, bounded, decoded in a child.
+
+A picture that is missing, broken or beyond the bounds is None, and the word `records.PICTURE` stays in its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import lzma
+import re
+import zipfile
+import zlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from app.core.domain.attachment_errors import FileUnreadableError
+from app.core.domain.attachments import Attachment
+from app.core.storage.exchange.records import clean_title
+from app.core.storage.pictures import is_picture, picture_attachment
+from engine.sandbox.picture import MAX_BYTES
+
+MOST_PICTURES = 1_000  # of one import, each decoded by itself
+MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # of all: unpacked, and as they are kept
+_MOST_NAMES = 100_000
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{3,200}")
+_ENDS_ID = "-."  # behind a file's id stands its name, or its ending
+_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_LM_STUDIO = "user-files"  # beside the folder of conversations
+
+log = logging.getLogger(__name__)
+
+
+class PictureFiles:
+    """The files of one import; ``names`` with the folders that they lie in, of which ``read`` gives the first bytes."""
+
+    def __init__(self, names: Iterable[str] = (), read: Callable[[str, int], bytes] = lambda _name, _most: b"") -> None:
+        self._read = read
+        self._names: dict[str, str] = {}  # by the file's own name
+        for name in islice(names, _MOST_NAMES):
+            self._names.setdefault(PurePosixPath(name).name, name)
+        self._starts = sorted(self._names)
+        self._found: dict[str, Attachment | None] = {}
+        self._num_read_bytes = self._num_kept_bytes = 0
+
+    def named(self, name: str, shown: str = "") -> Attachment | None:
+        """The picture in a file of this name; ``shown`` is what a person reads."""
+        return self._picture(name, shown) if name in self._names and _NAME.fullmatch(name) else None
+
+    def with_id(self, file_id: str, shown: str = "") -> Attachment | None:
+        """The picture in the file whose name begins with an id: ``file-AbC-photo.png``, ``file-AbC.png``."""
+        if not _NAME.fullmatch(file_id):
+            return None
+        for end in _ENDS_ID:
+            place = bisect_left(self._starts, file_id + end)
+            if place < len(self._starts) and self._starts[place].startswith(file_id + end):
+                name = self._starts[place]
+                return self._picture(name, shown or (name if end == "." else name[len(file_id) + 1 :]))
+        return self._picture(file_id, shown) if file_id in self._names else None
+
+    def _picture(self, name: str, shown: str) -> Attachment | None:
+        if name not in self._found:
+            self._found[name] = self._decoded(name, clean_title(shown) or name)
+        return self._found[name]
+
+    def _decoded(self, name: str, shown: str) -> Attachment | None:
+        is_over = len(self._found) >= MOST_PICTURES
+        if is_over or self._num_read_bytes > MOST_READ_BYTES or self._num_kept_bytes > MOST_KEPT_BYTES:
+            return None
+        try:
+            data = self._read(self._names[name], MAX_BYTES + 1)
+            self._num_read_bytes += len(data)
+            if not is_picture(data[:16]):
+                return None
+            found = picture_attachment(shown, data)
+        except (OSError, ValueError, RuntimeError, EOFError, FileUnreadableError, *_OF_ARCHIVES) as error:
+            log.warning("a picture of an import is left out: %s", type(error).__name__)
+            return None
+        self._num_kept_bytes += found.num_bytes
+        return found
+
+
+NO_FILES = PictureFiles()
+
+
+def in_archive(archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo]) -> PictureFiles:
+    """Those of a zip; sizes that it tells are not believed."""
+    known: Mapping[str, zipfile.ZipInfo] = {entry.filename: entry for entry in entries if not entry.is_dir()}
+
+    def read(name: str, most: int) -> bytes:
+        with archive.open(known[name]) as handle:
+            return handle.read(most)
+
+    return PictureFiles(known, read)
+
+
+def beside(file: Path) -> PictureFiles:
+    """Those that lie beside an export that was unpacked, or in LM Studio's folder of files."""
+    folders = [file.parent, *(parent / _LM_STUDIO for parent in islice(file.parents, 4))]
+
+    def names() -> Iterable[str]:
+        for folder in folders:
+            try:
+                yield from (str(each) for each in islice(folder.iterdir(), _MOST_NAMES))
+            except OSError:
+                continue
+
+    def read(name: str, most: int) -> bytes:
+        path = Path(name)
+        if path.is_symlink() or not path.is_file():
+            return b""
+        with path.open("rb") as handle:
+            return handle.read(most)
+
+    return PictureFiles(names(), read)

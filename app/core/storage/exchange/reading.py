@@ -1,0 +1,230 @@
+"""Reads conversations from a file of unknown origin: its format is recognised by content, and all sizes are bounded."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import numpy as np
+
+from app.core.domain.attachment_errors import NotTextError
+from app.core.domain.errors import ChatsImportError, NoChatError
+from app.core.domain.text_decoding import decode
+from app.core.storage.exchange import chatgpt, lm_studio, own_format, transcript
+from app.core.storage.exchange.markdown import from_markdown
+from app.core.storage.exchange.markdown_marks import is_marked
+from app.core.storage.exchange.pictures import PictureFiles, beside, in_archive
+from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
+from engine.sentences import said
+
+MAX_FILE_BYTES = 512 * 2**20  # unpacked
+MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # with Paceline's marks, and without
+_WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
+_WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
+_MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
+_MAX_ENTRIES = 2 * MAX_CHATS
+MAX_DIRECTORY_BYTES = 32 * 2**20  # of a list in a zip: some 300,000 names, which take ten times as much memory
+_END_BYTES = 66_000  # a zip's end: a comment of 64 KB at most, and what stands before it
+MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
+_SMALL_BYTES = 32 * 2**20  # cannot hold too many
+_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
+_BEGINNING_BYTES = 65_536
+_EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
+    rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
+)
+_CHUNK_BYTES = 4 << 20
+_QUOTE = ord('"')
+_BEGINS_ONE = np.zeros(256, dtype=bool)
+_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
+
+
+def may_be_export(file: Path) -> bool:
+    """Whether a file looks like an export by its name and its beginning; False where it cannot be read.
+
+    Of Markdown only Paceline's own counts: any other is rather a file to be asked about.
+    """
+    try:
+        if not file.is_file():
+            return False
+        ending = file.suffix.lower()
+        if ending == ".zip":
+            return zipfile.is_zipfile(file)
+        if ending not in (".json", ".md"):
+            return False
+        with file.open("rb") as handle:
+            begin = handle.read(_BEGINNING_BYTES)
+    except (OSError, ValueError):
+        return False
+    if ending == ".json":
+        return _EXPORT_BEGINS.search(begin) is not None
+    text = begin.decode("utf-8-sig", "replace")
+    return is_marked(text) or transcript.may_be_old_export(text)
+
+
+def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None) -> list[PortableChat]:
+    """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
+
+    ``on_bad`` is given the name of each part of a zip that cannot be used beside others that can.
+
+    Raises:
+        ChatsImportError: it cannot be read, is too large, or is no such export.
+    """
+    try:
+        if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
+            raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
+        if zipfile.is_zipfile(file):
+            chats = _read_zip(file, on_bad)
+        else:
+            with file.open("rb") as handle:
+                is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
+                chats = (
+                    _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name, beside(file))
+                )
+    except (OSError, ValueError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=reason)) from error
+    chats = [chat for chat in chats if chat.messages]
+    if not chats:
+        raise ChatsImportError(said("{file} contains no conversations.", file=file.name))
+    if len(chats) > MAX_CHATS:
+        raise ChatsImportError(
+            said("{file} contains more than {limit:,} conversations.", file=file.name, limit=MAX_CHATS)
+        )
+    return chats
+
+
+def _read_zip(file: Path, on_bad: Callable[[str], object]) -> list[PortableChat]:
+    if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
+        raise ChatsImportError(said("{file} contains too many files for an export.", file=file.name))
+    with zipfile.ZipFile(file) as archive:
+        listed = archive.infolist()[:_MAX_ENTRIES]
+        entries = [entry for entry in listed if _WANTED.search(entry.filename)]
+        texts = [] if entries else [entry for entry in listed if _WANTED_MARKDOWN.match(entry.filename)]
+        if sum(entry.file_size for entry in (*entries, *texts)) > MAX_FILE_BYTES:
+            raise ChatsImportError(
+                said("{file} unpacks to more than {limit} MB.", file=file.name, limit=MAX_FILE_BYTES // 2**20)
+            )
+        return _read_entries(archive, entries or texts, in_archive(archive, archive.infolist()), on_bad)
+
+
+def _read_entries(
+    archive: zipfile.ZipFile,
+    entries: Sequence[zipfile.ZipInfo],
+    files: PictureFiles,
+    on_bad: Callable[[str], object],
+) -> list[PortableChat]:
+    """What the parts of a zip hold. One that is cut off or damaged keeps none of the others out."""
+    chats: list[PortableChat] = []
+    bad: list[tuple[str, Exception]] = []
+    for entry in entries:
+        name = entry.filename
+        try:
+            with archive.open(entry) as handle:
+                is_json = _WANTED.search(name)
+                if is_json:
+                    chats += _in_folder(_read_json(handle, name, files), name)
+                else:
+                    chats += _read_markdown(handle, name)
+        except NoChatError:  # a README among them, say
+            continue
+        except (ChatsImportError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
+            bad.append((name, error))
+    if bad and not chats:
+        raise bad[0][1]
+    for name, _ in bad:
+        on_bad(name)
+    return chats
+
+
+def _in_folder(chats: list[PortableChat], name: str) -> list[PortableChat]:
+    """LM Studio keeps each chat in a file, and its folders of chats are folders of files, below ``conversations``."""
+    if not name.endswith(".conversation.json"):
+        return chats
+    folders = PurePosixPath(name).parent.parts
+    below = folders[folders.index("conversations") + 1 :] if "conversations" in folders else folders
+    return [replace(chat, folder=chat.folder or clean_title(" / ".join(below))) for chat in chats]
+
+
+def _directory_bytes(file: Path) -> int:
+    """Give how long a zip says its list of files is: all of it is read before anything else (APPNOTE 4.3.14-16)."""
+    with file.open("rb") as handle:
+        handle.seek(max(0, file.stat().st_size - _END_BYTES))
+        tail = handle.read(_END_BYTES)
+    at = len(tail) - 22 if tail[-22:-18] == b"PK\5\6" else tail.rfind(b"PK\5\6")
+    if at >= 76 and tail[at - 20 : at - 16] == b"PK\6\7":  # the long form stands right before the short one
+        return int.from_bytes(tail[at - 36 : at - 28], "little")
+    return int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
+
+
+def _read_markdown(handle: IO[bytes], name: str) -> list[PortableChat]:
+    raw = _bounded(handle, name, MAX_MARKDOWN_BYTES)
+    try:
+        text = raw.decode("utf-8-sig")
+        if is_marked(text):
+            return [from_markdown(text)]
+    except UnicodeDecodeError:
+        pass  # no export of ours
+    if len(raw) > MAX_TRANSCRIPT_BYTES:
+        raise _too_large(name, MAX_TRANSCRIPT_BYTES)
+    try:
+        chat = transcript.from_transcript(decode(raw, name).text)
+    except NotTextError as error:
+        raise NoChatError(error.message) from error
+    if chat is None:
+        raise NoChatError(said("{name} is not a chat: no lines in it say who is speaking.", name=name))
+    return [chat]
+
+
+def _read_json(handle: IO[bytes], name: str, files: PictureFiles) -> list[PortableChat]:
+    raw = _bounded(handle, name, MAX_FILE_BYTES)
+    if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
+        raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
+    try:
+        data = json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
+    except (ValueError, RecursionError) as error:
+        raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
+    return _chats(data, name, files)
+
+
+def _chats(data: object, name: str, files: PictureFiles) -> list[PortableChat]:
+    if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
+        return own_format.from_data(data)
+    if isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
+        return [chatgpt.from_data(each, files) for each in data[: MAX_CHATS + 1] if chatgpt.is_chatgpt(each)]
+    if isinstance(data, dict) and chatgpt.is_chatgpt(data):
+        return [chatgpt.from_data(data, files)]
+    if isinstance(data, dict) and lm_studio.is_lm_studio(data):
+        return [lm_studio.from_data(data, files)]
+    raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
+
+
+def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:
+    raw = handle.read(limit + 1)  # what a header says of a size is not believed
+    if len(raw) > limit:
+        raise _too_large(name, limit)
+    return raw
+
+
+def _too_large(name: str, limit: int) -> ChatsImportError:
+    return ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
+
+
+def count_values(raw: bytes) -> int:
+    """About how many values a JSON text holds; never fewer than there are."""
+    # What is left of backslashes escapes nothing but quotes, which go, too: then every quote begins or ends a string.
+    plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    count = num_quotes = 0
+    for begin in range(0, len(plain), _CHUNK_BYTES):
+        chunk = np.frombuffer(plain, np.uint8, min(_CHUNK_BYTES, len(plain) - begin), begin)
+        quotes = np.cumsum(chunk == _QUOTE) + num_quotes
+        count += int(np.count_nonzero(_BEGINS_ONE[chunk] & (quotes % 2 == 0)))
+        num_quotes = int(quotes[-1])
+    return count + 1

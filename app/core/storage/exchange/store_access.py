@@ -1,0 +1,207 @@
+"""Reads whole conversations from the store for an export, and inserts imported ones."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from app.core.domain.messages import MessageState
+from app.core.domain.titles import title_from
+from app.core.domain.tools.calls import settled
+from app.core.storage.chats import attachments, conversations, index, summaries
+from app.core.storage.chats.answers import AnswerSnapshot
+from app.core.storage.chats.codec import (
+    call_from_text,
+    call_to_text,
+    drawn_from_text,
+    drawn_to_text,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
+from app.core.storage.chats.messages import show_below
+from app.core.storage.chats.schema import MESSAGE_ROLE
+from app.core.storage.exchange.records import EPOCH, PortableChat, PortableMessage
+
+MAX_SAME_AGE = 20  # chats that one is compared with: some programs give all of a file the same time
+_READ = f"""
+    SELECT id, parent_id, {MESSAGE_ROLE}, text, state, created_at, stats, spans, notice, cut, target, draft,
+        thinking_ms, call, call_status, drawn, shown_child
+    FROM messages WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id
+"""  # noqa: S608 (constants)
+
+
+def read_chat(
+    db: sqlite3.Connection, conversation_id: int, unwritten: Callable[[int], AnswerSnapshot | None] = lambda _id: None
+) -> PortableChat | None:
+    """Read a conversation with all its branches; None where it is gone.
+
+    ``unwritten`` gives answers that are not in the file as they are now, by message: the disk may be full.
+    """
+    known = conversations.read_conversation(db, conversation_id)
+    if known is None:
+        return None
+    created, updated, pinned, archived, folder, root, options = db.execute(
+        "SELECT created_at, updated_at, pinned, archived, coalesce(folders.name, ''), shown_root, options "
+        "FROM conversations "
+        "LEFT JOIN folders ON folders.id = folder_id WHERE conversations.id = ?",
+        (conversation_id,),
+    ).fetchone()
+    found = db.execute(_READ, (conversation_id,)).fetchall()
+    return PortableChat(
+        known.title,
+        tuple(
+            replace(
+                _message(row, unwritten(row[0])),
+                attachments=attachments.of_message(db, row[0]),
+                summary=summaries.of_message(db, row[0]),
+            )
+            for row in found
+        ),
+        conversations.from_us(created),
+        conversations.from_us(updated),
+        known.mode,
+        known.depth,
+        bool(pinned),
+        bool(archived),
+        folder,
+        frozenset({root, *(row[-1] for row in found)} - {None}),
+        str(options),
+    )
+
+
+def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessage:
+    (
+        number,
+        parent,
+        role,
+        text,
+        state,
+        created,
+        stats,
+        spans,
+        notice,
+        cut,
+        target,
+        draft,
+        thinking_ms,
+        call,
+        status,
+        drawn,
+        _,
+    ) = row
+    message = PortableMessage(
+        number,  # type: ignore[arg-type]
+        parent,  # type: ignore[arg-type]
+        str(role),
+        str(text),
+        MessageState(str(state)),
+        conversations.from_us(created),  # type: ignore[arg-type]
+        stats_from_text(stats),  # type: ignore[arg-type]
+        spans_from_text(spans),  # type: ignore[arg-type]
+        str(notice),
+        bool(cut),
+        str(target),
+        str(draft),
+        thinking_ms=thinking_ms,  # type: ignore[arg-type]
+        call=call_from_text(call, status),  # type: ignore[arg-type]
+        drawn=drawn_from_text(drawn),  # type: ignore[arg-type]
+    )
+    message = replace(message, **now.as_fields()) if now else message
+    message = replace(message, call=settled(message.call)) if message.call else message
+    return replace(message, state=MessageState.INTERRUPTED) if message.state is MessageState.STREAMING else message
+
+
+def insert_chat(db: sqlite3.Connection, chat: PortableChat, now: datetime) -> int | None:
+    """Take a conversation in; return its id, None where it is there already, imported before or written here.
+
+    One that was written here is there already also where the file has one of its branches, or an earlier state, only.
+    """
+    if _is_known(db, chat):
+        return None
+    first = next((message.text for message in chat.messages if message.role == "user"), "")
+    conversation_id = conversations.insert_conversation(db, chat.title or title_from(first), chat.mode, chat.depth, now)
+    created = chat.created_at if chat.created_at > EPOCH else now
+    updated = max(chat.updated_at, created)
+    db.execute(
+        "UPDATE conversations SET title_by_user = 1, created_at = ?, updated_at = ?, pinned = ?, archived = ?, "
+        "folder_id = ?, origin = ?, options = ? WHERE id = ?",
+        (
+            conversations.to_us(created),
+            conversations.to_us(min(updated, now)),
+            chat.pinned and not chat.archived,
+            chat.archived,
+            _folder(db, chat.folder),
+            chat.digest,
+            chat.options,
+            conversation_id,
+        ),
+    )
+    ids: dict[int | None, int] = {}
+    for position, message in enumerate(chat.messages):
+        ids[message.key] = _insert_message(db, conversation_id, position, message, ids.get(message.parent), created)
+    for message in chat.messages:
+        if message.key in chat.shown:
+            show_below(db, conversation_id, ids.get(message.parent), ids[message.key])
+    return conversation_id
+
+
+def _insert_message(
+    db: sqlite3.Connection,
+    conversation_id: int,
+    position: int,
+    message: PortableMessage,
+    parent_id: int | None,
+    created: datetime,
+) -> int:
+    values = {
+        "conversation_id": conversation_id,
+        "position": position,
+        "parent_id": parent_id,
+        "role": message.role if message.call is None else "system",
+        "text": message.text,
+        "state": message.state.value,
+        "created_at": conversations.to_us(message.created_at if message.created_at > EPOCH else created),
+        "stats": stats_to_text(message.stats),
+        "spans": spans_to_text(message.spans) if message.spans else None,
+        "notice": message.notice,
+        "cut": message.cut,
+        "target": message.target,
+        "draft": message.draft,
+        "thinking_ms": message.thinking_ms,
+        "drawn": drawn_to_text(message.drawn),
+        "call": call_to_text(message.call),
+        "call_status": message.call.status.value if message.call else "",
+    }
+    names = ", ".join(values)
+    marks = ", ".join("?" * len(values))
+    cursor = db.execute(f"INSERT INTO messages ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608 (our words)
+    message_id = int(cursor.lastrowid or 0)
+    index.add_message(db, message_id)
+    if message.summary:
+        summaries.put(db, message_id, message.summary)
+    for attachment in message.attachments:
+        attachments.insert(db, "message_id", message_id, attachment)
+    return message_id
+
+
+def _is_known(db: sqlite3.Connection, chat: PortableChat) -> bool:
+    if db.execute("SELECT 1 FROM conversations WHERE origin = ? AND deleted_at IS NULL", (chat.digest,)).fetchone():
+        return True
+    sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL ORDER BY id DESC LIMIT ?"
+    same_age = db.execute(sql, (conversations.to_us(chat.created_at), MAX_SAME_AGE)).fetchall()
+    stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
+    return any(each is not None and each.holds(chat) for each in stored)
+
+
+def _folder(db: sqlite3.Connection, name: str) -> int | None:
+    if not name:
+        return None
+    row = db.execute("SELECT id FROM folders WHERE name = ?", (name,)).fetchone()
+    if row:
+        return int(row[0])
+    sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
+    return int(db.execute(sql, (name,)).lastrowid or 0)

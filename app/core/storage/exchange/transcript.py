@@ -1,0 +1,221 @@
+"""Markdown that somebody else wrote down of a chat: lines that name who speaks, by heading or in bold.
+
+Exports of Paceline from before they had marks are read as well.
+
+Words can look like such lines. So one file has one style (a level of headings, or bold), the first that names both
+sides; names that are words of every day ("Answer") count only where it has no better ones; code is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from app.core.domain.attachments import Attachment
+from app.core.domain.errors import ChatsImportError
+from app.core.domain.framing import KIND_WORDS
+from app.core.storage.exchange.records import (
+    MAX_ATTACHMENTS,
+    MAX_MESSAGES,
+    PortableChat,
+    PortableMessage,
+    clean_text,
+    clean_title,
+)
+
+_LINE = re.compile(  # every repetition is bounded or followed by what it cannot hold: no file makes it slow
+    r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
+    r"| {0,3}(?P<level>#{1,6})[ \t]{1,8}(?P<heading>[^\n]{1,120})$"
+    r"|(?P<stars>\*\*|__)(?P<bold>[^\n*_]{1,60})(?P=stars)(?P<colon>:?)[ \t]*"
+    r"|(?P<plain>[A-Za-z]{2,12}):(?:[ \t]+|$))",
+    re.MULTILINE,
+)
+_USERS = {"you", "user", "human", "me", "du", "sie", "ich", "nutzer", "benutzer", "nutzerin", "benutzerin"}
+_ASSISTANTS = {"assistant", "ai", "ai assistant", "bot", "chatbot", "paceline", "assistent", "assistentin", "ki"}
+_OTHERS = {"system", "tool", "function", "developer", "system prompt"}
+_WEAK = {"prompt": "user", "question": "user", "frage": "user", "request": "user", "response": "assistant",
+         "answer": "assistant", "antwort": "assistant", "reply": "assistant", "model": "assistant"}  # fmt: skip
+_MAKERS = {"chat gpt": "chatgpt", "github copilot": "copilot", "microsoft copilot": "copilot", "meta ai": "llama",
+           "meta llama": "llama", "le chat": "mistral", "lm studio": "ollama"}  # fmt: skip
+_MODEL = re.compile(
+    r"(?:chatgpt|gpt|claude|gemini|gemma|bard|copilot|llama|mistral|mixtral|qwen|qwq|deepseek|phi|grok|perplexity|ollama"
+    r"|smollm|granite|olmo|o(?=[134]))[\d.]{0,8}[a-z]{0,3}"
+)
+_MODEL_WORD = re.compile(
+    r"v?[\d.]{1,8}[a-z]{0,3}|opus|sonnet|haiku|pro|flash|mini|nano|turbo|large|small|medium|instruct|chat|plus|advanced"
+    r"|ultra|coder|thinking|lite|preview|r1|it|x\d{1,2}b"
+)
+_MOST_MODEL_WORDS = 8
+_SAID = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
+_ASIDE = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
+_OLD_EXPORT = re.compile(r"\A# [^\n]*\n\n## (?:You|Paceline)\n(?:\n|\Z)")
+_OLD_HEADINGS = ("## You\n", "## Paceline\n")
+_MAX_FIGURES_CHARS = 400
+_OLD_THOUGHT = re.compile(r"\A> \*\*Thought(?: for (\d{1,9}\.\d) s)?\*\*\n>((?:\n>[^\n]*)*)(?:\n\n|\Z)")
+_OLD_FILE = re.compile(
+    rf"\AAttached file: ([^\n]{{1,200}}) \(({'|'.join(map(re.escape, KIND_WORDS.values()))})\)\n\n(`{{3,}})[^`\n]*\n"
+)
+_RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
+_TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that may say who speaks: ``start`` of it, ``end`` where the words begin."""
+
+    start: int
+    end: int
+    style: str
+    role: str
+    weak: bool
+
+
+def may_be_old_export(text: str) -> bool:
+    """Whether a text begins as exports of Paceline did before they had marks."""
+    return _OLD_EXPORT.match(text) is not None
+
+
+def from_transcript(text: str) -> PortableChat | None:
+    """Read a transcript; None where no lines say who speaks.
+
+    Raises:
+        ChatsImportError: it has more messages, or a longer one, than any chat.
+    """
+    old = may_be_old_export(text)
+    found = list(_speakers(text))
+    lines = [line for line in found if _is_old_heading(text, line.start)] if old else _chosen(found)
+    if not lines:
+        return None
+    ends = [line.start for line in lines[1:]] + [len(text)]
+    spoken = [(line.role, text[line.end : end].strip("\n")) for line, end in zip(lines, ends, strict=True)]
+    if not old and all(_RULE.search(words) for _, words in spoken[:-1]):
+        spoken = [(role, _RULE.sub("", words)) for role, words in spoken]
+    messages: list[PortableMessage] = []
+    for role, words in spoken:
+        blank = PortableMessage(len(messages) + 1, len(messages) or None, role, clean_text(words))
+        message = _as_exported(blank) if old else blank
+        if role and (message.text.strip() or message.attachments):
+            messages.append(message)
+    title = _TITLE.search(text, 0, lines[0].start)
+    shown = frozenset(message.key for message in messages)
+    return PortableChat(clean_title(title.group(1)) if title else "", tuple(messages), shown=shown)
+
+
+# ---- who speaks -----------------------------------------------------------------------------------------------------
+
+
+def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterator[_Line]:
+    """Every line that may name who speaks, outside of code; a fence that never ends begins no code."""
+    fence, since, number = "", 0, 0
+    for found in _LINE.finditer(text, begin):
+        if found["fence"]:
+            if with_fences and not fence:
+                fence, since = found["fence"], found.end()
+            elif fence and found["fence"].startswith(fence) and not found["info"].strip():
+                fence = ""
+            continue
+        line = None if fence else _speaker(found)
+        if line is None:
+            continue
+        number += 1
+        if number > 4 * MAX_MESSAGES:
+            raise ChatsImportError("A conversation in this file has too many messages.")
+        yield line
+    if fence:
+        yield from _speakers(text, since, with_fences=False)
+
+
+def _speaker(found: re.Match[str]) -> _Line | None:
+    end = found.end()
+    if found["level"]:
+        style, name = found["level"], found["heading"].rstrip("# \t")
+    elif found["stars"]:
+        style, name = "**", found["bold"]
+        alone = end == len(found.string) or found.string[end] == "\n"
+        if not alone and not found["colon"] and not name.rstrip().endswith(":"):
+            return None  # a bold word at the beginning of a sentence
+    else:
+        style, name = ":", found["plain"]
+    role, weak = _role(name)
+    if role is None or (weak and style == ":"):
+        return None
+    return _Line(found.start(), end, style, role, weak)
+
+
+def _role(name: str) -> tuple[str | None, bool]:
+    """Who that is, as a role: empty for somebody whose words are not taken; and whether the name is a weak one."""
+    name = re.sub(r"^[^\w]+", "", name.lower()).strip().rstrip(":").strip()
+    for _ in range(2):
+        name = _ASIDE.sub("", name).rstrip(": ")
+    name = re.sub(r"[^\w)]+$", "", _SAID.sub("", name))
+    if name in _USERS:
+        return "user", False
+    if name in _ASSISTANTS or _is_model(name):
+        return "assistant", False
+    if name in _OTHERS:
+        return "", False
+    return (_WEAK[name], True) if name in _WEAK else (None, False)
+
+
+def _is_model(name: str) -> bool:
+    for words, maker in _MAKERS.items():
+        if name.startswith(words):
+            name = maker + name.removeprefix(words)
+    first, *others = re.split(r"[ \-:_]+", name)
+    return (
+        _MODEL.fullmatch(first) is not None
+        and len(others) <= _MOST_MODEL_WORDS
+        and all(_MODEL_WORD.fullmatch(each) for each in others)
+    )
+
+
+def _chosen(lines: list[_Line]) -> list[_Line]:
+    """The lines of the first style that names both sides; none where no style does."""
+    for style in ("#", "##", "###", "####", "#####", "######", "**", ":"):
+        of_style = [line for line in lines if line.style == style]
+        strong = [line for line in of_style if not line.weak]
+        for each in (strong, of_style):
+            if {"user", "assistant"} <= {line.role for line in each}:
+                return each
+    return []
+
+
+# ---- exports of Paceline before they had marks ----------------------------------------------------------------------
+
+
+def _is_old_heading(text: str, start: int) -> bool:
+    return text.startswith(_OLD_HEADINGS, start) and text.endswith("\n\n", 0, start)
+
+
+def _without_figures(text: str) -> str:
+    """Take the line of figures below an answer away: one paragraph in italics, its parts between dots."""
+    before, _, last = text.rpartition("\n\n")
+    is_line = last[:1] == last[-1:] == "*" and "\n" not in last and len(last) < _MAX_FIGURES_CHARS
+    return before if is_line and last.count(" · ") >= 2 else text
+
+
+def _as_exported(message: PortableMessage) -> PortableMessage:
+    """Take figures, reasoning and attachments apart as they were put together."""
+    if message.role == "user":
+        return _with_files(message)
+    text = _without_figures(message.text)
+    thought = _OLD_THOUGHT.match(text)
+    if thought is None:
+        return replace(message, text=text)
+    inner = "\n".join(line.removeprefix(">").removeprefix(" ") for line in thought[2].split("\n")[1:])
+    spent = round(float(thought[1]) * 1000) if thought[1] else None
+    return replace(message, text=f"<think>\n{inner}\n</think>\n\n{text[thought.end() :]}", thinking_ms=spent)
+
+
+def _with_files(message: PortableMessage) -> PortableMessage:
+    text, files = message.text, list[Attachment]()
+    kinds = {word: kind for kind, word in KIND_WORDS.items()}
+    while len(files) < MAX_ATTACHMENTS and (head := _OLD_FILE.match(text)):
+        end = re.compile(rf"^{head[3]}$", re.MULTILINE).search(text, head.end())
+        if end is None:
+            break
+        inner = text[head.end() : end.start()]
+        files.append(Attachment(0, clean_title(head[1]) or "file", kinds[head[2]], len(inner.encode()), inner))
+        text = text[end.end() :].lstrip("\n")
+    return replace(message, text=text, attachments=tuple(files))

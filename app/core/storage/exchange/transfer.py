@@ -1,0 +1,139 @@
+"""Export and import as a whole: from a store to a file, and from a file into a store. Runs on any thread."""
+
+from __future__ import annotations
+
+import sqlite3
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from app.core.domain.errors import ChatsExportError, ChatsImportError
+from app.core.storage.atomic import exported_file
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.exchange.file_names import JSON, MARKDOWN, file_name
+from app.core.storage.exchange.markdown import ENGLISH, ExportTexts, to_markdown
+from app.core.storage.exchange.own_format import to_json
+from app.core.storage.exchange.reading import read_chats
+from app.core.storage.exchange.records import PortableChat
+from app.core.storage.exchange.store_access import insert_chat, read_chat
+from engine.sentences import joined, said
+
+BATCH = 20  # conversations in one transaction: the window waits for no longer than that
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import did; conversations that were there already are left alone, as are files that hold none."""
+
+    num_new: int
+    num_known: int
+    bad_files: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The same for a person."""
+        if self.num_new == 1:
+            taken = said("1 chat imported.")
+        else:
+            taken = said("{number:,} chats imported.", number=self.num_new)
+        sentences = [taken]
+        if self.num_known == 1:
+            sentences.append(said("1 already existed."))
+        elif self.num_known:
+            sentences.append(said("{number:,} already existed.", number=self.num_known))
+        if len(self.bad_files) == 1:
+            sentences.append(said("{file} could not be imported.", file=self.bad_files[0]))
+        elif self.bad_files:
+            first, number = self.bad_files[0], len(self.bad_files)
+            sentences.append(
+                said("{number:,} files could not be imported, {file} the first.", number=number, file=first)
+            )
+        return joined(sentences)
+
+
+def export_chats(
+    store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportTexts = ENGLISH
+) -> int:
+    """Write one conversation, or all, and return how many; several as Markdown become one zip.
+
+    Raises:
+        ChatsExportError: there is nothing to write, or the file cannot be written; what was there before stays.
+        StorageError: the chats cannot be read.
+    """
+    wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
+    chats = list(_stored(store, wanted))
+    if not chats:
+        raise ChatsExportError("There is no chat to export.", "Nothing was written.")
+    try:
+        with exported_file(file) as handle:
+            if form == MARKDOWN and conversation_id is None:
+                _write_zip(handle, chats, words)
+            else:
+                text = to_json(chats) if form == JSON else to_markdown(chats[0], words)
+                handle.write(text.encode("utf-8", "replace"))  # line ends as they are, on every system
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
+    return len(chats)
+
+
+def import_chats(store: ChatStore, file: Path) -> ImportResult:
+    """Take in what a file holds.
+
+    Raises:
+        ChatsImportError: the file cannot be used; nothing was taken in.
+        StorageError: the chats cannot be written; what was taken in before stays, and is known the next time.
+    """
+    bad: list[str] = []
+    chats = read_chats(file, bad.append)
+    num_new = 0
+    for begin in range(0, len(chats), BATCH):
+        batch = chats[begin : begin + BATCH]
+        num_new += store.write(partial(_insert_all, batch))
+    return ImportResult(num_new, len(chats) - num_new, tuple(bad))
+
+
+def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
+    """Take in what several files hold; one that cannot be used does not keep out the others.
+
+    Raises:
+        ChatsImportError: none of them can be used.
+        StorageError: as `import_chats`.
+    """
+    done: list[ImportResult] = []
+    bad: list[tuple[str, ChatsImportError]] = []
+    for file in files:
+        try:
+            done.append(import_chats(store, file))
+        except ChatsImportError as error:
+            bad.append((file.name, error))
+    if bad and not done:
+        raise bad[0][1]
+    num_new, num_known = sum(each.num_new for each in done), sum(each.num_known for each in done)
+    parts = (name for each in done for name in each.bad_files)
+    return ImportResult(num_new, num_known, (*(name for name, _ in bad), *parts))
+
+
+def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
+    for conversation_id in conversation_ids:
+        chat = store.read(partial(_read_one, store, conversation_id))
+        if chat is not None:
+            yield chat
+
+
+def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> PortableChat | None:
+    return read_chat(db, conversation_id, store.unwritten)
+
+
+def _insert_all(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
+    return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
+
+
+def _write_zip(file: IO[bytes], chats: Sequence[PortableChat], words: ExportTexts) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, chat in enumerate(chats, start=1):
+            archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat, words))

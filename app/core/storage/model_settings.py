@@ -1,0 +1,79 @@
+"""What each model remembers of its own: a TOML file, one table for each model file.
+
+A model is known by its path; one that was moved by its name, where the old file is gone and no other has that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.engines import is_remote
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import LAYERED_KEYS, for_toml, valid_values
+from app.core.storage.toml_file import DocumentSaver, TomlFile
+from engine.records import Problem
+from engine.sentences import said
+
+SCHEMA = 1
+MAX_MODELS = 1_000
+
+
+class ModelSettings:
+    """The values that models have of their own; keys of other versions are kept."""
+
+    def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
+        self._saver = DocumentSaver(file, on_problem)
+        read = file.read()
+        self.problem = read.problem
+        self._document = read.document
+        tables = self._document.get("models")
+        self._tables: list[dict[str, Any]] = [
+            table
+            for table in (tables if isinstance(tables, list) else [])
+            if isinstance(table, dict) and isinstance(table.get("file"), str)
+        ][:MAX_MODELS]
+
+    def values(self, model: str) -> dict[str, SettingValue]:
+        """Give what a model has of its own."""
+        table = self._table(model)
+        return {} if table is None else valid_values(table)
+
+    def set_values(self, model: str, values: Mapping[str, SettingValue]) -> None:
+        """Let a model have just these values of its own, and save them."""
+        table = self._table(model)
+        foreign = {key: item for key, item in (table or {}).items() if key not in (*LAYERED_KEYS, "file")}
+        if table is not None:
+            self._tables.remove(table)
+        if values or foreign:
+            kept = {"file": _whole(model), **foreign, **for_toml(valid_values(values))}
+            self._tables = [*self._tables[-(MAX_MODELS - 1) :], kept]
+        document = deepcopy({key: item for key, item in self._document.items() if key not in ("schema", "models")})
+        schema = self._document.get("schema", SCHEMA)
+        self._saver.save({"schema": schema, **document, "models": self._tables})
+
+    def begin(self, model: str, values: Mapping[str, SettingValue]) -> None:
+        """Let a model that is new here have values of its own, unless somebody gave it some."""
+        if self._table(model) is None:
+            self.set_values(model, values)
+
+    def _table(self, model: str) -> dict[str, Any] | None:
+        whole, name = _whole(model), Path(model).name
+        if is_remote(model):
+            return next((table for table in self._tables if table["file"] == model), None)
+        same = [table for table in self._tables if table["file"] == whole]
+        moved = [table for table in self._tables if Path(table["file"]).name == name]
+        if not same and len(moved) == 1 and not Path(moved[0]["file"]).exists():
+            same = moved
+        return same[0] if same else None
+
+
+def model_settings_file(path: Path) -> TomlFile:
+    """The file of what models remember."""
+    return TomlFile(path, said("model settings"), said("the default settings for every model"))
+
+
+def _whole(model: str) -> str:
+    return model if is_remote(model) else str(Path(model).absolute())

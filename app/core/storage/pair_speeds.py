@@ -1,0 +1,133 @@
+"""Keeps how fast each pair was here: one small JSON file that window and commands share. It holds figures, no text.
+
+A damaged file is as good as none, a damaged line of it as well.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
+from engine.records import Mode
+from engine.storage.json_store import JsonStore, with_latest
+
+MAX_PAIRS = 64
+_FORMAT = 1
+_MOST = 1e12  # of tokens, seconds or times: what is more was not measured
+
+
+class PairSpeeds:
+    """Safe to use from several threads, and beside other processes.
+
+    Reading looks at the file again; both wait for the disk.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._path = file
+        self._file = JsonStore(file, "pairs", _FORMAT)
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[PairSpeeds], tuple[Path]]:
+        """Another process gets one of its own on the same file."""
+        return PairSpeeds, (self._path,)
+
+    def get(self, target: str, draft: str) -> PairSpeed:
+        """What is kept of a pair, named as `app.core.domain.model_name` does; an empty record where nothing is."""
+        return self._read().get(_key(target, draft), PairSpeed(target, draft))
+
+    def all(self) -> tuple[PairSpeed, ...]:
+        """Every pair, the one that was used last at the end."""
+        return tuple(self._read().values())
+
+    def add_answer(self, target: str, draft: str, answer: AnswerSpeed) -> None:
+        """Keep an answer that gave tokens."""
+        if answer.tokens > 0:
+            self._change(target, draft, lambda pair: replace(pair, answers=newest((*pair.answers, answer))))
+
+    def add_race(self, target: str, draft: str, race: RaceSpeed) -> None:
+        """Keep how a race of this pair against plain decoding of its target ended."""
+        self._change(target, draft, lambda pair: replace(pair, races=newest_races((*pair.races, race))))
+
+    def forget_answers(self) -> None:
+        """Begin to count answers anew; races stay."""
+        with self._lock, self._file.locked():
+            kept = {key: replace(pair, answers=()) for key, pair in self._read().items() if pair.races}
+            self._file.write({key: _data(pair) for key, pair in kept.items()})
+
+    def _read(self) -> dict[str, PairSpeed]:
+        found = self._file.read(_pair)
+        return {_key(pair.target, pair.draft): pair for pair in found.values() if pair is not None}
+
+    def _change(self, target: str, draft: str, change: Callable[[PairSpeed], PairSpeed]) -> None:
+        key = _key(target, draft)
+        with self._lock, self._file.locked():
+            there = self._read()
+            pair = change(there.get(key, PairSpeed(target, draft)))
+            entries = with_latest({}, there, key, pair, MAX_PAIRS)
+            self._file.write({key: _data(pair) for key, pair in entries.items()})
+
+
+def _key(target: str, draft: str) -> str:
+    return json.dumps([target, draft], ensure_ascii=False)
+
+
+def _data(pair: PairSpeed) -> dict[str, Any]:
+    return {
+        "target": pair.target,
+        "draft": pair.draft,
+        "answers": [_short(astuple(answer)) for answer in pair.answers],
+        "races": [_short(astuple(race)) for race in pair.races],
+    }
+
+
+def _short(values: tuple[Any, ...]) -> list[Any]:
+    """Times to the second (down: what comes within it is later), figures to six digits: lines stay short."""
+    return [int(values[0]), *(float(f"{each:.6g}") if isinstance(each, float) else each for each in values[1:])]
+
+
+def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file holds)
+    """A pair with those of its lines that can be used; None where not even its names can."""
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in ("target", "draft")):
+        return None
+    answers = [found for line in _lines(entry, "answers") if (found := _answer(line)) is not None]
+    races = [race for line in _lines(entry, "races") if (race := _race(line)) is not None]
+    return PairSpeed(entry["target"], entry["draft"], newest(answers), newest_races(races))
+
+
+def _lines(entry: dict[str, Any], name: str) -> list[Any]:
+    lines = entry.get(name)
+    return lines if isinstance(lines, list) else []
+
+
+def _answer(line: Any) -> AnswerSpeed | None:  # noqa: ANN401 (whatever a file holds)
+    if not isinstance(line, list) or len(line) != 8 or not isinstance(line[1], str):
+        return None
+    ended_at, mode, *figures = line
+    if not _are_figures([ended_at, *figures], optional=(4,)):
+        return None
+    temperature, tokens, decode_s, plain_s, proposed, accepted = figures
+    answer = AnswerSpeed(ended_at, Mode.known(mode) or mode, temperature, tokens, decode_s, plain_s, proposed, accepted)
+    return answer if answer.tokens > 0 and answer.accepted <= answer.proposed else None
+
+
+def _race(line: Any) -> RaceSpeed | None:  # noqa: ANN401 (whatever a file holds)
+    if not isinstance(line, list) or len(line) != 8 or not isinstance(line[1], str):
+        return None
+    ended_at, mode, *figures = line
+    if not _are_figures([ended_at, *figures], optional=(3, 4)):
+        return None
+    return RaceSpeed(ended_at, Mode.known(mode) or mode, *figures) if figures[1] > 0 else None
+
+
+def _are_figures(values: list[Any], optional: tuple[int, ...]) -> bool:
+    """Whether all are figures that can be; those at ``optional`` places may be missing."""
+    return all(
+        (value is None and place in optional)
+        or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST)
+        for place, value in enumerate(values)
+    )

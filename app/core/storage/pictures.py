@@ -1,0 +1,96 @@
+"""Pictures as they are kept: decoded by a child process, written as pixels without anything else, read for a model.
+
+What is kept was written here, so it is read here; a stranger's file never is.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from app.core.domain.attachment_errors import FileUnreadableError
+from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
+from engine.errors import PictureError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from engine.picture import Picture
+
+THUMBNAIL_PX = 320  # the longer side
+_MARKS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+_JPEG = b"\xff\xd8\xff"
+_JPEG_QUALITY = 95
+_MOST_KEPT_BYTES = 128 << 20  # of decoded pictures: about ten of the largest
+
+
+def is_picture(head: bytes) -> bool:
+    """Whether a file that begins so is a picture that models are given: PNG, JPEG, WebP or GIF."""
+    return head.startswith(_MARKS) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
+
+
+def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachment:
+    """Decode a picture file in a child process, and make an attachment of its pixels, within a time limit in seconds.
+
+    Raises:
+        FileUnreadableError: it cannot be read; the sentence says why.
+    """
+    from engine.sandbox.picture import read_picture  # noqa: PLC0415  (the first paint waits for none)
+
+    try:
+        picture = read_picture(data, name, limit_s)
+    except PictureError as error:
+        raise FileUnreadableError(error.problem.message, error.problem.advice) from error
+    kept = stored(picture, is_photo=data.startswith(_JPEG))
+    return Attachment(0, name, AttachmentKind.PICTURE, len(kept.data), picture=kept)
+
+
+def stored(picture: Picture, *, is_photo: bool) -> StoredPicture:
+    """Write pixels as they are kept: without loss, but for what lossy JPEG was already."""
+    import hashlib  # noqa: PLC0415
+
+    from PIL import Image  # noqa: PLC0415  (most people attach none)
+
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    data = _written(image, is_photo=is_photo)
+    small = image.copy()
+    small.thumbnail((THUMBNAIL_PX, THUMBNAIL_PX))
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    return StoredPicture(digest, picture.width, picture.height, _written(small, is_photo=is_photo), data)
+
+
+def _written(image: Image, *, is_photo: bool) -> bytes:
+    buffer = io.BytesIO()
+    if is_photo:
+        image.save(buffer, "JPEG", quality=_JPEG_QUALITY)
+    else:
+        image.save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
+
+
+class PictureCache:
+    """Decodes kept pictures for a model, each once while there is room. For any thread."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Picture] = OrderedDict()  # by digest, the longest unused first
+        self._lock = threading.Lock()
+
+    def decoded(self, kept: StoredPicture) -> Picture:
+        """Give the pixels of a picture that `stored` wrote."""
+        with self._lock:
+            if kept.digest in self._kept:
+                self._kept.move_to_end(kept.digest)
+                return self._kept[kept.digest]
+        from PIL import Image  # noqa: PLC0415
+
+        from engine.picture import Picture  # noqa: PLC0415
+
+        image = Image.open(io.BytesIO(kept.data), formats=("PNG", "JPEG")).convert("RGB")
+        picture = Picture(image.width, image.height, image.tobytes())
+        with self._lock:
+            self._kept[kept.digest] = picture
+            while len(self._kept) > 1 and sum(len(one.rgb) for one in self._kept.values()) > _MOST_KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return picture

@@ -1,0 +1,119 @@
+"""Presets: named bundles of sampling and a system prompt. Built-in ones, and the user's in a TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.errors import PresetError
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, PRESET_KEYS, Preset, valid_values
+from app.core.storage.toml_file import DocumentSaver, TomlFile
+from engine.records import Problem
+from engine.sentences import said
+
+SCHEMA = 1
+MAX_PRESETS = 500
+_NO_PENALTIES = {"repeat_penalty": 1.0, "frequency_penalty": 0.0, "presence_penalty": 0.0}
+
+BUILTIN = (
+    Preset("Precise", {"temperature": 0.0, "top_k": 1, "top_p": 1.0, "min_p": 0.0, **_NO_PENALTIES}, builtin=True),
+    Preset("Balanced", {"temperature": 0.8, "top_k": 40, "top_p": 0.95, "min_p": 0.05, **_NO_PENALTIES}, builtin=True),
+    Preset("Creative", {"temperature": 1.1, "top_k": 0, "top_p": 1.0, "min_p": 0.05, **_NO_PENALTIES}, builtin=True),
+)
+
+
+class Presets:
+    """The presets in use: changed in one place, saved at once."""
+
+    def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
+        self._saver = DocumentSaver(file, on_problem)
+        read = file.read()
+        self.problem = read.problem
+        self._document = read.document
+        self._own = _from_document(read.document)
+
+    @property
+    def all(self) -> tuple[Preset, ...]:
+        """The built-in ones, then the user's by name."""
+        return (*BUILTIN, *sorted(self._own, key=lambda preset: preset.name.casefold()))
+
+    def find(self, name: str) -> Preset | None:
+        """Find one by its name, whatever its case."""
+        return next((preset for preset in self.all if preset.name.casefold() == name.strip().casefold()), None)
+
+    def save(self, name: str, values: Mapping[str, SettingValue]) -> Preset:
+        """Keep values under a name, in place of one of the user's that has it.
+
+        Raises:
+            PresetError: the name is empty, too long, or a built-in one's.
+        """
+        preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
+        kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
+        if len(kept) >= MAX_PRESETS:
+            raise PresetError(said("There are already {limit} presets.", limit=MAX_PRESETS), "Delete one first.")
+        self._keep([*kept, preset])
+        return preset
+
+    def rename(self, name: str, new_name: str) -> None:
+        """Give one of the user's another name.
+
+        Raises:
+            PresetError: there is none of this name, or the new one is empty, too long, or taken.
+        """
+        preset, good = self._of_user(name), self._good_name(new_name)
+        taken = self.find(good)
+        if taken is not None and taken is not preset:
+            raise PresetError(said("There is already a preset named {name}.", name=taken.name), "Choose another name.")
+        self._keep([Preset(good, each.values) if each is preset else each for each in self._own])
+
+    def delete(self, name: str) -> None:
+        """Remove one of the user's.
+
+        Raises:
+            PresetError: there is none of this name.
+        """
+        preset = self._of_user(name)
+        self._keep([each for each in self._own if each is not preset])
+
+    def _of_user(self, name: str) -> Preset:
+        preset = self.find(name)
+        if preset is None or preset.builtin:
+            raise PresetError(said("You have no preset named {name}.", name=name), "Choose another one.")
+        return preset
+
+    @staticmethod
+    def _good_name(name: str) -> str:
+        good = " ".join(name.split())
+        if not good or len(good) > MAX_PRESET_NAME_CHARS:
+            raise PresetError(
+                said("A name has 1 to {limit} characters.", limit=MAX_PRESET_NAME_CHARS), "Choose another name."
+            )
+        if any(preset.name.casefold() == good.casefold() for preset in BUILTIN):
+            raise PresetError(
+                said("{name} comes with Paceline and cannot be changed.", name=good), "Choose another name."
+            )
+        return good
+
+    def _keep(self, own: list[Preset]) -> None:
+        self._own = own
+        tables = [{"name": preset.name, **preset.values} for preset in own]
+        rest = {key: item for key, item in self._document.items() if key not in ("schema", "presets")}
+        self._saver.save({"schema": self._document.get("schema", SCHEMA), **rest, "presets": tables})
+
+
+def presets_file(path: Path) -> TomlFile:
+    """The file of the user's presets."""
+    return TomlFile(path, said("presets"), said("the built-in presets"))
+
+
+def _from_document(document: Mapping[str, Any]) -> list[Preset]:
+    found: dict[str, Preset] = {preset.name.casefold(): preset for preset in BUILTIN}
+    tables = document.get("presets")
+    for table in tables if isinstance(tables, list) else ():
+        name = table.get("name") if isinstance(table, dict) else None
+        if isinstance(name, str) and 0 < len(name.strip()) <= MAX_PRESET_NAME_CHARS:
+            good = " ".join(name.split())
+            found.setdefault(good.casefold(), Preset(good, valid_values(table, PRESET_KEYS)))
+    return [preset for preset in found.values() if not preset.builtin][:MAX_PRESETS]

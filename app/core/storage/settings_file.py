@@ -1,0 +1,95 @@
+"""The settings file: TOML, read and written by the table of fields (`app.core.domain.settings.table`).
+
+Reading never fails: what is not good gives its default and a notice. Keys of other versions are kept.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.settings.fields import SettingField
+from app.core.domain.settings.table import DEFAULTS, FIELDS, complaint, normalised
+from app.core.domain.settings.values import Settings
+from app.core.storage.toml_file import TomlFile
+from engine.records import Problem
+from engine.sentences import joined, said
+
+SCHEMA = 1
+SCHEMA_KEY = "schema"
+_TABLES = {"Appearance": "look"}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The result of reading the file: always usable settings, and a problem to show."""
+
+    settings: Settings
+    notices: tuple[str, ...] = ()
+    problem: Problem | None = None
+
+
+def read_settings(path: Path) -> LoadedSettings:
+    """Read the file; a missing one gives the defaults, a broken one is set aside and gives a problem, too."""
+    read = settings_file(path).read()
+    if read.problem is not None:
+        return LoadedSettings(Settings(), problem=read.problem)
+    return _from_document(read.document)
+
+
+def write_settings(path: Path, settings: Settings) -> None:
+    """Write the file so that a crash leaves either the old or the new one.
+
+    Raises:
+        SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
+    """
+    settings_file(path).write(settings_document(settings))
+
+
+def settings_file(path: Path) -> TomlFile:
+    """The file of the settings."""
+    return TomlFile(path, said("settings"), said("the default settings"))
+
+
+def _from_document(document: dict[str, Any]) -> LoadedSettings:
+    values, notices = dict(DEFAULTS), []
+    for row in FIELDS:
+        section = document.get(section_name(row))
+        if not isinstance(section, dict) or row.key not in section:
+            continue
+        value = section[row.key]
+        sentence = complaint(row, value)
+        if sentence:
+            notices.append(
+                joined([sentence, said("The value in the settings file is not valid; the default is used.")])
+            )
+        else:
+            values[row.key] = normalised(row, value)
+    schema = document.get(SCHEMA_KEY, SCHEMA)
+    if isinstance(schema, int) and schema > SCHEMA:
+        notices.append(said("The settings are from a newer Paceline; those unknown to this one are kept."))
+    return LoadedSettings(Settings(values, document), tuple(notices))
+
+
+def settings_document(settings: Settings) -> dict[str, Any]:
+    """Put the known values into the read document. Automatic is a missing key: TOML has no null."""
+    document: dict[str, Any] = deepcopy(dict(settings.document))
+    if not isinstance(document.get(SCHEMA_KEY), int):
+        document = {SCHEMA_KEY: SCHEMA, **{key: item for key, item in document.items() if key != SCHEMA_KEY}}
+    for row in FIELDS:
+        name = section_name(row)
+        if not isinstance(document.get(name), dict):
+            document[name] = {}
+        value = settings.values[row.key]
+        if value is None:
+            document[name].pop(row.key, None)
+        else:
+            document[name][row.key] = value
+    return document
+
+
+def section_name(row: SettingField) -> str:
+    """Name the TOML table in which a setting lies; a section that got another name keeps its table."""
+    return _TABLES.get(row.section, row.section.lower().replace(" ", "_"))

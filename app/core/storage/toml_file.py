@@ -1,0 +1,191 @@
+"""A small TOML file of the user's: read within bounds, written atomically, set aside where it is broken."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.core.domain.errors import SettingsWriteError
+from app.core.storage.atomic import atomic_file, sync
+from engine.records import Problem
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+MAX_BYTES = 16_000_000
+MAX_DEPTH = 50  # no file of ours has more than three
+# Parsing takes up to 25 us a line and 10 us an item; long texts, which are most of a large file, next to nothing.
+MAX_LINES, MAX_COMMAS = 100_000, 400_000
+# A key of ten thousand parts takes gigabytes to parse, so it is not begun.
+_LONG_KEY = re.compile(
+    r"""^[ \t\[]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){50}""", re.M
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """The result of reading: a document, empty where there is none, and a problem to show."""
+
+    document: dict[str, Any] = field(default_factory=dict)
+    problem: Problem | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TomlFile:
+    """A file and what its sentences call it, such as "settings"; ``without`` says what is used in its place."""
+
+    path: Path
+    what: str
+    without: str
+
+    def read(self) -> ReadResult:
+        """Read the document; a broken file is set aside, one that cannot be read stays; both give a problem."""
+        try:
+            if _size_of(self.path) > MAX_BYTES:
+                return ReadResult(
+                    problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000))
+                )
+            return ReadResult(_parsed(self.path.read_bytes().decode("utf-8-sig")))
+        except FileNotFoundError:
+            return ReadResult(missing=True)
+        except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits
+            return ReadResult(problem=self._set_aside(_first_line(str(error))))
+        except OSError as error:
+            advice = said("Paceline continues with {without}; check the file's permissions.", without=self.without)
+            message = said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
+            return ReadResult(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """Write the file so that a crash leaves either the old or the new one; where it is a link, what that leads to.
+
+        A file that is there and may not be read is set aside, not written over: nobody knows what is in it.
+
+        Raises:
+            SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
+        """
+        import tomli_w  # noqa: PLC0415  (most starts write none)
+
+        text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
+        try:
+            place = Path(os.path.realpath(self.path))  # some keep their settings elsewhere, and link to them
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(place, private=True) as file:
+                file.write(text)
+                sync(file)  # only when this one is on the disk does the other make way
+                _set_unreadable_aside(place)
+        except OSError as error:
+            raise SettingsWriteError(
+                said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
+            ) from error
+
+    def _set_aside(self, why: str) -> Problem:
+        path = self.path
+        aside = _aside(path, "broken")
+        try:
+            path.rename(aside)
+        except OSError as error:
+            kept = said(
+                "It could not be renamed ({reason}) and is overwritten at the next change.",
+                reason=error.strerror or error,
+            )
+        else:
+            kept = said("It is kept as {aside}.", aside=aside.name)
+        return Problem(
+            said("The {what} file is damaged", what=self.what),
+            said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
+            said("Paceline continues with {without}; set yours again, or repair the kept file.", without=self.without),
+        )
+
+
+def _aside(path: Path, why: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return path.with_name(f"{path.stem}.{why}-{stamp}{path.suffix}")
+
+
+def _set_unreadable_aside(place: Path) -> None:
+    """Move an ordinary file out of the way that may not be read.
+
+    Raises:
+        OSError: the folder does not take it.
+    """
+    if not place.is_file():
+        return
+    try:
+        with place.open("rb"):
+            return
+    except PermissionError:
+        aside = _aside(place, "unread")
+        place.rename(aside)
+    log.warning("%s may not be read and was kept as %s.", place.name, aside.name)
+
+
+def _size_of(path: Path) -> int:
+    """Give the size of a file.
+
+    Raises:
+        OSError: there is none, or it is a pipe or the like, which would hold up the start.
+    """
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise OSError(errno.EINVAL, said("it is not a regular file"))
+    return facts.st_size
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Parse what is no deeper than could be written again.
+
+    Raises:
+        ValueError, RecursionError: it is no TOML, or deeper.
+    """
+    import tomllib  # noqa: PLC0415  (a start without settings has none to read)
+
+    if text.count("\n") > MAX_LINES or text.count(",") > MAX_COMMAS:
+        raise ValueError(said("it has too many lines or lists"))
+    if _LONG_KEY.search(text) or not _is_flat(document := tomllib.loads(text)):
+        raise ValueError(said("it is not valid TOML"))
+    return document
+
+
+def _is_flat(document: object) -> bool:
+    level = [document]
+    for _ in range(MAX_DEPTH):
+        level = [inner for each in level for inner in _within(each)]
+    return not level
+
+
+def _within(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0][:200] if text else said("it is not valid TOML")
+
+
+class DocumentSaver:
+    """Writes one file repeatedly; reports a failure once, not at every change."""
+
+    def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
+        self._file = file
+        self._on_problem = on_problem
+        self._failed = False
+
+    def save(self, document: Mapping[str, Any]) -> None:
+        """Write the document, or say why it cannot be."""
+        try:
+            self._file.write(document)
+        except SettingsWriteError as error:
+            log.warning("%s could not be saved: %s", self._file.path.name, error)
+            if not self._failed:
+                self._on_problem(error.problem)
+            self._failed = True
+        else:
+            self._failed = False

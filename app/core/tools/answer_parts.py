@@ -1,0 +1,101 @@
+"""The parts of a chat's answer, while it is written: reasoning, what is said, calls of tools."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from app.core.domain.thinking import split_thinking
+from app.core.tools.output import OutputPart, ToolOutput
+from engine.records import TextChunk
+from engine.tools.reading import Schemas
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of the reasoning before an answer, without the tags around it."""
+
+    text: str
+
+
+Part = Thought | OutputPart
+
+
+class AnswerParts:
+    """Reads an answer piece by piece. Where it does not begin with reasoning, nothing is taken for it later on."""
+
+    def __init__(
+        self,
+        tool_names: frozenset[str] = frozenset(),
+        schemas: Schemas = MappingProxyType({}),
+        *,
+        streams: bool = False,
+    ) -> None:
+        """``schemas`` are those of the tools' parameters; with ``streams`` calls come while they are written."""
+        self._opened_tag = ""  # of reasoning, that the prompt ended with
+        self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
+        self._raw = ""
+        self._starts: list[int] = []  # in it, of the tokens
+        self._num_thought = self._num_said = 0  # characters that were given out
+        self._is_plain = False  # what it said first was no reasoning
+        self._said_from: int | None = None  # where in it the reasoning ended; None where there is none, or no end
+
+    @property
+    def num_calls(self) -> int:
+        """Calls so far."""
+        return 0 if self._tools is None else self._tools.num_calls
+
+    @property
+    def num_reasoning_tokens(self) -> int:
+        """Tokens of the reasoning so far, tags included."""
+        if not self._num_thought:
+            return 0
+        return len(self._starts) if self._said_from is None else bisect_left(self._starts, self._said_from)
+
+    def feed(self, chunk: TextChunk) -> list[Part]:
+        """Take a piece; return what is certain of it."""
+        text = chunk.text
+        self._opened_tag = self._opened_tag or chunk.opened_tag
+        if self._is_plain:
+            return self._said(text)
+        place = len(self._raw)
+        for span in chunk.spans:
+            self._starts.append(place)
+            place += span.num_chars
+        self._raw += text
+        return self._advance(is_end=False) if self._is_opened(is_end=False) else []
+
+    def flush(self) -> list[Part]:
+        """The answer has ended: what is left."""
+        self._is_opened(is_end=True)
+        parts = [] if self._is_plain else self._advance(is_end=True)
+        return parts if self._tools is None else [*parts, *self._tools.flush()]
+
+    def _is_opened(self, *, is_end: bool) -> bool:
+        """Put the tag that the prompt ended with before the text, unless the model wrote it again; False: not known."""
+        tag, text = self._opened_tag.strip(), self._raw.lstrip()
+        if not tag or text.startswith(tag):
+            self._opened_tag = ""
+            return True
+        if tag.startswith(text) and not is_end:
+            return False
+        self._raw = self._opened_tag + self._raw
+        self._starts = [len(self._opened_tag) + start for start in self._starts]
+        self._opened_tag = ""
+        return True
+
+    def _advance(self, *, is_end: bool) -> list[Part]:
+        split = split_thinking(self._raw, final=is_end)
+        thought, said = split.shown_thought(self._raw), split.answer(self._raw)
+        new_thought, new_said = thought[self._num_thought :], said[self._num_said :]
+        self._num_thought, self._num_said = len(thought), len(said)
+        if split.opened and split.closed:
+            self._said_from = split.answer_start
+        self._is_plain = bool(said) and not split.opened and split.answer_start == 0
+        return [*([Thought(new_thought)] if new_thought else []), *self._said(new_said)]
+
+    def _said(self, text: str) -> list[Part]:
+        if self._tools is not None:
+            return list(self._tools.feed(text))
+        return [text] if text else []

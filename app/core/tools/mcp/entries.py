@@ -1,0 +1,237 @@
+"""The servers that a file names, in the form of `mcp.json` that Claude Desktop, LM Studio and others share.
+
+    {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"], "env": {"KEY": "value"}, "cwd": "..."},
+                    "notes": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ..."}}}}
+
+``disabled`` keeps a server from being started; ``enabled``, which is Paceline's own, lets the window start it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from app.core.storage.atomic import atomic_file
+from app.core.tools.errors import ToolFileError
+from app.core.tools.mcp.words import one_line
+from app.core.tools.policy import BUILT_IN
+from engine.sentences import Sentence, said
+
+MAX_FILE_BYTES = 1_000_000
+MAX_SERVERS = 100
+_KEYS = ("mcpServers", "servers")  # the second is VS Code's
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_OTHER_TRANSPORTS = ("sse", "websocket", "ws")
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """A server: a ``command`` that is started here, or a ``url``. ``enabled`` None: the file does not say.
+
+    ``problem`` says why it cannot be used; ``extra`` are keys that are not known here, which are written back.
+    """
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: str = ""
+    url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    enabled: bool | None = None
+    problem: str = ""
+    extra: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Where it is, in a line for people: its command, or the host of its address."""
+        return one_line(" ".join((self.command, *self.args)) if self.command else (urlsplit(self.url).netloc), 200)
+
+
+def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
+    """The servers of a file; none where there is no file.
+
+    Raises:
+        ToolFileError: it cannot be read, or is not of this form.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        reason = error.strerror or error
+        raise ToolFileError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
+    if len(raw) > MAX_FILE_BYTES:
+        raise ToolFileError(said("{path} has more than {most:,} bytes.", path=path, most=MAX_FILE_BYTES))
+    try:
+        return read_entries(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ToolFileError(said("{path} is no UTF-8 text.", path=path)) from error
+    except ToolFileError as error:
+        raise ToolFileError(said("{path}: {reason}", path=path, reason=error.message), error.advice) from error
+
+
+def read_entries(text: str) -> tuple[ServerEntry, ...]:
+    """The servers of a text, in its order; what cannot be used of one entry is its `ServerEntry.problem`.
+
+    Raises:
+        ToolFileError: it is no JSON, or has no ``mcpServers``.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = (
+            said("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else said("its nesting")
+        )
+        raise ToolFileError(said("It is no JSON: see {where}.", where=where)) from error
+    servers = next((data[key] for key in _KEYS if key in data), None) if isinstance(data, dict) else None
+    if not isinstance(servers, dict):
+        raise ToolFileError(said("It has no object “mcpServers”."))
+    if len(servers) > MAX_SERVERS:
+        raise ToolFileError(said("It names more than {most} servers.", most=MAX_SERVERS))
+    found: dict[str, ServerEntry] = {}
+    for key, value in servers.items():
+        name = _free_name(one_line(key) or "server", found)
+        found[name] = _entry(name, value)
+    return tuple(found.values())
+
+
+def written_entries(entries: Iterable[ServerEntry]) -> str:
+    """The text of a file with these servers."""
+    return json.dumps({"mcpServers": {one.name: _data_of(one) for one in entries}}, ensure_ascii=False, indent=2) + "\n"
+
+
+def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
+    """Write them, for their owner alone to read: an entry may have keys in it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with atomic_file(path, private=True) as file:
+        file.write(written_entries(entries).encode())
+
+
+def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
+    """One's own servers and those of another program's file, switched off, but for what is there already."""
+    kept = {one.name: one for one in own}
+    known = {what_runs(one) for one in kept.values()}
+    for other in others:
+        if what_runs(other) not in known:
+            name = _free_name(other.name, kept)
+            kept[name] = replace(other, name=name, enabled=False)
+            known.add(what_runs(other))
+    return tuple(kept.values())
+
+
+def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
+    """The files of other programs that are there, with the programs' names; ``config`` is the user's folder of such."""
+    places = (
+        ("Claude Desktop", config / "Claude" / "claude_desktop_config.json"),
+        ("LM Studio", home / ".lmstudio" / "mcp.json"),
+        ("Cursor", home / ".cursor" / "mcp.json"),
+    )
+    return tuple((name, path) for name, path in places if path.is_file())
+
+
+def what_runs(entry: ServerEntry) -> tuple[object, ...]:
+    """What tells one server from another, whatever its name: what is started, or asked."""
+    return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
+
+
+def _free_name(name: str, taken: Mapping[str, object]) -> str:
+    number, found = 1, name
+    while found in taken or found.casefold() == BUILT_IN.casefold():
+        number += 1
+        found = f"{name} {number}"
+    return found
+
+
+def _entry(name: str, value: object) -> ServerEntry:
+    if not isinstance(value, dict):
+        return ServerEntry(name, problem=said("The entry is no object."))
+    enabled = next((value[key] is (key == "enabled") for key in ("disabled", "enabled") if _is_flag(value, key)), None)
+    known = {"command", "args", "env", "cwd", "url", "headers", "disabled", "enabled"}
+    entry = ServerEntry(
+        name,
+        command=_text(value, "command"),
+        args=tuple(str(one) for one in _list(value, "args") if isinstance(one, str | int | float)),
+        env=_pairs(value, "env"),
+        cwd=_text(value, "cwd"),
+        url=_text(value, "url"),
+        headers=_pairs(value, "headers"),
+        enabled=enabled,
+        extra=tuple((key, one) for key, one in value.items() if key not in known),
+    )
+    return replace(entry, problem=_complaint(entry, value))
+
+
+def _is_flag(value: Mapping[str, object], key: str) -> bool:
+    return isinstance(value.get(key), bool)
+
+
+def _text(value: Mapping[str, object], key: str) -> str:
+    found = value.get(key)
+    return found.strip() if isinstance(found, str) else ""
+
+
+def _list(value: Mapping[str, object], key: str) -> list[object]:
+    found = value.get(key)
+    return found if isinstance(found, list) else []
+
+
+def _pairs(value: Mapping[str, object], key: str) -> tuple[tuple[str, str], ...]:
+    found = value.get(key)
+    pairs = found.items() if isinstance(found, dict) else ()
+    return tuple((str(name), str(one)) for name, one in pairs if isinstance(one, str | int | float))
+
+
+def _complaint(entry: ServerEntry, value: Mapping[str, object]) -> Sentence | str:
+    if bool(entry.command) == bool(entry.url):
+        return said("The entry needs either a “command” or a “url”.")
+    if not all(isinstance(value.get(key, kind()), kind) for key, kind in (("args", list), ("env", dict))):
+        return said("“args” must be a list, and “env” an object.")
+    if any(
+        "\0" in text for text in (entry.command, entry.cwd, *entry.args, *(part for pair in entry.env for part in pair))
+    ):
+        return said("The entry has a zero character in it.")
+    return _url_complaint(entry, str(value.get("type", value.get("transport", "")))) if entry.url else ""
+
+
+def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
+    try:
+        parts = urlsplit(entry.url)
+        host = parts.hostname
+        _ = parts.port  # a wrong one raises
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https"):
+        return said("The address must begin with http:// or https://.")
+    if parts.username is not None or parts.password is not None:
+        return said("The address has a name or password in it: put it into “headers”.")
+    if transport.lower() in _OTHER_TRANSPORTS:
+        return said(
+            "The transport {name} is not supported: use the server's address for streamable HTTP.", name=transport
+        )
+    if any(not _HEADER.fullmatch(name) or not one.isprintable() or not one.isascii() for name, one in entry.headers):
+        return said("A header has characters in it that HTTP does not allow.")
+    return ""
+
+
+def _data_of(entry: ServerEntry) -> dict[str, object]:
+    data: dict[str, object] = {"command": entry.command, "args": list(entry.args)} if entry.command else {}
+    if entry.url:
+        data["url"] = entry.url
+    for key, pairs in (("env", entry.env), ("headers", entry.headers)):
+        if pairs:
+            data[key] = dict(pairs)
+    if entry.cwd:
+        data["cwd"] = entry.cwd
+    if entry.enabled is not None:
+        data["enabled"] = entry.enabled
+    return {**data, **dict(entry.extra)}

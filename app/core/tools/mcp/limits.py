@@ -1,0 +1,101 @@
+"""What a server may take: time, text, messages, tools."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from app.core.tools.mcp.words import one_line
+
+MESSAGE_BYTES = 16 * 2**20  # of one message; a longer one ends the server
+# Values in a message. To parse more takes longer than a window may stand still: Python's lock is held meanwhile.
+MESSAGE_VALUES = 20_000
+RESULT_PARTS = 1_000
+SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: to write down 4 MB of them held a window up for 60 ms
+LOG_LINES, LOG_LINE_CHARS = 200, 500
+_UNIT_BYTES = 64 * 1024  # of a message, beyond which it counts as several
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds, and numbers of things."""
+
+    start_s: float = 60.0  # npx may have to download the server first
+    call_s: float = 120.0
+    end_s: float = 2.0  # for a server that is asked to end
+    tools: int = 128
+    pages: int = 20  # of the list of tools
+    calls_at_once: int = 8
+    burst: int = 2_000  # messages
+    per_s: float = 200.0  # messages, once the burst is used up
+    result_chars: int = 256 * 1024
+
+
+class Throttle:
+    """A token bucket: passes a burst of messages, then a fixed number a second."""
+
+    def __init__(self, burst: int, per_s: float) -> None:
+        self._burst, self._per_s = float(burst), per_s
+        self._left, self._seen_s = self._burst, time.monotonic()
+
+    async def take(self, num_bytes: int) -> None:
+        """Wait until a message of this size may be read."""
+        now = time.monotonic()
+        self._left = min(self._burst, self._left + (now - self._seen_s) * self._per_s)
+        self._seen_s = now
+        self._left -= 1.0 + num_bytes / _UNIT_BYTES
+        if self._left < 0:
+            await asyncio.sleep(-self._left / self._per_s)
+
+
+class ValueCounter:
+    """Counts the values of JSON that comes in pieces, by the commas outside of its strings."""
+
+    def __init__(self) -> None:
+        self.num_values = 0
+        self._is_in_string = False
+        self._rest = b""  # a backslash, what it escapes is yet to come
+
+    def feed(self, piece: bytes) -> None:
+        """Take a piece."""
+        piece = (self._rest + piece).replace(b"\\\\", b"")
+        self._rest = b"\\" if piece.endswith(b"\\") else b""
+        parts = piece.replace(b'\\"', b"").split(b'"')
+        self.num_values += sum(part.count(b",") for part in parts[1 if self._is_in_string else 0 :: 2])
+        self._is_in_string ^= (len(parts) - 1) % 2 == 1
+
+
+async def has_too_many_values(line: bytes) -> bool:
+    """Whether a message has more values than `MESSAGE_VALUES`; others have their turn while it is looked through."""
+    if line.count(b",") <= MESSAGE_VALUES:
+        return False
+    counter = ValueCounter()
+    for start in range(0, len(line), _UNIT_BYTES):
+        counter.feed(line[start : start + _UNIT_BYTES])
+        await asyncio.sleep(0)
+    return counter.num_values > MESSAGE_VALUES
+
+
+class ServerLog:
+    """The last lines that a server wrote, cleaned; for a thread that writes and others that read."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=LOG_LINES)
+
+    def add(self, text: str) -> None:
+        """Take one line."""
+        if line := one_line(text, LOG_LINE_CHARS):
+            self._lines.append(line)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """They, the oldest first."""
+        return tuple(self._lines)
+
+    @property
+    def last(self) -> str:
+        """The last of them, for a sentence; empty where there is none."""
+        lines = self.lines
+        return lines[-1] if lines else ""

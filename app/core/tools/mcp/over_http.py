@@ -1,0 +1,227 @@
+"""A server that is reached over HTTP: one host, no more than a message at once, and nothing followed elsewhere.
+
+The package itself follows a redirect within the origin only (`mcp.shared._httpx_utils.stream_within_origin`), and
+bounds an event; this adds a bound for whole answers, for how fast they are read, and for where requests may go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
+from mcp.client.streamable_http import streamable_http_client
+from pydantic import ValidationError
+
+from app.core.domain.errors import AppError
+from app.core.tools.errors import ToolServerError
+from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
+from app.core.tools.mcp.results import too_many_values
+from app.core.tools.mcp.sign_in import PERSON_S, KeptSignIn, ReturnPlace, SecretStore, may_be_asked
+from engine.sentences import Sentence, said, size_of
+
+_CONNECT_S, _READ_S = 15.0, 300.0
+_HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # any request: one without a token is answered with where to go
+
+
+class RefusedError(httpx2.TransportError):
+    """What a server does that is not let happen; the sentence says what."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class Seen:
+    """What was seen of a server beside its messages: the last HTTP status that was an error, and the last failure.
+
+    A ``refusal`` ends the connection.
+    """
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self.wants_sign_in = False  # by OAuth (RFC 9728), says that one
+        self.is_signed_in = False  # requests have a token of OAuth
+        self.failure: Exception | None = None
+        self.refusal: Sentence | None = None
+
+    def refused(self, sentence: Sentence) -> RefusedError:
+        """Keep what is not let happen, and give it as an error."""
+        self.refusal = sentence
+        return RefusedError(sentence)
+
+
+class _Transport(httpx2.AsyncBaseTransport):
+    """Sends where it may alone, and bounds what comes back."""
+
+    def __init__(self, may_be_asked: Callable[[str], bool], throttle: Throttle, seen: Seen) -> None:
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._may_be_asked = may_be_asked
+        self._throttle, self._seen = throttle, seen
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send it, and give the answer with a bounded body."""
+        if self._seen.is_signed_in and self._seen.wants_sign_in:  # nobody is asked to sign in again by himself
+            raise self._seen.refused(said("its sign-in has ended: sign in again, on the page of tools in the settings"))
+        if not self._may_be_asked(str(request.url)):
+            raise self._seen.refused(said("it sends requests on to another address"))
+        try:
+            response = await self._inner.handle_async_request(request)
+        except httpx2.HTTPError as error:
+            self._seen.failure = error
+            raise
+        if response.status_code >= 400:
+            self._seen.status = response.status_code
+            asks = response.headers.get("www-authenticate", "").lower()
+            self._seen.wants_sign_in = "resource_metadata" in asks or (
+                self._seen.is_signed_in and (response.status_code == 401 or "insufficient_scope" in asks)
+            )
+        if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            await response.aclose()
+            raise self._seen.refused(said("it sends compressed answers, though none were asked for"))
+        is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = _Body(response, self._throttle, self._seen, None if is_stream else MESSAGE_BYTES)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body of an answer, read no faster than the throttle lets, and no further than ``most_bytes``."""
+
+    def __init__(self, response: httpx2.Response, throttle: Throttle, seen: Seen, most_bytes: int | None) -> None:
+        self._stream = response.stream
+        self._throttle, self._seen, self._most_bytes = throttle, seen, most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Its chunks."""
+        size, values = 0, ValueCounter()
+        assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
+        async for chunk in self._stream:
+            size += len(chunk)
+            if self._most_bytes is not None and size > self._most_bytes:
+                raise self._seen.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
+            *lines, rest = chunk.split(b"\n") if self._most_bytes is None else [chunk]
+            for line in lines:  # of a stream: an event is one, so another one begins behind it
+                self._count(values, line)
+                values = ValueCounter()
+            self._count(values, rest)
+            await self._throttle.take(len(chunk))
+            yield chunk
+
+    def _count(self, values: ValueCounter, piece: bytes) -> None:
+        values.feed(piece)
+        if values.num_values > MESSAGE_VALUES:
+            raise self._seen.refused(too_many_values())
+
+    async def aclose(self) -> None:
+        """Leave the rest."""
+        assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101
+        await self._stream.aclose()
+
+
+def has_own_key(entry: ServerEntry) -> bool:
+    """Whether an entry says itself who asks: then nobody is signed in."""
+    return any(name.lower() == "authorization" for name, _ in entry.headers)
+
+
+def _client(
+    entry: ServerEntry, limits: Limits, seen: Seen, may_be_asked: Callable[[str], bool], auth: httpx2.Auth | None
+) -> httpx2.AsyncClient:
+    """``may_be_asked`` says of an address whether anything is sent there; the entry's headers go to its own origin."""
+
+    async def add_headers(request: httpx2.Request) -> None:
+        if _same_origin(str(request.url), entry.url):
+            request.headers.update(dict(entry.headers))
+
+    return httpx2.AsyncClient(
+        transport=_Transport(may_be_asked, Throttle(limits.burst, limits.per_s), seen),
+        headers={"accept-encoding": "identity"},
+        auth=auth,
+        event_hooks={"request": [add_headers]},
+        timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
+        follow_redirects=False,
+        trust_env=False,  # no proxy is told of it, and no .netrc read
+    )
+
+
+def _same_origin(one: str, other: str) -> bool:
+    first, second = httpx2.URL(one), httpx2.URL(other)
+    return (first.scheme, first.host, first.port) == (second.scheme, second.host, second.port)
+
+
+@asynccontextmanager
+async def http_streams(
+    entry: ServerEntry, limits: Limits, seen: Seen, secrets: SecretStore | None = None
+) -> AsyncIterator[object]:
+    """The streams of messages from and to a server; the entry's headers go to its own origin alone.
+
+    With a sign-in among its ``secrets`` requests have its token, and its server of tokens may be asked to renew it.
+    """
+    auth, renewed_at = None, ""
+    if secrets is not None and not has_own_key(entry):
+        kept = KeptSignIn(entry.url, secrets)
+        seen.is_signed_in = await kept.load()
+        if seen.is_signed_in:
+            auth, renewed_at = kept.auth(), kept.token_address
+
+    def may_ask(url: str) -> bool:
+        return _same_origin(url, entry.url) or (url == renewed_at and may_be_asked(url, entry.url))
+
+    client = _client(entry, limits, seen, may_ask, auth)
+    async with (
+        client,
+        streamable_http_client(entry.url, http_client=client, max_sse_event_size=MESSAGE_BYTES) as streams,
+    ):
+        yield streams
+
+
+async def sign_in(
+    entry: ServerEntry, limits: Limits, secrets: SecretStore, open_page: Callable[[str], None], words: str
+) -> None:
+    """Have the person sign in to a server: ``open_page`` is to show an address in a browser, which ends with ``words``.
+
+    Raises:
+        ToolServerError: it did not come to that; the sentence says why.
+    """
+    seen = Seen()
+    kept = KeptSignIn(entry.url, secrets)
+    kept.begin_anew()
+    async with ReturnPlace(words) as place:
+
+        async def show(page: str) -> None:
+            if not may_be_asked(page, entry.url):
+                raise seen.refused(said("it sends people on to an address that may not be opened"))
+            place.expect(page)
+            open_page(page)
+
+        auth = kept.provider(show, place.wait, place.url)
+        client = _client(entry, limits, seen, lambda url: may_be_asked(url, entry.url), auth)
+        try:
+            async with asyncio.timeout(PERSON_S), client:
+                await client.post(entry.url, json=_HELLO, headers={"accept": "application/json, text/event-stream"})
+        except (httpx2.HTTPError, OAuthFlowError, TimeoutError, ValidationError, AppError) as error:
+            raise _why_not(entry, seen, error) from error
+        if await kept.get_tokens() is None:
+            raise ToolServerError(said("“{name}” does not ask anybody to sign in.", name=entry.name), "")
+
+
+def _why_not(entry: ServerEntry, seen: Seen, error: Exception) -> ToolServerError:
+    if isinstance(error, AppError):
+        why: str = error.message
+    elif seen.refusal is not None:
+        why = seen.refusal
+    elif isinstance(error, TimeoutError):
+        why = said("it took longer than {seconds:,.0f} seconds", seconds=PERSON_S)
+    elif isinstance(error, OAuthRegistrationError):
+        why = said("its server of tokens does not take programs that it does not know")
+    elif isinstance(error, httpx2.HTTPError):
+        why = said("the connection to {host} failed", host=entry.place)
+    else:  # of strangers' answers: what the package says of them may have tokens in it
+        why = said("what it answered is no sign-in by OAuth")
+    return ToolServerError(said("You are not signed in to “{name}”: {why}.", name=entry.name, why=why.rstrip(".")), "")

@@ -1,0 +1,260 @@
+"""A server that is a program here: started, spoken to over its standard streams, ended with all that it started.
+
+Unlike the package's own transport it bounds a message, reads a flood slowly, keeps the last lines of standard error,
+gives the program no more of our environment than it needs, and leaves nothing behind when this app is killed: on POSIX
+by a guard (`engine.sandbox.guard_child`), on Windows by the package's job object.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from app.core.tools.errors import ToolServerError
+from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
+from app.core.tools.mcp.results import too_many_values, with_fewer_parts
+from engine.sandbox.process import child_command, child_environment
+from engine.sentences import said, size_of
+
+_CHUNK = 65_536
+_ERRORS_REST_S = 0.01  # between chunks of standard error: 6 MB a second are read, and no more
+# Beyond what the entry says. Keys and tokens, proxies with passwords, paths of libraries stay here.
+_ON_WINDOWS = (
+    "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP"
+    " TMP USERNAME USERPROFILE WINDIR"
+)
+_ELSEWHERE = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER"
+_INHERITED = frozenset((_ON_WINDOWS if sys.platform == "win32" else _ELSEWHERE).split())
+_WITH_INSTALLER = {"npx": "Node.js", "npm": "Node.js", "node": "Node.js", "uvx": "uv", "uv": "uv", "docker": "Docker"}
+
+Incoming = SessionMessage | Exception
+
+
+def server_environment(entry: ServerEntry) -> dict[str, str]:
+    """What the entry says, over the little that programs need to start."""
+    kept = {name: value for name, value in os.environ.items() if name.upper() in _INHERITED}
+    return {**kept, **dict(entry.env)}
+
+
+def found_command(entry: ServerEntry) -> str:
+    """The path of the entry's command.
+
+    Raises:
+        ToolServerError: there is none, or its folder is not there.
+    """
+    command = os.path.expanduser(entry.command) if entry.command.startswith("~") else entry.command  # noqa: PTH111
+    if entry.cwd and not Path(entry.cwd).expanduser().is_dir():
+        words = said("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
+        raise ToolServerError(words, "Correct “cwd” in its entry.")
+    path = shutil.which(command, path=server_environment(entry).get("PATH"))
+    if path is None and entry.cwd and os.sep in command:
+        path = shutil.which(str(Path(entry.cwd).expanduser() / command))
+    if path is None:
+        words = said(
+            "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=command
+        )
+        package = _WITH_INSTALLER.get(Path(command).stem.lower())
+        advice = said("Install {package}, or correct the entry.", package=package) if package else None
+        raise ToolServerError(words, advice or said("Install it or correct the entry."))
+    return path
+
+
+class ServerProcess:
+    """A transport of the package's kind: entered, it gives the streams of messages from and to the program."""
+
+    def __init__(self, entry: ServerEntry, limits: Limits, log: ServerLog) -> None:
+        self._entry, self._limits, self._log = entry, limits, log
+        self._throttle = Throttle(limits.burst, limits.per_s)
+        self._process: Any = None  # anyio's, or the package's own on Windows
+        self._life: int | None = None  # our end of the guard's pipe
+        self._tasks: list[asyncio.Task[None]] = []
+        self._is_ending = False
+        self.ended = asyncio.Event()  # it writes no more, of its own will
+        self.fault = ""  # why we do not read on
+
+    async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]:
+        """Start it.
+
+        Raises:
+            ToolServerError: it cannot be started.
+        """
+        path = found_command(self._entry)
+        try:
+            await self._start(path)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            words = said("Could not start “{name}”: {reason}.", name=self._entry.name, reason=reason)
+            raise ToolServerError(words, said("Correct its entry.")) from error
+        incoming, self._received = anyio.create_memory_object_stream[Incoming](0)
+        self._sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        for job in (self._read(incoming), self._write(outgoing), self._read_errors()):
+            self._tasks.append(asyncio.create_task(job))
+        return self._received, self._sent
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it: asked first, by the end of its input, then made to."""
+        self._is_ending = True
+        self._received.close()
+        self._sent.close()
+        try:
+            with suppress(Exception):
+                await self._process.stdin.aclose()
+            await _within(self._limits.end_s, self._process.wait)
+        finally:
+            self._kill()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await _within(self._limits.end_s, self._process.wait)
+            with suppress(Exception):
+                await self._process.aclose()
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status, once it has ended."""
+        status = self._process.returncode
+        return None if status is None else int(status)
+
+    async def last_status(self) -> int | None:
+        """Its exit status, where it comes soon."""
+        await _within(0.5, self._process.wait)
+        return self.status
+
+    async def _start(self, path: str) -> None:
+        if sys.platform == "win32":
+            from mcp.os.win32.utilities import create_windows_process  # noqa: PLC0415
+
+            self._process = await create_windows_process(
+                path,
+                list(self._entry.args),
+                server_environment(self._entry),
+                cast("Any", subprocess.PIPE),
+                self._entry.cwd or None,
+            )
+            return
+        theirs, ours = os.pipe()
+        try:
+            self._process = await anyio.open_process(
+                child_command("guard", str(theirs)),
+                env=child_environment(bare=True),
+                pass_fds=[theirs],
+                start_new_session=True,  # a group of its own, which the guard ends
+            )
+        except BaseException:
+            os.close(ours)
+            raise
+        finally:
+            os.close(theirs)
+        self._life = ours
+        given = {
+            "command": path,
+            "args": self._entry.args,
+            "env": server_environment(self._entry),
+            "cwd": str(Path(self._entry.cwd).expanduser()) if self._entry.cwd else "",
+        }
+        await asyncio.to_thread(_write_all, ours, json.dumps(given).encode() + b"\n")
+
+    def _kill(self) -> None:
+        if sys.platform == "win32":
+            from mcp.os.win32.utilities import close_process_job  # noqa: PLC0415
+
+            with suppress(ProcessLookupError, OSError):
+                self._process.kill()
+            close_process_job(self._process)
+            return
+        if self._life is not None:
+            os.close(self._life)
+            self._life = None
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def _read(self, incoming: MemoryObjectSendStream[Incoming]) -> None:
+        """Give on message after message; ends with the program's output, or where one of its lines has no end."""
+        try:
+            async with incoming:
+                await self._read_lines(lambda line: self._deliver(line, incoming))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            if not self._is_ending:
+                self.ended.set()
+
+    async def _read_lines(self, deliver: Callable[[bytes], Awaitable[None]]) -> None:
+        parts, size = list[bytes](), 0
+        while True:
+            try:
+                chunk = await self._process.stdout.receive(_CHUNK)
+            except anyio.EndOfStream:
+                return
+            first, *more = chunk.split(b"\n")
+            for next_part in more:
+                line = b"".join((*parts, first))
+                parts, size, first = [], 0, next_part
+                if line.strip():
+                    await deliver(line)
+            parts.append(first)
+            size += len(first)
+            if size > MESSAGE_BYTES:
+                self.fault = said("it wrote a message of more than {size}", size=size_of(MESSAGE_BYTES))
+                return
+
+    async def _deliver(self, line: bytes, incoming: MemoryObjectSendStream[Incoming]) -> None:
+        await self._throttle.take(len(line))
+        if await has_too_many_values(line):
+            self.fault = too_many_values()
+            raise anyio.BrokenResourceError
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            self._log.add("(no message) " + line[:200].decode("utf-8", "replace"))
+            return
+        await incoming.send(SessionMessage(with_fewer_parts(message)))
+
+    async def _write(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            async with outgoing:
+                async for message in outgoing:
+                    data = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await self._process.stdin.send(data.encode() + b"\n")
+
+    async def _read_errors(self) -> None:
+        rest = b""
+        with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            while self._process.stderr is not None:
+                chunk = await self._process.stderr.receive(_CHUNK)
+                *lines, rest = (rest[-_CHUNK:] + chunk).split(b"\n")
+                for line in lines[-100:]:
+                    self._log.add(line[:4096].decode("utf-8", "replace"))
+                if len(chunk) == _CHUNK:
+                    await asyncio.sleep(_ERRORS_REST_S)
+        self._log.add(rest[:4096].decode("utf-8", "replace"))
+
+
+async def _within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await wait()
+
+
+def _write_all(pipe: int, data: bytes) -> None:
+    """Write, however large: a pipe holds 64 KiB."""
+    while data:
+        data = data[os.write(pipe, data) :]

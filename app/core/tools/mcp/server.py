@@ -1,0 +1,257 @@
+"""One server from its start to its end, on the loop of `app.core.tools.mcp.provider`: a session, its tools, its calls.
+
+Whatever it does costs its own calls only. Each failure is one sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+import httpx2
+from mcp.client.session import ClientSession, IncomingMessage
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    CallToolResult,
+    Implementation,
+    LoggingMessageNotificationParams,
+    PaginatedRequestParams,
+    Tool,
+    ToolListChangedNotification,
+)
+from pydantic import ValidationError
+
+import app
+from app.core.tools.errors import ToolServerError
+from app.core.tools.interface import ToolDefinition, ToolResult
+from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.limits import Limits, ServerLog
+from app.core.tools.mcp.over_http import Seen, has_own_key, http_streams
+from app.core.tools.mcp.process import ServerProcess
+from app.core.tools.mcp.results import definition_of, result_of, usable_tools
+from app.core.tools.mcp.sign_in import SecretStore
+from app.core.tools.mcp.state import McpServerState, Phase
+from app.core.tools.mcp.words import one_line
+from engine.sentences import Sentence, said
+
+log = logging.getLogger(__name__)
+
+_RELIST_REST_S = 2.0  # between two looks at a list that a server says has changed
+for _name in ("mcp", "client", "httpx2", "httpcore2"):  # they log what servers say, and where they are
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+
+class _Session(ClientSession):
+    """Takes results as they are: schemas of a server are not run against what the same server says."""
+
+    async def validate_tool_result(self, name: str, result: CallToolResult) -> None:
+        """Nothing: patterns in a schema can take for ever, and references could be looked up elsewhere."""
+
+
+class McpServer:
+    """One run of a server. All but `state`, `tools` and `definitions` belongs to the loop."""
+
+    def __init__(
+        self,
+        entry: ServerEntry,
+        limits: Limits,
+        on_change: Callable[[], None],
+        secrets: SecretStore | None = None,
+    ) -> None:
+        self.entry, self._secrets = entry, secrets
+        self.tools: dict[str, Tool] = {}  # by the names that they get; replaced as a whole
+        self.definitions: dict[str, ToolDefinition] = {}  # the same, cleaned here and not where somebody waits
+        self.phase, self.problem, self.notice = Phase.OFF, "", ""
+        self._limits, self._on_change = limits, on_change
+        self._log = ServerLog()
+        self._session: ClientSession | None = None
+        self._process: ServerProcess | None = None
+        self._seen = Seen()
+        self._wants_list = asyncio.Event()
+        self._at_once = asyncio.Semaphore(limits.calls_at_once)
+
+    @property
+    def state(self) -> McpServerState:
+        """It, as people see it."""
+        entry, lines = self.entry, self._log.lines
+        seen, sign_in = self._seen, ""
+        if self.phase is Phase.FAILED and seen.wants_sign_in and self._secrets is not None and not has_own_key(entry):
+            sign_in = "wanted"
+        elif seen.is_signed_in:
+            sign_in = "done"
+        told = self.problem, self.notice, lines, sign_in
+        return McpServerState(entry.name, entry.place, self.phase, *told)
+
+    async def run(self) -> None:
+        """Start it, and stay until it ends or this is cancelled."""
+        self._become(Phase.STARTING)
+        try:
+            async with AsyncExitStack() as stack:
+                await self._open(stack)
+                self._become(Phase.READY)
+                await self._stay()
+        except asyncio.CancelledError:
+            self._become(Phase.OFF)
+            raise
+        except ToolServerError as error:
+            self._fail(said("{message} {advice}", message=error.message, advice=error.advice))
+        except BaseException as error:  # noqa: BLE001 (of a library, and of a stranger; groups of them, too)
+            self._fail(await self._sentence(error, is_start=self.phase is Phase.STARTING))
+        finally:
+            self._session = None
+
+    async def call(self, call_id: str, tool: Tool, arguments: dict[str, Any]) -> ToolResult:
+        """Make a call; whatever comes of it is a result."""
+        session = self._session
+        if session is None:
+            words = said("The server “{name}” does not run. Restart it.", name=self.entry.name)
+            return ToolResult(call_id, words, is_error=True)
+        try:
+            async with self._at_once, asyncio.timeout(self._limits.call_s):
+                given = await session.call_tool(tool.name, arguments, read_timeout_seconds=self._limits.call_s)
+        except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
+            words = await self._sentence(error, is_start=False)
+            return ToolResult(call_id, words, is_error=True)
+        # On a thread: pictures are decoded, which nobody else waits for.
+        return await asyncio.to_thread(result_of, call_id, given, self._limits.result_chars)
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        entry = self.entry
+        if entry.problem:
+            raise ToolServerError(said("“{name}” is not used: {why}", name=entry.name, why=entry.problem), "")
+        async with asyncio.timeout(self._limits.start_s):
+            streams: Any
+            if entry.command:
+                self._process = ServerProcess(entry, self._limits, self._log)
+                streams = await stack.enter_async_context(self._process)
+            else:
+                streams = await stack.enter_async_context(http_streams(entry, self._limits, self._seen, self._secrets))
+            received, sent = streams
+            session = await stack.enter_async_context(
+                _Session(
+                    received,
+                    sent,
+                    read_timeout_seconds=self._limits.start_s,
+                    message_handler=self._hear,
+                    logging_callback=self._hear_log,
+                    client_info=Implementation(name="Paceline", version=app.__version__),
+                )
+            )
+            try:
+                await session.initialize()
+            except MCPError as error:
+                if error.code == CONNECTION_CLOSED or self._seen.failure is not None:
+                    raise
+                await session.discover()  # of a version without that handshake
+            self._session = session
+            await self._list()
+
+    async def _stay(self) -> None:
+        """Look at the list of tools again where it has changed, until the program ends."""
+        ended = asyncio.create_task(self._process.ended.wait()) if self._process is not None else None
+        try:
+            while ended is None or not ended.done():
+                changed = asyncio.create_task(self._wants_list.wait())
+                await asyncio.wait([task for task in (ended, changed) if task], return_when=asyncio.FIRST_COMPLETED)
+                changed.cancel()
+                if self._wants_list.is_set() and not (ended and ended.done()):
+                    self._wants_list.clear()
+                    await self._list()
+                    self._on_change()
+                    await asyncio.sleep(_RELIST_REST_S)
+        finally:
+            if ended is not None:
+                ended.cancel()
+        raise ConnectionError
+
+    async def _list(self) -> None:
+        assert self._session is not None  # noqa: S101  (the caller has set it)
+        listed, cursor, pages = list[Tool](), None, 0
+        while pages < self._limits.pages and len(listed) <= 10 * self._limits.tools:
+            page = await self._session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+            listed += page.tools
+            cursor, pages = page.next_cursor, pages + 1
+            if cursor is None:
+                break
+        tools, num_left_out = usable_tools(listed, self._limits.tools)
+        self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}
+        self.tools = tools
+        self.notice = said("{number} of its tools are left out.", number=num_left_out) if num_left_out else ""
+
+    async def _hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._wants_list.set()
+
+    async def _hear_log(self, params: LoggingMessageNotificationParams) -> None:
+        self._log.add(f"{params.level}: {params.data}"[:4096])
+
+    def _become(self, phase: Phase, problem: str = "") -> None:
+        # The problem first: other threads look at any moment, and must not find a failure without its sentence.
+        self.problem = problem
+        self.phase = phase
+        if phase is not Phase.READY:
+            self.tools = {}
+        self._on_change()
+
+    def _fail(self, sentence: str) -> None:
+        self._become(Phase.FAILED, sentence)
+
+    async def _sentence(self, error: BaseException, *, is_start: bool) -> Sentence:
+        """One sentence for whatever a library or a server did."""
+        why = await self._reason(error, is_start=is_start)
+        name = self.entry.name
+        if is_start:
+            return said("Could not start “{name}”: {why}.", name=name, why=why)
+        return said("“{name}” did not answer: {why}.", name=name, why=why)
+
+    async def _reason(self, error: BaseException, *, is_start: bool) -> Sentence | str:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if self._process is not None and (self._process.ended.is_set() or isinstance(error, anyio.BrokenResourceError)):
+            return await self._end_of_process(self._process)
+        if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == REQUEST_TIMEOUT):
+            seconds = self._limits.start_s if is_start else self._limits.call_s
+            return said("it took longer than {seconds:,.0f} seconds", seconds=seconds)
+        if self.entry.url and (reason := self._reason_of_http(error)):
+            return reason
+        if isinstance(error, RuntimeError):  # as the package has it
+            return said("it asks for more than Paceline can give it")
+        if isinstance(error, MCPError):
+            return said("it says “{words}”", words=one_line(error.message, 300))
+        log.info("a tool server failed: %s", type(error).__name__)
+        return said("what it sent is no answer in the protocol")
+
+    async def _end_of_process(self, process: ServerProcess) -> Sentence:
+        if process.fault:
+            return said("it was ended, because {reason}", reason=process.fault)
+        status, last = await process.last_status(), self._log.last
+        if last:
+            return said("it ended (exit status {status}) with the words “{words}”", status=status, words=last)
+        return said("it ended (exit status {status})", status=status)
+
+    def _reason_of_http(self, error: BaseException) -> Sentence | None:
+        if self._seen.refusal is not None:
+            return self._seen.refusal
+        failure = self._seen.failure or error
+        self._seen.failure = None
+        if isinstance(failure, httpx2.ConnectError):
+            return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
+        if isinstance(failure, httpx2.HTTPError):
+            return said("the connection to {host} failed", host=self.entry.place)
+        return None if self._seen.status is None else self._words_of_status(self._seen.status)
+
+    def _words_of_status(self, status: int) -> Sentence:
+        if status == 401 and self._seen.wants_sign_in:
+            return said(
+                "it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a "
+                "token into “headers” of its entry as Authorization"
+            )
+        if status in (401, 403):
+            return said("it asks for a key: put an Authorization header into its entry")
+        return said("it answers with the HTTP status {status}", status=status)

@@ -1,0 +1,109 @@
+"""What may run: asked, once, in this chat, always, or not at all.
+
+Pure: what is kept "always" comes from the settings and goes back to them (`app.core.domain.allowed_tools`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from app.core.domain.allowed_tools import AllowedTool
+from app.core.tools.interface import ToolDefinition
+
+BUILT_IN = "Built in"  # the shown name of the provider; no server may have it
+# They tell of nothing and change nothing, so nobody is asked.
+HARMLESS = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
+_MAX_REASON = 500  # characters
+
+
+class CallVerdict(Enum):
+    """Whether a call runs at once or needs permission."""
+
+    RUN = "run"
+    ASK = "ask"
+
+
+class Permission(Enum):
+    """A person's answer to a request for permission."""
+
+    ONCE = "once"
+    CHAT = "chat"
+    ALWAYS = "always"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class UserDecision:
+    """A person's answer, with the ``reason`` of a refusal for the model."""
+
+    answer: Permission
+    reason: str = ""
+
+    @property
+    def may_run(self) -> bool:
+        """Whether this call runs."""
+        return self.answer is not Permission.REFUSED
+
+    @property
+    def for_model(self) -> str:
+        """What the model reads instead of a result."""
+        reason = " ".join(self.reason[:_MAX_REASON].split())
+        said = f"The user did not allow this call: {reason}" if reason else "The user did not allow this call."
+        return said + ("" if said.endswith((".", "!", "?")) else ".") + " Go on without it."
+
+
+@dataclass(frozen=True)
+class ToolPolicy:
+    """What may run without asking: ``always``, kept in the settings, and in this ``chat``. Values, never changed."""
+
+    always: frozenset[AllowedTool] = frozenset()
+    chat: frozenset[AllowedTool] = frozenset()
+    allows_all: bool = False  # for this run, as the command line can be told
+
+    def verdict(self, tool: ToolDefinition) -> CallVerdict:
+        """Whether a call of this tool runs, or a person is asked."""
+        known, plain = key_of(tool), AllowedTool(tool.server, tool.name)
+        is_allowed = self.allows_all or any(one in kept for kept in self._kept for one in (known, plain))
+        return CallVerdict.RUN if is_allowed else CallVerdict.ASK
+
+    def after(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
+        """The policy once a person has decided about a call of this tool."""
+        if decision.answer is Permission.CHAT:
+            return replace(self, chat=self.chat | {key_of(tool)})
+        if decision.answer is Permission.ALWAYS:
+            return replace(self, always=self._without(tool) | {key_of(tool)})
+        return self
+
+    def forgetting(self, tool: AllowedTool) -> ToolPolicy:
+        """The policy where this tool asks again."""
+        name = (tool.server, tool.name)
+        always, chat = (frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._kept[:2])
+        return replace(self, always=always, chat=chat)
+
+    def _without(self, tool: ToolDefinition) -> frozenset[AllowedTool]:
+        return self.forgetting(AllowedTool(tool.server, tool.name)).always
+
+    @property
+    def _kept(self) -> tuple[frozenset[AllowedTool], ...]:
+        return self.always, self.chat, HARMLESS
+
+
+def key_of(tool: ToolDefinition) -> AllowedTool:
+    """The tool with a digest of what it says about itself: a server may not change its tools behind a permission."""
+    import hashlib  # noqa: PLC0415  (the first paint waits for no tool)
+
+    told = json.dumps([tool.description, tool.parameters, tool.title], sort_keys=True, ensure_ascii=False)
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return AllowedTool(tool.server, tool.name, digest)
+
+
+def allowing(definitions: Iterable[ToolDefinition], names: Iterable[str]) -> tuple[ToolPolicy, tuple[str, ...]]:
+    """The policy that allows these ``names`` for a run (a tool, ``server/*`` or ``all``), and those that are none."""
+    tools, wanted = tuple(definitions), tuple(names)
+    found = {name: [tool for tool in tools if name in (tool.name, f"{tool.server}/*")] for name in wanted}
+    unknown = tuple(name for name in wanted if name != "all" and not found[name])
+    chat = frozenset(key_of(tool) for some in found.values() for tool in some)
+    return ToolPolicy(chat=chat, allows_all="all" in wanted), unknown

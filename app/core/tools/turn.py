@@ -1,0 +1,312 @@
+"""A turn with tools as a pure loop: the model is asked, its calls are decided about and made, and it is asked again.
+
+The window and the command line share it. It says what is to be done next (`ToolLoop.todo`) and is told what came of it;
+it knows no engine, no provider, no thread and no Qt.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from app.core.domain.requests import Decode, result_message
+from app.core.domain.tools.calls import CallStatus, StoredCall
+from app.core.tools.answer_parts import AnswerParts, Thought
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.output import Called
+from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
+from engine.records import Message, TextChunk
+from engine.records import ToolCall as WrittenCall
+from engine.tools.formats import SYNTAXES, ToolFormat
+from engine.tools.live import begun_call
+from engine.tools.reading import Read, read_calls, read_objects
+
+MAX_STEPS = 10  # answers with calls
+MAX_CALLS = 16  # of one answer
+MAX_UNREADABLE = 2  # one after the other: then it is text
+RESULT_CHARS = 256 * 1024
+UNREADABLE = "unreadable"  # the name of a call that has none
+_SHOWN_NAMES = 40
+_ID_CHARS = 9  # what templates of Mistral demand
+
+
+class LoopEnding(Enum):
+    """Why a turn has ended."""
+
+    ANSWERED = "answered"  # the last answer calls nothing
+    LIMIT = "limit"  # as many answers with calls as may be
+    STOPPED = "stopped"
+    CUT = "cut"  # the answer ended within a call: too few tokens were allowed, or the context is full
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Ask the model; then call `ToolLoop.answered`. ``tools`` are as `ChatRequest` has them, and stay the same."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Ask the person whether ``call`` may be made; then call `ToolLoop.decided`."""
+
+    call: ParsedToolCall
+    tool: ToolDefinition
+
+
+@dataclass(frozen=True)
+class Call:
+    """Make ``call``; then call `ToolLoop.returned`."""
+
+    call: ParsedToolCall
+    tool: ToolDefinition
+
+
+@dataclass(frozen=True)
+class LoopFinished:
+    """Nothing is left to be done."""
+
+    ending: LoopEnding
+
+
+Todo = Generate | Ask | Call | LoopFinished
+
+
+@dataclass(frozen=True)
+class ParsedAnswer:
+    """An answer as it was read: ``thought`` before it, what is ``said`` beside its calls, and what is none after all.
+
+    ``unreadable`` is what begins as a call and cannot be read, or names a tool that is not there; ``problem`` says
+    which, for the model.
+    """
+
+    thought: str
+    said: str
+    calls: tuple[ParsedToolCall, ...]
+    unreadable: str = ""
+    problem: str = ""
+    name: str = ""  # of the unreadable call
+
+
+def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, object], ...]:
+    """The tools as `ChatRequest` has them, in the order given: the same prompt for the same tools."""
+    return tuple(
+        {
+            "type": "function",
+            "function": {"name": one.name, "description": one.description, "parameters": dict(one.parameters)},
+        }
+        for one in definitions
+    )
+
+
+def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
+    """What reads an answer while it is written: what is said, and calls as soon as they are whole."""
+    schemas = {one.name: one.parameters for one in definitions}
+    return AnswerParts(frozenset(schemas), schemas)
+
+
+def read_answer(
+    text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, opened_tag: str = ""
+) -> ParsedAnswer:
+    """Read a whole answer; ``opened_tag`` is that of the reasoning inside which it began."""
+    tools = tuple(definitions)
+    reader = parts_of(tools)
+    parts = [*reader.feed(TextChunk(0, text, (), opened_tag=opened_tag)), *reader.flush()]
+    said = "".join(part for part in parts if isinstance(part, str))
+    thought = "".join(part.text for part in parts if isinstance(part, Thought))
+    calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
+    if calls:
+        return ParsedAnswer(thought, said, calls)
+    place = _place_of_call(said, tool_format)
+    if place is None:
+        return ParsedAnswer(thought, said, ())
+    unreadable = said[place:]
+    name, problem = _problem_of(unreadable, tools, tool_format)
+    return ParsedAnswer(thought, said[:place].rstrip(), (), unreadable, problem, name)
+
+
+def _call_of(called: Called) -> ParsedToolCall:
+    arguments = json.loads(called.arguments)
+    return ParsedToolCall(
+        called.call_id, called.name, arguments if isinstance(arguments, dict) else {"value": arguments}
+    )
+
+
+def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
+    """Where a call begins that was not read, by the model's own form; None where there is none."""
+    if tool_format is ToolFormat.NONE:
+        return None
+    syntax = SYNTAXES[tool_format]
+    marks = [mark for mark in (syntax.mark, *syntax.other_marks) if mark]
+    places = [place for mark in marks if (place := said.find(mark)) >= 0]
+    if places:
+        return min(places)
+    begin = len(said) - len(said.lstrip())
+    is_bare = said.startswith("{", begin) and '"name"' in said and ('"arguments"' in said or '"parameters"' in said)
+    return begin if is_bare else None
+
+
+def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolFormat) -> tuple[str, str]:
+    """The name in a call that was not read, and what is wrong with it, for the model."""
+    known = frozenset(one.name for one in tools)
+    syntax = SYNTAXES[tool_format]
+    for start in _starts(text, syntax.mark):
+        found = read_calls(text[start:], tool_format)
+        if not isinstance(found, Read):
+            found = read_objects(text[start:], needs_arguments=True)
+        if isinstance(found, Read) and (strange := [name for name, _ in found.calls if name not in known]):
+            return strange[0], f"There is no tool named {strange[0]!r}. {_list_of(known)}"
+        begun = begun_call(text[start:], tool_format)
+        if begun is not None and begun.name in known:
+            return begun.name, "The call could not be read: its arguments are not valid JSON. Write the call again."
+    return "", f"The call could not be read. Write it again in the form that you were told. {_list_of(known)}"
+
+
+def _starts(text: str, mark: str) -> Iterator[int]:
+    yield 0
+    if mark and text.startswith(mark):
+        yield len(mark)
+
+
+def _list_of(names: frozenset[str]) -> str:
+    some = sorted(names)
+    more = f" and {len(some) - _SHOWN_NAMES} more" if len(some) > _SHOWN_NAMES else ""
+    return f"The tools are: {', '.join(some[:_SHOWN_NAMES])}{more}."
+
+
+class ToolLoop:
+    """From a question to the last answer, with calls of tools between.
+
+    `messages` grow by what the model said and what the tools gave. Whoever drives it does what `todo` says and calls
+    the method that it names; every other one changes nothing. `stop` works at any point.
+    """
+
+    def __init__(
+        self,
+        messages: Iterable[Message],
+        definitions: Iterable[ToolDefinition],
+        policy: ToolPolicy,
+        tool_format: ToolFormat,
+        *,
+        max_steps: int = MAX_STEPS,
+        result_chars: int = RESULT_CHARS,
+    ) -> None:
+        """``result_chars`` are kept of each result: fewer than a context holds."""
+        self.messages = tuple(messages)
+        self.policy = policy  # with what was decided in this turn
+        self._definitions = tuple(definitions)
+        self._by_name = {one.name: one for one in self._definitions}
+        self._format = tool_format
+        self._functions = functions_of(self._definitions)
+        self.decode: Decode | None = None  # for a model that sees
+        self._max_steps, self._result_chars = max_steps, result_chars
+        self._num_steps = self._num_unreadable = 0
+        self._waiting = deque[ParsedToolCall]()
+        self._may_run = False  # the first of them was allowed
+        self._ended: LoopFinished | None = None
+
+    @property
+    def todo(self) -> Todo:
+        """What is to be done next."""
+        if self._ended is not None:
+            return self._ended
+        if not self._waiting:
+            return Generate(self.messages, self._functions)
+        call = self._waiting[0]
+        tool = self._by_name[call.name]
+        is_allowed = self._may_run or self.policy.verdict(tool) is CallVerdict.RUN
+        return Call(call, tool) if is_allowed else Ask(call, tool)
+
+    def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
+        """The model has answered; ``is_cut``: it was not at its end. None where no answer was waited for."""
+        if not isinstance(self.todo, Generate):
+            return None
+        answer = read_answer(text, self._definitions, self._format, opened_tag)
+        self._num_unreadable = self._num_unreadable + 1 if answer.unreadable else 0
+        if self._num_unreadable > MAX_UNREADABLE:  # it means to write so
+            answer = ParsedAnswer(answer.thought, (answer.said + "\n" + answer.unreadable).strip(), ())
+        if answer.unreadable and is_cut:
+            self._ended = LoopFinished(LoopEnding.CUT)
+        if not answer.calls and not answer.unreadable:
+            self.messages += (Message("assistant", answer.said),)
+            self._ended = LoopFinished(LoopEnding.ANSWERED)
+            return answer
+        self._num_steps += 1
+        self._take(answer)
+        return answer
+
+    def decided(self, decision: UserDecision) -> ToolResult | None:
+        """The person has decided about the call of `Ask`; the result that stands for it where it was refused."""
+        todo = self.todo
+        if not isinstance(todo, Ask):
+            return None
+        self.policy = self.policy.after(todo.tool, decision)
+        if decision.may_run:
+            self._may_run = True
+            return None
+        return self._add(ToolResult(todo.call.id, decision.for_model, is_error=True))
+
+    def returned(self, result: ToolResult) -> ToolResult | None:
+        """The call of `Call` gave this; the result as the model gets it. None where another one was waited for."""
+        todo = self.todo
+        if not isinstance(todo, Call) or result.call_id != todo.call.id:
+            return None
+        return self._add(bounded(result, self._result_chars))
+
+    def stop(self) -> None:
+        """End here; calls without a result get one, so that the messages can go on later."""
+        if self._ended is None:
+            self._ended = LoopFinished(LoopEnding.STOPPED)
+            while self._waiting:
+                self._add(ToolResult(self._waiting[0].id, "The user stopped this call.", is_error=True))
+
+    def _take(self, answer: ParsedAnswer) -> None:
+        """Put the calls of an answer into the messages, and into the queue."""
+        if answer.unreadable:
+            broken = WrittenCall(_new_id(), answer.name or UNREADABLE, answer.unreadable)
+            self.messages += (
+                Message("assistant", answer.said, tool_calls=(broken,)),
+                Message("tool", answer.problem, tool_call_id=broken.call_id, name=broken.name),
+            )
+            self._end_step()
+            return
+        calls = answer.calls
+        self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_written, calls))),)
+        self._waiting.extend(calls[:MAX_CALLS])
+        for call in calls[MAX_CALLS:]:
+            self._say(ToolResult(call.id, f"Only {MAX_CALLS} calls are made at once.", is_error=True), call.name)
+
+    def _add(self, result: ToolResult) -> ToolResult:
+        call = self._waiting.popleft()
+        self._may_run = False
+        self._say(result, call.name)
+        if not self._waiting:
+            self._end_step()
+        return result
+
+    def _say(self, result: ToolResult, name: str) -> None:
+        call = StoredCall(result.call_id, name, "", "", CallStatus.DONE, cut=result.cut)
+        self.messages += (result_message(call, result.text, result.pictures, self.decode),)
+
+    def _end_step(self) -> None:
+        if self._ended is None and self._num_steps >= self._max_steps:
+            self._ended = LoopFinished(LoopEnding.LIMIT)
+
+
+def bounded(result: ToolResult, max_chars: int) -> ToolResult:
+    """Cut a result to a number of characters; the result counts those left out."""
+    num_over = len(result.text) - max_chars
+    return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)
+
+
+def _written(call: ParsedToolCall) -> WrittenCall:
+    return WrittenCall(call.id, call.name, json.dumps(call.arguments, ensure_ascii=False))
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:_ID_CHARS]

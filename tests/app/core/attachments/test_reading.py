@@ -1,0 +1,305 @@
+"""Files of every sort: what is text is read as it was meant, what is not gets one sentence with what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.attachments import pdf, reading
+from app.core.attachments.reading import MAX_CHARS, MAX_TEXT_BYTES, read_attachment, text_attachment
+from app.core.domain.attachment_errors import (
+    AttachmentError,
+    FileTooLargeError,
+    FileUnreadableError,
+    NoTextError,
+    NotTextError,
+    PdfDamagedError,
+    PdfLockedError,
+)
+from app.core.domain.attachments import AttachmentKind
+from app.core.domain.file_kinds import kind_of, shown_name
+from app.core.domain.text_decoding import decode
+from tests.app.core.attachments import pdfs
+
+WORDS = "Größe: naïve café, 10 €\nsecond line\n"
+
+
+def put(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"], ids=str
+)
+def test_text_of_every_usual_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+    read = read_attachment(put(tmp_path, "notes.txt", WORDS.replace("\n", "\r\n").encode(encoding)))
+    assert read.attachment.text == WORDS
+    assert read.attachment.kind is AttachmentKind.TEXT
+    assert bool(read.notice) is (encoding == "cp1252")
+
+
+@given(st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1))
+def test_every_utf_8_text_is_read_as_it_is(text: str) -> None:
+    assert decode(text.encode(), "x").text == text.removeprefix("\ufeff")
+
+
+@given(st.binary(min_size=1, max_size=3000))
+def test_any_bytes_are_text_or_a_sentence(raw: bytes) -> None:
+    try:
+        text = decode(raw, "x").text
+    except NotTextError as refused:
+        text = refused.message
+    assert text
+    assert "\0" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.md", AttachmentKind.MARKDOWN),
+        ("A.CSV", AttachmentKind.CSV),
+        ("main.py", AttachmentKind.CODE),
+        ("Makefile", AttachmentKind.CODE),
+        ("report.pdf", AttachmentKind.PDF),
+        ("README", AttachmentKind.TEXT),
+        ("x.unknown", AttachmentKind.TEXT),
+    ],
+)
+def test_the_kind_comes_from_the_name(name: str, kind: AttachmentKind) -> None:
+    assert kind_of(name) is kind
+
+
+def refusal(path: Path) -> AttachmentError:
+    with pytest.raises(AttachmentError) as caught:
+        read_attachment(path)
+    assert caught.value.message.endswith(".")
+    assert caught.value.advice
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "words"),
+    [
+        (b"", NoTextError, "is empty"),
+        (b" \n\t\n", NoTextError, "is empty"),
+        (b"abc\0def", NotTextError, "NUL"),
+        (bytes(range(1, 32)) * 90, NotTextError, "binary"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, FileUnreadableError, "no PNG, JPEG, WebP or GIF picture"),
+        (b"PK\x03\x04" + b"x" * 50, NotTextError, "office document"),
+        (b"\xff\xfea", NotTextError, "begins like UTF-16"),
+    ],
+    ids=["empty", "blank", "nul", "binary", "picture", "docx", "half utf-16"],
+)
+def test_what_is_no_text_is_refused_by_name(
+    tmp_path: Path, content: bytes, kind: type[AttachmentError], words: str
+) -> None:
+    error = refusal(put(tmp_path, "secret.txt", content))
+    assert type(error) is kind
+    assert "“secret.txt”" in error.message
+    assert words in error.message
+
+
+def test_a_file_of_five_gigabytes_is_refused_without_reading_it(tmp_path: Path) -> None:
+    path = tmp_path / "huge.log"
+    with path.open("wb") as handle:
+        handle.write(b"a line\n" * 1000)
+        handle.truncate(5_000_000_000)
+    error = refusal(path)
+    assert type(error) is FileTooLargeError
+    assert "5.0 GB" in error.message
+
+
+def test_a_long_text_is_refused_with_both_figures() -> None:
+    with pytest.raises(FileTooLargeError, match=f"{MAX_CHARS + 1:,} characters.*{MAX_CHARS:,}"):
+        text_attachment("long.txt", "x" * (MAX_CHARS + 1))
+    assert MAX_TEXT_BYTES >= MAX_CHARS
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    assert "no longer exists" in refusal(tmp_path / "gone.txt").message
+    assert "is a folder" in refusal(tmp_path).message
+    assert type(refusal(Path("a\0b"))) is FileUnreadableError
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    error = []
+    thread = threading.Thread(target=lambda: error.append(refusal(tmp_path / "pipe")), daemon=True)
+    thread.start()
+    thread.join(30)
+    assert "not a regular file" in error[0].message
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no devices among its files")
+def test_a_device_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "endless.txt").symlink_to("/dev/zero")
+    assert "not a regular file" in refusal(tmp_path / "endless.txt").message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_put_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "a.txt", b"words")
+    facts = path.stat()
+    path.unlink()
+    os.mkfifo(path)
+    monkeypatch.setattr(Path, "stat", lambda _path: facts)
+    assert "not a regular file" in refusal(path).message
+
+
+def test_a_file_that_grows_shrinks_or_goes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = reading._look
+    path = tmp_path / "busy.log"
+    for content in (b"x" * (MAX_TEXT_BYTES + 9), b"", None):
+        put(tmp_path, "busy.log", b"one line\n")
+
+        def meanwhile(*facts: object, content: bytes | None = content) -> object:
+            seen = looked(*facts)  # type: ignore[arg-type]
+            path.unlink()
+            if content is not None:
+                path.write_bytes(content)
+            return seen
+
+        monkeypatch.setattr(reading, "_look", meanwhile)
+        message = refusal(path).message
+        assert {None: "no longer exists", b"": "is empty"}.get(content, "the limit") in message
+
+
+def test_a_log_that_is_written_to_is_read_as_it_is(tmp_path: Path) -> None:
+    path, done = put(tmp_path, "busy.log", b"line\n" * 1000), threading.Event()
+
+    def write() -> None:
+        with path.open("ab") as handle:
+            while not done.wait(0.0005):
+                handle.write(b"line\n" * 100)
+                handle.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(50):
+            *whole, last = read_attachment(path).attachment.text.split("\n")
+            assert set(whole) == {"line"}
+            assert "line".startswith(last)  # it may be in the middle of a line
+    finally:
+        done.set()
+        writer.join()
+
+
+@pytest.mark.parametrize(("name", "num_bytes", "words"), [("a.csv", 10**8, "16 MB"), ("a.pdf", 10**10, "200 MB")])
+def test_files_beyond_their_bounds_are_not_read(tmp_path: Path, name: str, num_bytes: int, words: str) -> None:
+    path = tmp_path / name
+    with path.open("wb") as handle:
+        handle.write(b"a,b\n" * 1000)
+        handle.truncate(num_bytes)
+    assert words in refusal(path).message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize("begin", ["", "a", "ab", "abc"])
+def test_a_text_that_is_too_long_is_called_so_wherever_its_beginning_is_cut(
+    tmp_path: Path, encoding: str, begin: str
+) -> None:
+    """The first bytes end within a character: that says nothing of the file."""
+    line = "ab\U0001f601c" if encoding == "utf-16-le" else "\N{EURO SIGN}\U0001f601"
+    path = tmp_path / "table.csv"
+    with path.open("wb") as handle:
+        handle.write((begin + line * 1000).encode(encoding))
+        handle.truncate(MAX_TEXT_BYTES + 4)
+    error = refusal(path)
+    assert isinstance(error, FileTooLargeError)
+    assert "16 MB" in error.message
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_rights_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, "private.txt", b"x")
+    path.chmod(0)
+    assert "cannot be read" in refusal(path).message
+
+
+def test_names_become_one_line() -> None:
+    assert shown_name("a\nb\x1b[0m\udce9.txt") == "a b [0m?.txt"
+    assert shown_name("\n") == "file"
+    long = shown_name("x" * 300 + ".csv")
+    assert len(long) == 120
+    assert long.endswith(".csv")
+
+
+# ---- PDF --------------------------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_pdf_is_read(tmp_path: Path) -> None:
+    read = read_attachment(put(tmp_path, "paper.pdf", pdfs.with_text(["First page.", "", "Third page."])))
+    assert read.attachment.text == "First page.\n\nThird page."
+    assert read.attachment.kind is AttachmentKind.PDF
+    assert "1 of the 3 pages" in read.notice
+
+
+def test_a_pdf_is_known_by_its_content(tmp_path: Path) -> None:
+    assert read_attachment(put(tmp_path, "paper.txt", pdfs.with_text(["Here."]))).attachment.kind is AttachmentKind.PDF
+
+
+def test_a_pdf_that_opens_for_everybody_is_read(tmp_path: Path) -> None:
+    assert "behind the door" in read_attachment(put(tmp_path, "a.pdf", pdfs.locked(""))).attachment.text
+
+
+def test_a_cipher_that_is_not_known_here_is_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most PDFs of today that may not be changed are encrypted with AES, and open for everybody."""
+    pytest.importorskip("cryptography", reason="only with it such a PDF can be made")
+    path = put(tmp_path, "a.pdf", pdfs.locked("", "AES-256"))
+    assert "behind the door" in read_attachment(path).attachment.text
+    hidden = "import sys; sys.modules.update({'cryptography': None, 'Crypto': None})"
+    child = f"{hidden}; from app.core.attachments.pdf_child import main; sys.exit(main(sys.argv[1:]))"
+    monkeypatch.setattr(pdf, "_command", lambda: [sys.executable, "-c", child])
+    error = refusal(path)
+    assert "password" not in f"{error.message} {error.advice}"
+    assert "kind of encryption that is not supported" in error.message
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "words"),
+    [
+        (pdfs.with_text([""]), NoTextError, "pages are scanned images"),
+        (pdfs.locked("secret"), PdfLockedError, "password"),
+        (b"%PDF-1.7\nnothing of a PDF", PdfDamagedError, "damaged"),
+        (b"just words", PdfDamagedError, "not a PDF"),
+        (pdfs.with_text(["x"])[:200], PdfDamagedError, "damaged"),
+    ],
+    ids=["scanned", "locked", "damaged", "text", "cut"],
+)
+def test_a_pdf_that_cannot_be_used_says_why(
+    tmp_path: Path, content: bytes, kind: type[AttachmentError], words: str
+) -> None:
+    error = refusal(put(tmp_path, "a.pdf", content))
+    assert type(error) is kind
+    assert words in error.message
+
+
+def test_a_pdf_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "slow.pdf", pdfs.with_text(["x"]))
+    monkeypatch.setattr(pdf, "_command", lambda: [pdf.sys.executable, "-c", "import time; time.sleep(60)"])
+    with pytest.raises(PdfDamagedError, match="within 0 seconds"):
+        pdf.read_pdf(path, "slow.pdf", MAX_CHARS, limit_s=0.0)
+    with pytest.raises(AttachmentError, match="cancelled"):
+        pdf.read_pdf(path, "slow.pdf", MAX_CHARS, should_stop=lambda: True)
+
+
+def test_a_reader_that_dies_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "a.pdf", pdfs.with_text(["x"]))
+    monkeypatch.setattr(pdf, "_command", lambda: [pdf.sys.executable, "-c", "import os; os.abort()"])
+    assert "stopped unexpectedly" in refusal(path).message
+
+
+def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, "a.pdf", pdfs.with_text(["many words"] * 5))
+    with pytest.raises(FileTooLargeError, match="more than 20 characters"):
+        pdf.read_pdf(path, "a.pdf", 20)

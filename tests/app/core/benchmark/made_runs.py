@@ -1,0 +1,36 @@
+"""Runs made by hand, for the tests of what is computed from them."""
+
+from __future__ import annotations
+
+from app.core.benchmark.runs import PLAIN, BenchmarkRun, Variant
+from engine.records import Mode, RunStats
+
+DRAFT = Variant(Mode.DRAFT.value, 3)
+
+
+def made_run(
+    prompt: str,
+    variant: Variant,
+    seconds: float,
+    *,
+    category: str = "a",
+    temperature: float = 0.0,
+    round_number: int = 0,
+) -> BenchmarkRun:
+    """100 tokens in ``seconds``; what is not plain has two tokens a pass and 6 of 10 proposals accepted."""
+    plain = variant is PLAIN
+    stats = RunStats(
+        mode=Mode.OFF,
+        tokens=100,
+        passes=100 if plain else 50,
+        proposed=0 if plain else 10,
+        accepted=0 if plain else 6,
+        proposed_by_depth=() if plain else (5, 5),
+        accepted_by_depth=() if plain else (4, 2),
+        decode_s=seconds,
+        draft_s=0.0 if plain else seconds / 4,
+        verify_s=seconds / 2,
+        inter_token_ms_p50=seconds,
+        inter_token_ms_p95=seconds * 2,
+    )
+    return BenchmarkRun(prompt, category, temperature, variant, stats, round_number, (1, 2, 3), seconds)

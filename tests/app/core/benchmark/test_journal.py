@@ -1,0 +1,153 @@
+"""The journal: what was measured is there at the next start, cut lines are dropped, other measurements refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.benchmark.journal import Journal, digest_of
+from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun
+from engine.records import Message, Source
+from tests.app.core.benchmark.made_runs import made_run
+
+FACTS = {"target": {"name": "t.gguf", "size_bytes": 7}, "seed": 0, "libraries": ["libllama build 1"]}
+PROMPT = BenchmarkPrompt("x", "a", (Message("user", "What?"),))
+
+
+def full_run(round_number: int = 0) -> BenchmarkRun:
+    run = made_run("x", AUTO, 0.123456789012345, temperature=0.8, round_number=round_number)
+    stats = replace(run.stats, provenance={Source.DRAFT: 3}, interval_counts={5: 2}, decisions=("draft on",))
+    return replace(run, stats=stats)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state.jsonl"
+
+
+def reopened(path: Path, facts: dict[str, object] | None = None) -> Journal:
+    return Journal(path, FACTS if facts is None else facts)
+
+
+def test_an_answer_is_on_the_disk_at_once_and_comes_back_whole(path: Path) -> None:
+    journal = reopened(path)
+    run = full_run()
+    assert journal.find(PROMPT, 0.8, AUTO, 0) is None
+    journal.keep(PROMPT, run)
+    assert len(path.read_bytes().splitlines()) == 2  # not closed yet, as where it is killed
+    journal.close()
+    again = reopened(path)
+    assert len(again) == 1
+    assert again.find(PROMPT, 0.8, AUTO, 0) == run
+    again.close()
+
+
+def test_every_part_of_the_question_tells_answers_apart(path: Path) -> None:
+    journal = reopened(path)
+    journal.keep(PROMPT, full_run())
+    assert journal.find(PROMPT, 0.0, AUTO, 0) is None
+    assert journal.find(PROMPT, 0.8, PLAIN, 0) is None
+    assert journal.find(PROMPT, 0.8, AUTO, 1) is None
+    assert journal.find(replace(PROMPT, id="y"), 0.8, AUTO, 0) is None
+    other_words = replace(PROMPT, messages=(Message("user", "Why?"),))
+    assert digest_of(other_words) != digest_of(PROMPT)
+    assert journal.find(other_words, 0.8, AUTO, 0) is None
+    journal.close()
+
+
+@pytest.mark.parametrize("kept_bytes", [-1, -2, -40])
+def test_a_last_line_that_was_cut_is_dropped_and_written_anew(path: Path, kept_bytes: int) -> None:
+    journal = reopened(path)
+    for number in range(3):
+        journal.keep(PROMPT, full_run(number))
+    journal.close()
+    path.write_bytes(path.read_bytes()[:kept_bytes])
+    again = reopened(path)
+    assert len(again) == 2
+    assert again.find(PROMPT, 0.8, AUTO, 2) is None
+    again.keep(PROMPT, full_run(2))
+    again.close()
+    last = reopened(path)
+    assert len(last) == 3
+    last.close()
+    assert all(json.loads(line) for line in path.read_text("utf-8").splitlines())
+
+
+def test_a_last_line_of_zeros_as_a_crash_leaves_is_dropped(path: Path) -> None:
+    journal = reopened(path)
+    journal.keep(PROMPT, full_run())
+    journal.close()
+    with path.open("ab") as file:
+        file.write(b"\0" * 40 + b"\n")
+    again = reopened(path)
+    assert len(again) == 1
+    again.close()
+    assert b"\0" not in path.read_bytes()
+
+
+def test_a_first_line_that_was_cut_begins_anew(path: Path) -> None:
+    path.write_bytes(b'{"paceline_bench')
+    reopened(path).close()
+    assert json.loads(path.read_text("utf-8"))["facts"] == FACTS
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seed": 1}, "seed was 0 and is 1"),
+        ({"target": {"name": "t.gguf", "size_bytes": 8}}, "target, size bytes was 7 and is 8"),
+        ({"target": None}, "target was {'name': 't.gguf', 'size_bytes': 7} and is nothing"),
+        ({"libraries": ["libllama build 2"]}, "libraries was libllama build 1 and is libllama build 2"),
+        ({"seed": 1, "libraries": []}, "seed was 0 and is 1, and 1 more"),
+    ],
+)
+def test_another_measurement_is_refused_in_one_sentence(path: Path, change: dict[str, object], words: str) -> None:
+    reopened(path).close()
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"state\.jsonl belongs to another measurement: ") as refused:
+        reopened(path, {**FACTS, **change})
+    assert words in str(refused.value)
+    assert path.read_bytes() == before
+
+
+def test_what_comes_later_is_added_and_then_holds(path: Path) -> None:
+    reopened(path).close()
+    reopened(path, {**FACTS, "llama-server": {"digest": "one"}}).close()
+    reopened(path).close()  # without the peer
+    with pytest.raises(ValueError, match="llama-server, digest was one and is two"):
+        reopened(path, {**FACTS, "llama-server": {"digest": "two"}})
+
+
+@pytest.mark.parametrize("text", ["some notes of mine", '{"id": "a", "prompt": "b"}\n'])
+def test_a_file_of_something_else_is_left_alone(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="holds no answers of a benchmark"):
+        reopened(path)
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("damage", ["{}", '{"prompt": 3', '{"paceline_benchmark":2,"facts":{}}', "[]"])
+def test_damage_in_the_middle_is_reported_with_its_line(path: Path, damage: str) -> None:
+    journal = reopened(path)
+    journal.keep(PROMPT, full_run())
+    journal.close()
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([lines[0], damage, lines[1]]) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2 is damaged"):
+        reopened(path)
+
+
+def test_two_at_once_are_refused(path: Path) -> None:
+    if os.name != "posix" or sys.platform == "darwin":
+        pytest.skip("locks of one process against itself differ")
+    first = reopened(path)
+    with pytest.raises(ValueError, match=r"Another measurement writes to state\.jsonl"):
+        reopened(path)
+    first.close()
+    reopened(path).close()

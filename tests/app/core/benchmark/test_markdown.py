@@ -1,0 +1,70 @@
+"""The report as Markdown: every section that there is something for, and no section that there is nothing for."""
+
+from __future__ import annotations
+
+from app.core.benchmark.comparisons import compare
+from app.core.benchmark.markdown import as_markdown, tables
+from app.core.benchmark.report import Report
+from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Variant
+from app.core.benchmark.summary import summarise
+from tests.app.core.benchmark.made_runs import DRAFT, made_run
+
+PEER = Variant("draft-3", None, "llama-server")
+
+
+def report_of(runs: list[BenchmarkRun]) -> Report:
+    models: dict[str, object] = {"target": {"name": "T", "threads": 2}, "draft": None}
+    return Report(
+        {"cores": 2, "llama_cpp": "CPU : A = 1 | B = 1 |"},
+        models,
+        {"seed": 0},
+        tuple(summarise(runs)),
+        tuple(compare(runs)),
+    )
+
+
+def measured(*variants: Variant) -> list[BenchmarkRun]:
+    speeds = {PLAIN: 1.0, AUTO: 0.5, DRAFT: 0.625, PEER: 0.75}
+    return [
+        made_run(f"{category}{i}", variant, speeds[variant], category=category, temperature=t, round_number=number)
+        for t in (0.0, 0.8)
+        for number in range(2)
+        for category in ("chat", "code")
+        for i in range(4)
+        for variant in variants
+    ]
+
+
+def test_every_section_is_there_with_its_figures() -> None:
+    text = as_markdown(report_of(measured(PLAIN, DRAFT, AUTO, PEER)))
+    heads = [line for line in text.splitlines() if line.startswith("#")]
+    each = ["### All workloads", "### chat", "### code", "### Where the time goes", "### Acceptance by depth"]
+    each += ["### Against the best fixed choice", "### Against llama-server"]
+    assert heads == ["# Benchmark", "## Measured with", "## T = 0", *each, "## T = 0.8", *each]
+    assert "| auto | 200.0 | 2.000 (2.00-2.00) 2.000-2.000 | 2.00 | 60% | 0.5 | 1.0 | 100% |" in text
+    assert "| **all** | auto over the best fixed mode and depth | draft 3 | 1.250 (1.25-1.25) 1.250-1.250 |" in text
+    assert "| **all** | auto over its best draft length | draft-3 | 1.500 (1.50-1.50) 1.500-1.500 |" in text
+    assert "| draft 3 | 80% | 40% |" in text
+    assert "| target | T: threads 2 |" in text
+    assert "| llama cpp | CPU : A = 1, B = 1 / |" in text
+
+
+def test_every_table_has_as_many_cells_as_its_head() -> None:
+    text = as_markdown(report_of(measured(PLAIN, DRAFT, AUTO, PEER)))
+    for block in text.split("\n\n"):
+        lines = block.strip().splitlines()
+        if lines and lines[0].startswith("|"):
+            assert {line.count("|") for line in lines} == {lines[0].count("|")}, block
+
+
+def test_nothing_is_said_about_what_was_not_there() -> None:
+    text = as_markdown(report_of(measured(PLAIN)))
+    assert "Against" not in text
+    assert "Acceptance by depth" not in text
+
+
+def test_the_terminal_gets_one_table_for_each_temperature() -> None:
+    text = tables(summarise(measured(PLAIN, AUTO)))
+    assert text.count("| workload | mode |") == 2
+    assert "| **all** | auto |" in text
+    assert "| code | plain |" in text

@@ -1,0 +1,138 @@
+"""Lanes on loaded models: contexts as large as the question asks for, refused where they do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.benchmark import opened_lanes
+from app.core.benchmark.opened_lanes import LaneModels, open_beside
+from app.core.benchmark.race import LaneFailedError
+from app.core.benchmark.runs import AUTO, PLAIN, Variant
+from app.core.paths import builtin_draft, builtin_target
+from engine.errors import ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
+from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile
+
+QUESTION = ChatRequest(
+    messages=(Message("user", "Repeat: red, green, blue."),), sampling=SamplingParams(temperature=0.0), max_tokens=16
+)
+DRAFT = Variant(Mode.DRAFT.value, 3)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    made = Session()
+    made.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=1024))
+    yield made
+    made.close()
+
+
+def test_lanes_hold_question_and_answer_and_share_no_cache(session: Session) -> None:
+    with ExitStack() as stack:
+        opened = open_beside((PLAIN, AUTO, DRAFT), session, QUESTION, stack)
+        assert [lane.ready.target.n_ctx for lane in opened] == [256] * 3
+        assert [lane.ready.draft is not None for lane in opened] == [False, True, True]
+        ends = [
+            next(event for event in lane.session.generate(QUESTION) if isinstance(event, Finished)) for lane in opened
+        ]
+    assert len({end.token_ids for end in ends}) == 1
+    assert [end.stats.prompt_cached_tokens for end in ends] == [0] * 3
+    assert session._pair_costs().pacer is not None  # what passes cost was looked at before any lane
+
+
+def test_a_context_is_never_larger_than_that_of_the_model(session: Session) -> None:
+    with ExitStack() as stack:
+        long = open_beside((PLAIN, AUTO), session, replace(QUESTION, max_tokens=5000), stack)
+        assert {lane.ready.target.n_ctx for lane in long} == {1024}
+
+
+def test_a_question_without_room_for_an_answer_is_refused(session: Session) -> None:
+    question = replace(QUESTION, messages=(Message("user", "red green blue " * 600),))
+    with ExitStack() as stack, pytest.raises(PromptTooLongError, match="but the context holds 1,024"):
+        open_beside((PLAIN, AUTO), session, question, stack)
+
+
+def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
+    (both,) = opened_lanes._contexts(session.ready().target, 2, 1024, 1)
+    two, texts = both.needed_bytes, (PLAIN, Variant("suffix"))
+    opened_lanes._check_memory(texts, session, 1024, available_bytes=two)
+    with pytest.raises(NotEnoughMemoryError, match="The 2 lanes need about"):
+        opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)
+    with pytest.raises(NotEnoughMemoryError):  # auto has a draft's cache, too
+        opened_lanes._check_memory((PLAIN, AUTO), session, 1024, available_bytes=two)
+    for own in (LaneModels(draft=str(builtin_draft())), LaneModels(target=str(builtin_draft()))):
+        weights = builtin_draft().stat().st_size // 2  # what a lane has of its own is loaded beside
+        with pytest.raises(NotEnoughMemoryError):
+            opened_lanes._check_memory(texts, session, 1024, {texts[1]: own}, two + weights)
+
+
+def test_a_lane_that_cannot_run_is_named() -> None:
+    alone = Session()
+    alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
+    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
+        open_beside((PLAIN, DRAFT), alone, QUESTION, stack)
+    assert failed.value.variant == DRAFT
+    assert isinstance(failed.value.error, ModeUnavailableError)
+    alone.close()
+
+
+def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
+    alone = Session()
+    alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
+    with ExitStack() as stack:
+        opened = open_beside(
+            (PLAIN, DRAFT), alone, QUESTION, stack, own={DRAFT: LaneModels(draft=str(builtin_draft()))}
+        )
+        assert opened[1].ready.draft is not None
+        ends = [
+            next(
+                event
+                for event in lane.session.generate(replace(QUESTION, mode=Mode.DRAFT, depth=3))
+                if isinstance(event, Finished)
+            )
+            for lane in opened[1:]
+        ]
+        assert ends[0].stats.proposed > 0
+    assert alone.ready().draft is None  # what was loaded for the lane is gone with it
+    alone.close()
+
+
+def test_a_draft_that_does_not_fit_is_reported_of_its_lane(session: Session) -> None:
+    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
+        open_beside((PLAIN, DRAFT), session, QUESTION, stack, own={DRAFT: LaneModels(draft="nowhere.gguf")})
+    assert failed.value.variant == DRAFT
+    assert session.ready().draft is not None
+
+
+OTHER = Variant("off", None, "paceline with another")
+OTHER_AUTO = Variant("auto", None, "paceline with another")
+
+
+def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) -> None:
+    own = dict.fromkeys((OTHER, OTHER_AUTO), LaneModels(target=str(builtin_draft())))
+    with ExitStack() as stack:
+        opened = open_beside((PLAIN, OTHER, OTHER_AUTO), session, QUESTION, stack, own=own)
+        paths = [lane.ready.target.path for lane in opened]
+        assert paths == [str(builtin_target()), *[str(builtin_draft())] * 2]
+        assert opened[1].session._loaded().model is opened[2].session._loaded().model
+        assert opened[2].ready.draft is None  # the loaded draft is the loaded target's
+        ends = [
+            next(event for event in lane.session.generate(QUESTION) if isinstance(event, Finished)) for lane in opened
+        ]
+    assert ends[1].token_ids == ends[2].token_ids
+    assert ends[0].stats.tokens > 0
+    assert session.ready().target.path == str(builtin_target())
+
+
+def test_another_target_that_cannot_be_loaded_is_reported_of_its_lane(session: Session, tmp_path: Path) -> None:
+    broken = GgufFile({}).write(tmp_path / "broken.gguf")
+    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
+        open_beside((PLAIN, OTHER), session, QUESTION, stack, own={OTHER: LaneModels(target=str(broken))})
+    assert failed.value.variant == OTHER
+    assert session.ready().draft is not None

@@ -1,0 +1,184 @@
+"""A race with scripted sessions on a scripted clock: whose turn it is, and whose time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from app.core.benchmark.race import Lane, LaneFailedError, Race, RaceEvent, RacePlan, RoundEnded, SliceEnded, base_of
+from app.core.benchmark.runs import AUTO, PLAIN, Variant
+from engine.errors import DecodeError
+from engine.records import (
+    ChatRequest,
+    Event,
+    Finished,
+    FinishReason,
+    Mode,
+    PrefillProgress,
+    RunStats,
+    SamplingParams,
+    StatsUpdate,
+)
+
+GREEDY = ChatRequest(raw_prompt="Once", sampling=SamplingParams(temperature=0.0, seed=7), max_tokens=6)
+DRAFT = Variant(Mode.DRAFT.value, 3)
+
+
+class Clock:
+    """Time that passes only where somebody computes."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class ScriptedSession:
+    """Gives a token for each ``token_s`` seconds, after ``prompt_s`` seconds of prompt."""
+
+    clock: Clock
+    token_s: float
+    prompt_s: float = 0.0
+    fails_at: int | None = None
+    asked: list[ChatRequest] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    closed: int = 0
+
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool]) -> Iterator[Event]:
+        self.asked.append(request)
+        short = (request.max_tokens or 0) < 6
+        try:
+            for i in range(2):
+                self.clock.now += self.prompt_s / 2
+                yield PrefillProgress(0, i, 1)
+            stats = RunStats(mode=request.mode, prompt_s=self.prompt_s, decode_s=1e6)
+            reason = FinishReason.LENGTH
+            for i in range(request.max_tokens or 0):
+                if should_stop():
+                    reason = FinishReason.CANCELLED
+                    break
+                if self.fails_at == i and not short:
+                    raise DecodeError("The pass failed.")
+                self.clock.now += self.token_s
+                stats = replace(stats, tokens=i + 1, passes=i + 1)
+                if not short:
+                    self.log.append(request.mode.value)
+                yield StatsUpdate(0, stats)
+            yield Finished(0, reason, stats, tuple(range(stats.tokens)))
+        finally:
+            self.closed += 1
+
+
+def race_of(
+    plan: RacePlan,
+    *sessions: ScriptedSession,
+    request: ChatRequest = GREEDY,
+    variants: tuple[Variant, ...] = (PLAIN, AUTO),
+) -> Race:
+    lanes = [Lane(variant, session) for variant, session in zip(variants, sessions, strict=True)]
+    return Race(lanes, request, plan, sessions[0].clock)
+
+
+def slices(events: list[RaceEvent]) -> list[SliceEnded]:
+    return [event for event in events if isinstance(event, SliceEnded)]
+
+
+def test_slices_alternate_until_all_have_answered() -> None:
+    clock, log = Clock(), list[str]()
+    plain, auto = ScriptedSession(clock, 0.25, log=log), ScriptedSession(clock, 0.125, log=log)
+    events = list(race_of(RacePlan(rounds=1, slice_s=0.5), plain, auto).events())
+    order = [(event.variant, event.stats.tokens, event.finished) for event in slices(events)]
+    assert order[:4] == [(PLAIN, 2, False), (AUTO, 4, False), (PLAIN, 4, False), (AUTO, 6, True)]
+    assert order[4:] == [(PLAIN, 6, False), (PLAIN, 6, True)]
+    assert log == ["off", "off", *["auto"] * 4, "off", "off", "auto", "auto", "off", "off"]
+
+
+def test_each_round_begins_with_another_lane() -> None:
+    clock = Clock()
+    events = list(race_of(RacePlan(rounds=3), ScriptedSession(clock, 1.0), ScriptedSession(clock, 1.0)).events())
+    firsts = [next(event.variant for event in slices(events) if event.round == number) for number in range(3)]
+    assert firsts == [PLAIN, AUTO, PLAIN]
+
+
+def test_a_lane_has_the_seconds_of_its_own_slices_without_the_prompt() -> None:
+    clock = Clock()
+    plain, auto = ScriptedSession(clock, 0.1, prompt_s=5.0), ScriptedSession(clock, 0.03)
+    race = race_of(RacePlan(rounds=2, slice_s=0.2), plain, auto)
+    events = list(race.events())
+    assert [run.stats.decode_s for run in race.runs] == pytest.approx([0.6, 0.18] * 2)
+    assert [run.wall_s for run in race.runs] == pytest.approx([0.6, 0.18] * 2)
+    first = slices(events)[0]
+    assert first.stats.tokens == 1  # the slice was over with the prompt, and goes on to the first token
+    assert first.stats.decode_s == pytest.approx(0.1)
+
+
+def test_all_read_the_prompt_before_the_clock_runs_and_in_their_own_mode() -> None:
+    clock = Clock()
+    plain, draft = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.1)
+    list(race_of(RacePlan(rounds=1), plain, draft, variants=(PLAIN, DRAFT)).events())
+    asked = [(request.mode, request.depth, request.max_tokens) for request in draft.asked]
+    before = [(Mode.OFF, None, 1), (Mode.DRAFT, 1, 2), (Mode.HEAD, 1, 2)]  # a draft or a head, whichever there is
+    assert asked == [*before, (Mode.DRAFT, 3, 2), (Mode.DRAFT, 3, 6)]
+    assert [request.mode for request in plain.asked] == [Mode.OFF] * 3
+
+
+def test_seeds_differ_by_round_above_temperature_0_only() -> None:
+    clock = Clock()
+    sampled = replace(GREEDY, sampling=SamplingParams(temperature=0.8, seed=7))
+    for request, seeds in ((sampled, [7, 8]), (GREEDY, [7, 7])):
+        sessions = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.1)
+        list(race_of(RacePlan(rounds=2), *sessions, request=request).events())
+        for session in sessions:
+            own = [asked.sampling.seed for asked in session.asked if asked.max_tokens == 6]
+            assert own == seeds
+
+
+def test_a_stop_ends_all_answers_with_what_there_is() -> None:
+    clock, stopped = Clock(), list[bool]()
+    plain, auto = ScriptedSession(clock, 0.25), ScriptedSession(clock, 0.25)
+    race = race_of(RacePlan(rounds=3, slice_s=0.5), plain, auto)
+    events = []
+    for event in race.events(lambda: bool(stopped)):
+        events.append(event)
+        if isinstance(event, SliceEnded) and event.round == 1:
+            stopped.append(True)
+    last = events[-1]
+    assert isinstance(last, RoundEnded)
+    assert (last.round, last.complete) == (1, False)
+    assert [run.stats.tokens for run in last.runs] == [2]  # the other had not begun
+    assert race.rounds == 1
+    assert len(race.runs) == 2
+    assert plain.closed == len(plain.asked)
+    assert auto.closed == len(auto.asked)
+
+
+def test_a_lane_that_fails_is_named_and_the_others_are_let_go() -> None:
+    clock = Clock()
+    plain, auto = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.1, fails_at=3)
+    race = race_of(RacePlan(rounds=1, slice_s=0.1), plain, auto)
+    with pytest.raises(LaneFailedError) as failed:
+        list(race.events())
+    assert failed.value.variant == AUTO
+    assert failed.value.error.message == "The pass failed."
+    assert plain.closed == len(plain.asked)
+    assert race.runs == []
+
+
+def test_it_goes_on_until_the_ratio_is_sure_or_the_time_is_over() -> None:
+    clock = Clock()
+    same = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.05)
+    race = race_of(RacePlan(rounds=1, until_percent=5.0), *same)
+    list(race.events())
+    assert race.rounds == 2  # the first that give an interval
+    bounded = race_of(RacePlan(rounds=9, max_minutes=0.001), *same)
+    list(bounded.events())
+    assert bounded.rounds == 1
+
+
+def test_others_are_compared_with_plain_decoding_else_with_the_first() -> None:
+    assert base_of([AUTO, PLAIN]) == PLAIN
+    assert base_of([DRAFT, AUTO]) == DRAFT

@@ -1,0 +1,125 @@
+"""What a race says of its runs: verdicts in words, where answers differ, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from app.core.benchmark.race_report import aligned, find_difference, judge, lane_rows, make_race_report
+from app.core.benchmark.ratios import ratio_of
+from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun
+from engine.records import EngineReady, ModelInfo
+from tests.app.core.benchmark.made_runs import DRAFT, made_run
+
+MODEL = ModelInfo("m.gguf", "m", "llama", 1, 2, 3, 4, 5, 2, 0, "from the model")
+
+
+def rounds(*ids: tuple[int, ...], temperature: float = 0.0, spread: float = 0.0) -> list[BenchmarkRun]:
+    """Plain answers 1, 2, 3 in two seconds, `auto` one of ``ids`` for each round in about one."""
+    runs = []
+    for number, own in enumerate(ids):
+        seconds = 1.0 + spread * (number % 2)
+        for variant, time_s, tokens in ((PLAIN, 2.0, (1, 2, 3)), (AUTO, seconds, own)):
+            run = made_run("question", variant, time_s, temperature=temperature, round_number=number)
+            runs.append(replace(run, token_ids=tokens))
+    return runs
+
+
+SAME = (1, 2, 3)
+
+
+def test_the_same_answers_and_a_ratio_with_its_interval() -> None:
+    runs = rounds(*[SAME] * 4, spread=0.05)
+    (verdict,) = judge(runs)
+    ratio = ratio_of(runs, AUTO, PLAIN)
+    assert ratio is not None
+    assert ratio.measured_low is not None
+    assert ratio.measured_high is not None
+    said = f"auto {ratio.value:.2f}x plain ({ratio.measured_low:.2f}-{ratio.measured_high:.2f} over 4 rounds)"
+    assert verdict.sentence == f"{said}; same answer token for token"
+
+
+def test_one_round_has_no_interval() -> None:
+    (verdict,) = judge(rounds(SAME))
+    assert verdict.sentence == "auto 2.00x plain (one round, so without an interval); same answer token for token"
+
+
+def test_an_interval_that_says_nothing_is_not_reported() -> None:
+    (verdict,) = judge(rounds(SAME, SAME, spread=1.5))
+    words = f"auto {verdict.ratio.value:.2f}x plain (2 rounds that differ too much for an interval)"  # type: ignore[union-attr]
+    assert verdict.sentence == f"{words}; same answer token for token"
+
+
+def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
+    (verdict,) = judge(rounds(*[SAME] * 6, spread=2.0))
+    assert ", so neither is surely faster)" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("margin", "words"),
+    [
+        (-0.003, "differs at token 2 in 1 of 2 rounds: a near tie of 0.003"),
+        (1.25, "differs at token 2 in 1 of 2 rounds: the two tokens are 1.250 apart, which is no near tie"),
+        (None, "differs at token 2 in 1 of 2 rounds"),
+    ],
+)
+def test_different_answers_are_reported_with_place_and_margin(margin: float | None, words: str) -> None:
+    asked = []
+
+    def gap(round_number: int, before: Sequence[int], first: int, second: int) -> float | None:
+        asked.append((round_number, tuple(before), first, second))
+        return margin
+
+    (verdict,) = judge(rounds(SAME, (1, 9, 3)), gap)
+    assert verdict.sentence.endswith(f"; {words}")
+    assert asked == [(1, (1,), 2, 9)]
+
+
+def test_above_temperature_0_answers_are_compared_as_well() -> None:
+    (verdict,) = judge(rounds((4, 5), (4, 5), temperature=0.8), lambda *_asked: 1.5)
+    assert verdict.sentence.endswith(
+        "; differs at token 1: the two tokens are 1.500 apart, which is no near tie, unless one is at the edge of what "
+        "top-k, top-p or min-p leave"
+    )
+
+
+def test_a_round_that_was_cut_is_compared_as_far_as_it_came() -> None:
+    (verdict,) = judge(rounds((1, 2)), complete=False)
+    words = "auto 2.00x plain (a round that was cut short, so without an interval); same answer as far as both came"
+    assert verdict.sentence == words
+    assert find_difference(rounds((1, 2)), AUTO, PLAIN) is None
+
+
+def test_lanes_without_plain_are_compared_with_the_first() -> None:
+    runs = [made_run("question", DRAFT, 1.0), made_run("question", AUTO, 2.0)]
+    (verdict,) = judge(runs)
+    assert verdict.sentence.startswith("auto 0.50x draft 3 (")
+
+
+def test_a_lane_alone_and_no_lane_give_no_verdict() -> None:
+    assert judge([]) == []
+    assert judge([made_run("question", PLAIN, 1.0)]) == []
+
+
+def test_the_table_has_the_lanes_figures() -> None:
+    runs = [replace(run, stats=replace(run.stats, rollback_s=0.25)) for run in rounds(SAME, SAME)]
+    assert lane_rows(runs)[1] == ("auto", "200", "100.0", "2.00", "60%", "1.0", "2.0", "500.0")
+    head, plain, auto = aligned(runs).splitlines()
+    assert len(head) == len(plain) == len(auto)
+    assert " ".join(head.split()) == "lane tokens tokens/s tokens per pass accepted p50 ms p95 ms rollback ms"
+
+
+def test_reports_hold_verdicts_rows_and_answers() -> None:
+    runs = rounds(SAME, SAME)
+    report = make_race_report(EngineReady(MODEL), {"lanes": ["plain", "auto"]}, runs, judge(runs))
+    told = report.as_dict()
+    assert [row["mode"] for row in told["rows"]] == ["off", "auto"]  # type: ignore[attr-defined]
+    assert len(told["answers"]) == 4  # type: ignore[arg-type]
+    (verdict,) = told["verdicts"]  # type: ignore[misc]
+    assert verdict["difference"] is None  # type: ignore[index]
+    page = report.as_markdown()
+    assert page.startswith("# Race\n\n- auto 2.00x plain (")
+    assert "| plain | 200 | 50.0 | 1.00 |" in page
+    assert "| lanes | plain, auto |" in page

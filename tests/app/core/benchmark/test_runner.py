@@ -1,0 +1,125 @@
+"""The runner: everybody in turn, round after round, until it is sure enough or the time is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import pytest
+
+from app.core.benchmark.own_engine import make_variants
+from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.runner import BenchmarkPlan, Runner, interleaved, turns
+from app.core.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
+from engine.records import Message, Mode, RunStats, SamplingParams
+from tests.app.core.benchmark.made_runs import DRAFT
+
+PEER = Variant("plain", None, "llama-server")
+
+
+def prompt(name: str, category: str = "a") -> BenchmarkPrompt:
+    return BenchmarkPrompt(name, category, (Message("user", name),))
+
+
+class Scripted:
+    """A contestant whose answers take the seconds that it is given."""
+
+    def __init__(self, variants: Sequence[Variant], seconds: Iterator[float]) -> None:
+        self.variants = variants
+        self.asked: list[tuple[Variant, Question]] = []
+        self.rounds = 0
+        self._seconds = seconds
+
+    def prompt_ids(self, asked: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
+        return (len(asked.id), int(raw))
+
+    def begin_round(self) -> None:
+        self.rounds += 1
+
+    def prepare(self, question: Question) -> None:
+        """Nothing to prepare."""
+
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
+        self.asked.append((variant, question))
+        seconds = next(self._seconds)
+        return MeasuredAnswer(RunStats(tokens=100, passes=100, decode_s=seconds), (1,), seconds)
+
+
+def runner_of(
+    plan: BenchmarkPlan,
+    *,
+    own: Scripted,
+    peers: Sequence[Scripted] = (),
+    prompts: Sequence[BenchmarkPrompt] = (),
+    clock: Iterator[float],
+) -> Runner:
+    return Runner(own, peers, prompts or [prompt("x"), prompt("y")], plan, clock=lambda: next(clock))
+
+
+def steady() -> Iterator[float]:
+    while True:
+        yield 1.0
+
+
+def test_everybody_answers_the_same_question_in_every_round() -> None:
+    own, peer = Scripted((PLAIN, DRAFT), steady()), Scripted((PEER,), steady())
+    plan = BenchmarkPlan((0.0, 0.8), SamplingParams(seed=5), 64, repeat=2, ignore_eos=True)
+    runner = runner_of(plan, own=own, peers=[peer], clock=count())
+    runner.run()
+    assert runner.rounds == 2
+    assert peer.rounds == 4  # once for each round and temperature
+    assert len(runner.runs) == runner.runs_per_round * 2 == 24
+    for variant, question in peer.asked:
+        assert variant == PEER
+        assert (question.max_tokens, question.ignore_eos) == (64, True)
+        assert any(question == mine for _, mine in own.asked)
+    assert {question.sampling.seed for _, question in peer.asked} == {5, 6}
+
+
+def test_rounds_are_repeated_until_the_interval_is_narrow_enough() -> None:
+    noise = iter([1.0, 2.0, 1.5, 1.0] * 2 + [1.0] * 10_000)  # wild at first, then steady
+    own = Scripted((PLAIN, AUTO), noise)
+    runner = runner_of(BenchmarkPlan((0.0,), SamplingParams(), 8, until_percent=5.0), own=own, clock=count())
+    runner.run()
+    assert runner.rounds > 3
+    assert runner.widest_percent is not None
+    assert runner.widest_percent <= 5.0
+
+
+def test_one_round_is_never_sure() -> None:
+    runner = runner_of(
+        BenchmarkPlan((0.0,), SamplingParams(), 8, until_percent=50.0),
+        own=Scripted((PLAIN, AUTO), steady()),
+        clock=count(),
+    )
+    runner.run()
+    assert runner.rounds == 2
+
+
+def test_time_ends_it_between_two_prompts() -> None:
+    own = Scripted((PLAIN, AUTO), steady())
+    clock = iter([0.0, 10.0, 50.0, 70.0])  # at the start, then before each prompt
+    plan = BenchmarkPlan((0.0,), SamplingParams(), 8, repeat=9, max_minutes=1.0)
+    runner = runner_of(plan, own=own, prompts=[prompt("x"), prompt("y"), prompt("z")], clock=clock)
+    runner.run()
+    assert runner.out_of_time
+    assert runner.rounds == 0
+    assert [run.prompt_id for run in runner.runs] == ["x", "x", "y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("place", "round_number", "order"), [(0, 0, "abc"), (1, 0, "bca"), (4, 0, "bca"), (0, 1, "cba"), (1, 1, "acb")]
+)
+def test_nobody_always_follows_the_same_neighbour(place: int, round_number: int, order: str) -> None:
+    assert "".join(turns("abc", place, round_number)) == order
+
+
+def test_prompts_alternate_between_the_workloads() -> None:
+    prompts = [prompt("1"), prompt("2"), prompt("3"), prompt("4", "b")]
+    assert [one.id for one in interleaved(prompts)] == ["1", "4", "2", "3"]
+
+
+def test_variants_begin_with_plain_and_leave_out_what_cannot_run() -> None:
+    variants = make_variants([Mode.DRAFT, Mode.OFF, Mode.AUTO, Mode.NGRAM], [None, 3], {Mode.NGRAM})
+    assert variants == (PLAIN, Variant("draft", None), DRAFT, AUTO)
+    assert [variant.label for variant in variants] == ["plain", "draft", "draft 3", "auto"]

@@ -1,0 +1,84 @@
+"""One rule for what is told of a speed beside plain decoding's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.domain.speed.verdict import EVEN, Missing, answer_verdict, judge, sums_verdict
+from app.core.domain.sums import Sums, add_sums, sums_of
+from engine.records import Mode, RunStats
+
+ANSWER = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
+
+
+@pytest.mark.parametrize(
+    ("stats", "missing"),
+    [
+        (replace(ANSWER, tokens=0), Missing.NO_TOKENS),
+        (replace(ANSWER, proposed=0, accepted=0), Missing.NOTHING_DRAFTED),
+        (replace(ANSWER, plain_ms=None), Missing.PLAIN_UNKNOWN),
+        (replace(ANSWER, plain_ms=1.9), Missing.SHORT_PASSES),
+        (replace(ANSWER, accepted=0), Missing.NOTHING_ACCEPTED),
+    ],
+)
+def test_why_an_answer_and_its_sums_are_not_compared(stats: RunStats, missing: Missing) -> None:
+    for verdict in (answer_verdict(stats), sums_verdict(sums_of(stats))):
+        assert verdict.speedup is None
+        assert verdict.missing is missing
+        assert not any((verdict.is_gain, verdict.is_loss, verdict.is_even))
+
+
+def test_an_answer_that_has_just_begun_is_not_judged_yet() -> None:
+    young = replace(ANSWER, decode_s=0.9)
+    assert answer_verdict(young, live=True).missing is Missing.NOT_SETTLED
+    assert answer_verdict(young).speedup == pytest.approx(3.0 / 0.9)
+
+
+def test_of_an_answer_of_a_few_tokens_no_speed_is_told() -> None:
+    word = replace(ANSWER, tokens=5, passes=4, proposed=4, accepted=1, decode_s=0.4)
+    assert answer_verdict(word).missing is Missing.FEW_TOKENS
+    assert answer_verdict(replace(word, plain_ms=None)).missing is Missing.PLAIN_UNKNOWN
+    assert answer_verdict(replace(word, tokens=8)).speedup is not None
+
+
+def test_a_loss_needs_no_accepted_token() -> None:
+    verdict = answer_verdict(replace(ANSWER, accepted=0, decode_s=6.0))
+    assert verdict.speedup == pytest.approx(0.5)
+    assert verdict.is_loss
+
+
+def test_what_the_draft_read_of_the_prompt_counts_only_for_what_was_saved() -> None:
+    stats = replace(ANSWER, decode_s=5.0, draft_prompt_s=3.0)
+    assert answer_verdict(stats).speedup == pytest.approx(1.5)
+    sums = add_sums(sums_of(stats), sums_of(replace(stats, plain_ms=None)))
+    assert sums_verdict(sums).speedup == pytest.approx(1.5)
+    assert sums_of(stats).saved_s == pytest.approx(-2.0)
+
+
+def test_of_several_answers_a_few_compared_tokens_say_nothing() -> None:
+    short = replace(ANSWER, tokens=19, decode_s=1.0)
+    sums = add_sums(sums_of(short), sums_of(replace(ANSWER, plain_ms=None)))
+    assert sums_verdict(sums).missing is Missing.FEW_TOKENS
+    assert sums_verdict(sums_of(short)).speedup is not None
+
+
+def test_what_the_draft_read_for_answers_that_are_not_compared_costs_nothing_saved() -> None:
+    unknown = replace(ANSWER, plain_ms=None, draft_prompt_s=7.0, decode_s=9.0)
+    sums = add_sums(sums_of(ANSWER), sums_of(unknown))
+    assert sums.saved_s == pytest.approx(1.0)
+
+
+def test_nothing_is_said_of_no_answers() -> None:
+    assert sums_verdict(Sums()).missing is Missing.NO_TOKENS
+
+
+@given(st.floats(0.01, 100.0), st.floats(0.2, 100.0), st.integers(0, 50))
+def test_exactly_one_thing_is_said(seconds: float, plain_s: float, accepted: int) -> None:
+    verdict = judge(tokens=100, seconds=seconds, plain_s=plain_s, proposed=50, accepted=accepted)
+    said = [verdict.missing is not None, verdict.is_gain, verdict.is_even, verdict.is_loss]
+    assert sum(said) == 1
+    assert verdict.is_even == (verdict.speedup is not None and EVEN[0] < verdict.speedup < EVEN[1])

@@ -1,0 +1,85 @@
+"""Devices, proportions and overrides as they are written: what can be read is read, all else is a sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.domain.devices import device_names, tensor_overrides, tensor_split, written_placement
+from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.domain.settings.values import Settings
+from engine.records import ANYWHERE, Placement, SplitMode
+
+NAMES = st.from_regex(r"(CUDA|Vulkan|MTL)[0-9]{1,2}|rpc:[a-z0-9.-]{1,12}:[0-9]{1,5}", fullmatch=True)
+READERS = (device_names, tensor_split, tensor_overrides)
+
+
+@given(st.lists(NAMES, max_size=16))
+def test_names_between_commas(names: list[str]) -> None:
+    assert device_names(", ".join(names)) == tuple(names)
+    assert device_names(",".join(names) + ",") == tuple(names)
+
+
+@given(st.lists(st.integers(0, 1000) | st.floats(0.0, 100.0).map(lambda x: round(x, 3)), min_size=1, max_size=16))
+def test_proportions(numbers: list[float]) -> None:
+    for between in (",", "/", " , "):
+        text = between.join(f"{number:.3f}".rstrip("0").rstrip(".") or "0" for number in numbers)
+        assert tensor_split(text) == pytest.approx(tuple(numbers), abs=0.0006)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused_in_a_sentence(text: str) -> None:
+    for read in READERS:
+        try:
+            read(text)
+        except ValueError as error:
+            sentence = str(error.args[0])
+            assert sentence.endswith(".")
+            assert " " in sentence
+
+
+def test_overrides_are_pairs_in_order() -> None:
+    assert tensor_overrides(r"blk\.[0-3]\.ffn_up=CPU, attn_q = CUDA1") == (
+        (r"blk\.[0-3]\.ffn_up", "CPU"),
+        ("attn_q", "CUDA1"),
+    )
+    assert tensor_overrides(" ") == ()
+    for text in ("=CPU", "ffn=", "ffn", "a=b=c"):
+        with pytest.raises(ValueError, match="such as ffn_up=CPU"):
+            tensor_overrides(text)
+
+
+def test_too_many_devices_are_refused() -> None:
+    with pytest.raises(ValueError, match="at most 16 devices"):
+        device_names(",".join(f"CUDA{number}" for number in range(17)))
+
+
+def test_nothing_written_is_anywhere() -> None:
+    assert written_placement() == ANYWHERE
+    assert ANYWHERE.facts == ()
+    whole = written_placement("CUDA1,CUDA0", "row", 1, "3,1", 5, "ffn_up=CPU")
+    assert whole == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, 1, (3.0, 1.0), 5, (("ffn_up", "CPU"),))
+    assert whole.facts != written_placement("CUDA1,CUDA0", "row", 1, "3,1", 4, "ffn_up=CPU").facts
+    assert written_placement("none").is_processor
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        ("device", "CUDA0, rpc:10.0.0.2:50052", "CUDA 0"),
+        ("draft_device", "none", "none,none,CUDA0"),
+        ("tensor_split", "3/1", "3;1"),
+        ("tensor_overrides", "ffn_up=CPU", "[=CPU"),
+        ("split_mode", "row", "rows"),
+    ],
+)
+def test_the_settings_take_what_can_be_read(key: str, good: str, bad: str) -> None:
+    assert complaint(FIELD_BY_KEY[key], good) == ""
+    assert complaint(FIELD_BY_KEY[key], bad)
+    changed, complaints = Settings().changed({key: bad})
+    assert len(complaints) == 1
+    assert changed.text(key) == Settings().text(key)
+    assert re.search(r"\.$", complaints[0])

@@ -1,0 +1,148 @@
+"""What the engine is asked, from settings and stored messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.controllers.load_requests import load_request
+from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
+from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.requests import MOST_OF_TOOLS, chat_request, picture_sizes, prompt_messages
+from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.values import Settings
+from app.core.domain.tools.calls import CallStatus, StoredCall
+from app.core.paths import builtin_draft, builtin_target, find_paths
+from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode, Picture, Placement, SplitMode
+
+
+def views(*pairs: tuple[str, str]) -> list[MessageView]:
+    return [MessageView(number, role, text) for number, (role, text) in enumerate(pairs)]
+
+
+def test_a_conversation_goes_as_it_is_with_the_system_prompt_first() -> None:
+    said = views(("user", "a"), ("assistant", "b"), ("user", "c"))
+    assert prompt_messages("Be brief.", said) == (
+        Message("system", "Be brief."), Message("user", "a"), Message("assistant", "b"), Message("user", "c"),
+    )  # fmt: skip
+    assert prompt_messages("  ", said[:1]) == (Message("user", "a"),)
+
+
+def test_a_question_without_an_answer_is_joined_with_the_next() -> None:
+    said = views(("user", "a"), ("assistant", ""), ("user", "b"))
+    (joined,) = prompt_messages("", [*said, *views(("user", "c"))])
+    assert prompt_messages("", said) == (Message("user", "a\n\nb"),)
+    assert (joined.content, joined.questions) == ("a\n\nb\n\nc", ("a", "b", "c"))
+
+
+def test_of_two_answers_the_later_counts_and_one_in_the_making_does_not() -> None:
+    said = views(("user", "a"), ("assistant", "old"), ("assistant", "new"), ("user", "b"))
+    said.append(MessageView(9, "assistant", "growing", MessageState.STREAMING))
+    assert [message.content for message in prompt_messages("", said)] == ["a", "new", "b"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.sampled_from(["", "x", "y"]))))
+def test_the_roles_always_take_turns_and_a_question_is_last(pairs: list[tuple[str, str]]) -> None:
+    roles = [message.role for message in prompt_messages("", views(*pairs))]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"] * (len(roles) % 2)
+    assert not roles or roles[-1] == "user"
+
+
+def test_of_many_pictures_of_tools_the_oldest_are_named_and_the_beginning_stays_for_a_while() -> None:
+    def shown(num_results: int) -> list[int]:
+        """How many pictures each result shows; two are in each, and four in the question."""
+        drawn = Attachment(0, "p", AttachmentKind.PICTURE, 1, picture=StoredPicture("d", 4, 3, b""))
+        calls = (StoredCall(f"c{number}", "look", "x", "{}", CallStatus.DONE) for number in range(num_results))
+        results = [
+            MessageView(10 + i, "tool", "seen", call=one, attachments=(drawn,) * 2) for i, one in enumerate(calls)
+        ]
+        chat = [
+            MessageView(1, "user", "Look.", attachments=(drawn,) * 4),
+            MessageView(2, "assistant", "Yes."),
+            *results,
+        ]
+        question, _, *told = prompt_messages("", chat, lambda _: Picture(1, 1, b"abc"))
+        assert len(question.pictures) == 4
+        assert len(picture_sizes(chat)) == 4 + sum(len(one.pictures) for one in told)
+        for one in told:
+            assert ("cannot see: p" in one.content) == (not one.pictures)
+        return [len(one.pictures) for one in told]
+
+    most = MOST_OF_TOOLS // 2
+    assert shown(most) == [2] * most
+    first = shown(most + 1)
+    assert first == [0] * 8 + [2] * (most - 7)
+    assert shown(most + 8)[: most + 1] == first
+    assert shown(most + 9) == [0] * 16 + [2] * (most - 7)
+
+
+def test_the_settings_reach_the_request() -> None:
+    settings, complaints = Settings().changed(
+        {"temperature": 0, "top_k": 7, "top_p": 0.5, "min_p": 0.1, "seed": 3, "max_tokens": 20, "repeat_penalty": 1.2,
+         "frequency_penalty": 0.5, "presence_penalty": -0.5}
+    )  # fmt: skip
+    assert complaints == ()
+    request = chat_request(settings, views(("user", "a")), Mode.NGRAM, 4, 11)
+    sampling = request.sampling
+    assert (request.mode, request.depth, request.max_tokens, request.request_id) == (Mode.NGRAM, 4, 20, 11)
+    assert (sampling.temperature, sampling.top_k, sampling.top_p, sampling.min_p) == (0.0, 7, 0.5, 0.1)
+    assert (sampling.seed, sampling.repeat_penalty) == (3, 1.2)
+    assert (sampling.frequency_penalty, sampling.presence_penalty) == (0.5, -0.5)
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "expected"),
+    [
+        ("", "", (builtin_target(), builtin_draft())),
+        ("own.gguf", "", ("own.gguf", None)),
+        ("own.gguf", "small.gguf", ("own.gguf", "small.gguf")),
+        ("", "small.gguf", (builtin_target(), "small.gguf")),
+    ],
+)
+def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple[str, str | None]) -> None:
+    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
+    settings = Settings().changed({"target_path": target, "draft_path": draft, "n_ctx": 512, "threads": 2})[0]
+    wanted = (str(expected[0]), None if expected[1] is None else str(expected[1]))
+    asked = LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="", parallel=0)
+    assert load_request(settings, paths) == asked
+
+
+def test_answers_at_once_reach_the_load_request(tmp_path: Path) -> None:
+    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
+    asked = load_request(Settings().changed({"parallel": 3, "shared_context": True})[0], paths)
+    assert (asked.parallel, asked.shared_context) == (3, True)
+
+
+def test_the_padded_target_of_earlier_versions_is_the_builtin_pair(tmp_path: Path) -> None:
+    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
+    settings = Settings().changed({"target_path": str(paths.former_demo_file)})[0]
+    asked = load_request(settings, paths)
+    assert (asked.target, asked.draft) == (str(builtin_target()), str(builtin_draft()))
+
+
+def test_the_placement_reaches_the_load_request(tmp_path: Path) -> None:
+    changes: dict[str, SettingValue] = {
+        "cache_type": "q8_0", "flash_attention": "off", "draft_threads": 2, "draft_gpu_layers": 0,
+        "draft_cache_type": "q4_0",
+    }  # fmt: skip
+    asked = load_request(Settings().changed(changes)[0], find_paths({"PACELINE_HOME": str(tmp_path)}))
+    assert (asked.cache_type, asked.flash_attention) == (CacheType.Q8_0, FlashAttention.OFF)
+    assert (asked.draft_threads, asked.draft_gpu_layers, asked.draft_cache_type) == (2, 0, CacheType.Q4_0)
+
+
+def test_devices_reach_the_load_request(tmp_path: Path) -> None:
+    changes: dict[str, SettingValue] = {
+        "device": "CUDA1, rpc:10.0.0.2:50052", "draft_device": "CUDA0", "split_mode": "none", "main_device": 1,
+        "tensor_split": "3/1", "cpu_moe_layers": 4, "tensor_overrides": "ffn_up=CPU",
+    }  # fmt: skip
+    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
+    asked = load_request(Settings().changed(changes)[0], paths)
+    assert asked.draft_devices == ("CUDA0",)
+    assert asked.placement == Placement(
+        ("CUDA1", "rpc:10.0.0.2:50052"), SplitMode.NONE, 1, (3.0, 1.0), 4, (("ffn_up", "CPU"),)
+    )
+    plain = load_request(Settings(), paths)
+    assert (plain.placement, plain.draft_devices) == (Placement(), ())

@@ -1,0 +1,178 @@
+"""Downloads of links by the queue: gone on with, refused where they lie, and kept over a restart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.domain.models import Download, DownloadStatus
+from app.core.hub.client import HubClient
+from app.core.hub.downloads import part_file
+from app.core.hub.downloads.download_queue import DownloadQueue
+from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.downloads.transfer import RetryPolicy
+from app.core.hub.library.library import Library
+from app.core.hub.links import request_of
+from tests.app.core.hub.link_server import Answer, Handler, LinkServer, file, longer, redirect, says
+from tests.engine.gguf_factory import tiny_llama
+
+MODEL = tiny_llama().to_bytes()
+FAST = RetryPolicy(max_failures=3, first_wait_s=0.001, max_wait_s=0.01)
+ENDED = (DownloadStatus.DONE, DownloadStatus.FAILED)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "models", tmp_path / "library.json")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LinkServer]:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with LinkServer() as running:
+        running.answers["/m-Q4_0.gguf"] = file(MODEL)
+        yield running
+
+
+def fetched(library: Library, address: str, queue_file: Path | None = None) -> Download:
+    """Fetch a link to its end."""
+    downloads = DownloadQueue(HubClient("http://127.0.0.1:9"), library, queue_file, patience=FAST)
+    downloads.start()
+    try:
+        downloads.add(request_of(address))
+        end = time.monotonic() + 60
+        while (state := downloads.snapshot()[0]).status not in ENDED:
+            assert time.monotonic() < end, state
+            time.sleep(0.01)
+    finally:
+        downloads.close()
+    return state
+
+
+def files_in(library: Library) -> list[Path]:
+    return [path for path in library.folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
+
+
+def test_a_link_becomes_a_model_of_the_library(server: LinkServer, library: Library) -> None:
+    assert fetched(library, server.url("/m-Q4_0.gguf")).status is DownloadStatus.DONE
+    (model,) = library.models()
+    assert (model.name, model.quantization, model.source, model.repo_id) == ("m-Q4_0", "Q4_0", "127.0.0.1", "")
+    assert model.path.read_bytes() == MODEL
+    assert library.remove("m-Q4_0") == len(MODEL)
+
+
+def test_all_parts_come(server: LinkServer, library: Library) -> None:
+    names = [f"/x/m-0000{number}-of-00002.gguf" for number in (1, 2)]
+    server.answers |= {name: file(MODEL, etag=f'"{name}"') for name in names}
+    assert fetched(library, server.url(names[0])).status is DownloadStatus.DONE
+    assert len(library.models()[0].files) == 2
+
+
+def test_a_cut_connection_is_gone_on_with(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = file(MODEL, cut=len(MODEL) // 3)
+    assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
+    starts = [headers["range"] for _path, headers in server.requests if headers.get("if-range") == '"v1"']
+    assert starts, "no attempt went on where the one before had ended"
+    assert library.models()[0].path.read_bytes() == MODEL
+
+
+def test_without_a_version_it_begins_again(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = file(MODEL, etag="", cut=len(MODEL) // 3)
+    state = fetched(library, server.url("/m.gguf"))
+    assert state.status is DownloadStatus.FAILED
+    assert "ended too early" in state.message or "was lost" in state.message
+    assert not any("if-range" in headers for _path, headers in server.requests)
+    server.answers["/m.gguf"] = file(MODEL, etag="")
+    assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
+
+
+def elsewhere(data: bytes) -> Answer:
+    """Takes every range for one that begins seven bytes earlier, but the one of a first byte; cut in the middle."""
+
+    def answer(handler: Handler) -> None:
+        span = handler.wanted()
+        if span is None or span[1] is not None:
+            file(data, cut=len(data) // 3 if span is None and not asked(handler.server) else None)(handler)
+            return
+        start = span[0] - 7
+        handler.head(
+            206,
+            Content_Range=f"bytes {start}-{len(data) - 1}/{len(data)}",
+            Content_Length=str(len(data) - start),
+            ETag='"v1"',
+        )
+        handler.wfile.write(data[start:])
+
+    return answer
+
+
+def asked(server: LinkServer) -> list[str]:
+    """The ranges without an end that were asked for."""
+    return [headers["range"] for _path, headers in server.requests if headers.get("range", "").endswith("-")]
+
+
+def test_a_range_from_elsewhere_is_asked_for_once_then_the_whole_file(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = elsewhere(MODEL)
+    assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
+    assert len(asked(server)) == 1
+    assert library.models()[0].path.read_bytes() == MODEL
+
+
+def test_what_always_comes_compressed_is_tried_twice(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = file(MODEL, Content_Encoding="gzip")
+    state = fetched(library, server.url("/m.gguf"))
+    assert (state.status, len(server.requests)) == (DownloadStatus.FAILED, 2)
+    assert state.message == "The server sent the file compressed, although it was asked not to."
+    assert {headers["accept-encoding"] for _path, headers in server.requests} == {"identity"}
+
+
+@pytest.mark.parametrize("what", ["a page", "damaged", "endless", "other length"])
+def test_what_is_no_model_never_gets_its_name(server: LinkServer, library: Library, what: str) -> None:
+    pages = b"<html>" * 5000
+    server.answers["/m.gguf"] = {
+        "a page": file(pages),
+        "damaged": file(MODEL[:200] + bytes(len(MODEL) - 200)),
+        "endless": longer(MODEL, 2 * len(MODEL)),
+        "other length": says(200, MODEL[:-10], ETag='"v1"'),
+    }[what]
+    state = fetched(library, server.url("/m.gguf"))
+    assert state.status is DownloadStatus.FAILED
+    assert state.message
+    assert not [path for path in files_in(library) if path.name.endswith(".gguf")]
+    assert library.models() == ()
+
+
+def test_a_link_that_leads_elsewhere_stops_at_once(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = redirect("file:///etc/passwd")
+    state = fetched(library, server.url("/m.gguf"))
+    assert (state.status, len(server.requests)) == (DownloadStatus.FAILED, 1)
+    assert files_in(library) == []
+
+
+def test_a_full_disk_is_reported_before_a_byte_comes(
+    server: LinkServer, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = type("Usage", (), {"free": 1000})
+    monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: usage)
+    state = fetched(library, server.url("/m-Q4_0.gguf"))
+    assert (state.status, "still needed" in state.message) == (DownloadStatus.FAILED, True)
+
+
+def test_a_link_in_the_queue_is_there_after_a_restart_unless_it_was_tampered_with(tmp_path: Path) -> None:
+    path = tmp_path / "downloads.json"
+    request = request_of("https://h.example/m.gguf")
+    first = QueueFile(path)
+    first.open()
+    first.save([(request, DownloadStatus.PAUSED)])
+    first.close()
+    second = QueueFile(path)
+    assert second.open() == ((request, DownloadStatus.PAUSED),)
+    second.close()
+    path.write_text(path.read_text("utf-8").replace("https://h.example", "file://h.example"), "utf-8")
+    third = QueueFile(path)
+    assert third.open() == ()
+    third.close()

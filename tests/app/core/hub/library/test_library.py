@@ -1,0 +1,351 @@
+"""The library: what is listed, found, paired and removed, and what is never touched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import filelock
+import pytest
+
+from app.core.domain.models import DownloadRequest, FileKind, RepoFile, RepoModel
+from app.core.hub.errors import LibraryError
+from app.core.hub.library.library import Library, _title
+from app.core.hub.library.other_folders import known_places
+from app.core.hub.records import Origin
+from app.core.hub.remote_header import read_local_header
+from engine.errors import ModelNotFoundError
+from tests.engine.gguf_factory import Kind, tiny_llama
+
+GGUF = b"GGUF" + b"\0" * 96
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "person")
+    for name in ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "LLAMA_CACHE", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return Library(tmp_path / "models", tmp_path / "data" / "library.json")
+
+
+def request(name: str, *paths: str, repo_id: str = "a/b") -> DownloadRequest:
+    return DownloadRequest(repo_id, RepoModel(name, FileKind.MODEL, tuple(map(RepoFile, paths))), licence="mit")
+
+
+def put(path: Path, data: bytes = GGUF) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def test_downloaded_models_are_listed_found_and_removed(library: Library) -> None:
+    put(library.place_for("a/b", "x/m-Q4_0-00001-of-00002.gguf"))
+    put(library.place_for("a/b", "x/m-Q4_0-00002-of-00002.gguf"))
+    put(library.place_for("a/b", "x/m-Q4_0-00002-of-00002.gguf").with_suffix(".gguf.part"), b"1234")
+    library.add_downloaded(request("m-Q4_0", "x/m-Q4_0-00001-of-00002.gguf", "x/m-Q4_0-00002-of-00002.gguf"))
+    (model,) = library.models()
+    assert (model.name, model.size_bytes, model.quantization, model.licence) == ("m-Q4_0", 200, "Q4_0", "mit")
+    assert (model.repo_id, model.origin, model.missing) == ("a/b", Origin.DOWNLOADED, False)
+    for name in ("m-Q4_0", "M-q4_0", "m-Q4_0.gguf", "m-Q4_0-00001-of-00002.gguf", "a/b/m-Q4_0", str(model.path)):
+        assert library.find(name) == model
+    assert library.remove("m-Q4_0") == 204
+    assert library.models() == ()
+    assert [path.name for path in library.folder.iterdir()] == []
+    with pytest.raises(LibraryError, match="no model"):
+        library.remove("m-Q4_0")
+
+
+def test_a_file_in_place_is_only_forgotten(library: Library, tmp_path: Path) -> None:
+    mine = put(tmp_path / "mine" / "big-Q8_0.gguf")
+    model = library.add(mine)
+    assert (model.origin, model.path, model.name) == (Origin.IN_PLACE, mine, "big-Q8_0")
+    assert library.add(mine) == model
+    assert len(library.models()) == 1
+    assert library.remove("big-Q8_0") == 0
+    assert mine.read_bytes() == GGUF
+    assert library.models() == ()
+
+
+def test_what_is_no_model_is_refused(library: Library, tmp_path: Path) -> None:
+    for path, words in (
+        (put(tmp_path / "a.gguf", b"<html>"), "not a GGUF file"),
+        (tmp_path / "none.gguf", "does not exist"),
+        (put(tmp_path / "m-00001-of-00002.gguf"), "00002-of-00002.gguf does not exist"),
+        (tmp_path, "is not a regular file"),
+    ):
+        with pytest.raises(LibraryError, match=words):
+            library.add(path)
+    assert library.models() == ()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_among_the_models_is_not_waited_for(library: Library, tmp_path: Path) -> None:
+    put(library.folder / "a" / "b" / "good.gguf")
+    os.mkfifo(library.folder / "a" / "b" / "pipe.gguf")
+    assert [model.name for model in library.models()] == ["good"]
+    with pytest.raises(LibraryError, match="not a regular file"):
+        library.add(library.folder / "a" / "b" / "pipe.gguf")
+    with pytest.raises(ModelNotFoundError, match="not a regular file"):
+        read_local_header(library.folder / "a" / "b" / "pipe.gguf")
+
+
+def test_a_vanished_model_is_shown_as_missing(library: Library, tmp_path: Path) -> None:
+    mine = put(tmp_path / "mine.gguf")
+    library.add(mine)
+    mine.unlink()
+    (model,) = library.models()
+    assert (model.missing, model.size_bytes) == (True, 100)
+    put(mine)
+    assert not library.models()[0].missing
+
+
+def test_files_put_there_by_hand_and_a_lost_index(library: Library, tmp_path: Path) -> None:
+    put(library.folder / "loose.gguf")
+    put(library.folder / "owner" / "repo-GGUF" / "m-Q6_K.gguf")
+    put(library.folder / "owner" / "repo-GGUF" / "half.gguf.part")
+    put(library.folder / "owner" / "repo-GGUF" / "s-00001-of-00002.gguf")
+    assert [(model.name, model.repo_id) for model in library.models()] == [("loose", ""), ("m-Q6_K", "owner/repo-GGUF")]
+    (tmp_path / "data" / "library.json").write_text("{damaged")
+    assert [model.name for model in library.models()] == ["loose", "m-Q6_K"]
+    assert (tmp_path / "data" / "library.json.damaged").read_text() == "{damaged"
+
+
+def test_names_are_unique(library: Library, tmp_path: Path) -> None:
+    for owner in ("a/x", "b/x"):
+        put(library.place_for(owner, "m.gguf"))
+        library.add_downloaded(request("m", "m.gguf", repo_id=owner))
+        library.add_downloaded(request("m", "m.gguf", repo_id=owner))
+    library.add(put(tmp_path / "m.gguf"))
+    assert [model.name for model in library.models()] == ["m", "m (2)", "m (b)"]
+    assert library.find("b/x/m.gguf").name == "m (b)"
+    with pytest.raises(LibraryError, match="may be"):
+        library.find("m.gguf")
+
+
+def test_a_model_is_found_by_the_title_that_the_window_shows(library: Library, tmp_path: Path) -> None:
+    named = tiny_llama().with_metadata(general__name=(Kind.STRING, "Story Teller"))
+    model = library.add(named.write(tmp_path / "st-q4_0.gguf"))
+    title = _title(model)
+    assert title == "Story Teller"
+    assert library.find(title) == library.find(title.lower()) == model
+
+
+def test_names_near_the_one_that_none_has_are_offered(library: Library, tmp_path: Path) -> None:
+    for name in ("smollm2-135m-instruct-q4_1", "qwen2.5-coder-1.5b-instruct-q4_k_m", "gemma-3-270m-q4_k_m"):
+        library.add(put(tmp_path / f"{name}.gguf"))
+    for wanted, near in (("qwen", "qwen2.5-coder-1.5b"), ("SmolLM-135M-instruct", "smollm2-135m")):
+        with pytest.raises(LibraryError) as raised:
+            library.find(wanted)
+        assert raised.value.advice.startswith(f"Did you mean {near}")
+    with pytest.raises(LibraryError) as raised:
+        library.find("zzzz")
+    assert raised.value.advice == "See `paceline models list`."
+
+
+def test_pairs_and_last_use(library: Library, tmp_path: Path) -> None:
+    target, draft = library.add(put(tmp_path / "t.gguf")), library.add(put(tmp_path / "d.gguf"))
+    library.set_draft("t", "d")
+    assert library.find("t").draft == "d"
+    with pytest.raises(LibraryError, match="itself"):
+        library.set_draft("t", "t")
+    with pytest.raises(LibraryError, match="no model"):
+        library.set_draft("t", "nothing")
+    moment = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    library.mark_used(target.path, moment)
+    library.mark_used(tmp_path / "other.gguf", moment)
+    assert (library.find("t").last_used, library.find("d").last_used) == (moment, None)
+    library.remove(draft.name)
+    assert library.find("t").draft == ""
+
+
+def test_an_edited_index_cannot_delete_anything_else(library: Library, tmp_path: Path) -> None:
+    precious = put(tmp_path / "precious.gguf")
+    put(library.folder / "notes.txt", b"words")
+    index = tmp_path / "data" / "library.json"
+    index.parent.mkdir()
+    names = ["../precious.gguf", str(precious), "notes.txt", "..\\precious.gguf", "link/precious.gguf"]
+    (library.folder / "link").symlink_to(tmp_path)
+    entries = [{"name": f"n{at}", "files": [name], "is_downloaded": True} for at, name in enumerate(names)]
+    index.write_text(json.dumps({"models": [*entries, 7, {"name": 3}, {"name": "x", "files": [[]]}]}))
+    assert {model.name for model in library.models() if model.missing} >= {"n0", "n1", "n3", "n4"}
+    for at in range(len(names)):
+        with contextlib.suppress(LibraryError):
+            library.remove(f"n{at}")
+    assert precious.read_bytes() == GGUF
+    assert (library.folder / "notes.txt").read_bytes() == b"words"
+
+
+def test_a_link_in_the_library_is_removed_and_not_what_it_leads_to(library: Library, tmp_path: Path) -> None:
+    mine = put(tmp_path / "mine.gguf")
+    library.folder.mkdir()
+    (library.folder / "linked.gguf").symlink_to(mine)
+    for model in library.models():
+        try:
+            library.remove(model.name)
+        except LibraryError:
+            continue
+    assert mine.read_bytes() == GGUF
+
+
+def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "person"
+    places = dict.fromkeys(program for program, _ in known_places({}, home, "linux"))
+    assert list(places) == ["Hugging Face cache", "LM Studio", "Jan", "llama.cpp"]
+    cache = home / ".cache" / "huggingface" / "hub" / "models--o--r"
+    blob = put(cache / "blobs" / "abc", GGUF + b"1")
+    snapshot = cache / "snapshots" / ("c" * 40)
+    snapshot.mkdir(parents=True)
+    (snapshot / "cached-Q4_0.gguf").symlink_to(blob)
+    put(home / ".lmstudio" / "models" / "o" / "r" / "lm-00001-of-00002.gguf")
+    put(home / ".lmstudio" / "models" / "o" / "r" / "lm-00002-of-00002.gguf")
+    put(home / ".lmstudio" / "models" / "o" / "r" / "mmproj-F16.gguf")
+    put(home / ".local" / "share" / "Jan" / "data" / "llamacpp" / "models" / "j" / "model.gguf")
+    put(home / ".cache" / "llama.cpp" / "o_r_x.gguf")
+    put(home / ".cache" / "llama.cpp" / "error-page.gguf", b"<html>")
+    offers = {offer.name: offer for offer in library.look()[0]}
+    assert {name: offer.found_in for name, offer in offers.items()} == {
+        "cached-Q4_0": "Hugging Face cache",
+        "lm": "LM Studio",
+        "mmproj-F16": "LM Studio",
+        "model": "Jan",
+        "o_r_x": "llama.cpp",
+    }
+    assert (offers["lm"].size_bytes, len(offers["lm"].files)) == (200, 2)
+    assert offers["mmproj-F16"].kind is FileKind.MMPROJ
+    library.add(offers["cached-Q4_0"].files[0])
+    assert "cached-Q4_0" not in {offer.name for offer in library.look()[0]}
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "elsewhere"))
+    shutil.copytree(cache, tmp_path / "elsewhere" / "hub" / "models--o--s", symlinks=False)
+    assert "Hugging Face cache" in {offer.found_in for offer in library.look()[0]}
+
+
+def _add_many(folder: Path, index: Path, files: list[Path]) -> None:
+    library = Library(folder, index)
+    for file in files:
+        library.add(file)
+
+
+def test_two_processes_lose_nothing_of_each_other(library: Library, tmp_path: Path) -> None:
+    files = [put(tmp_path / f"m{number}.gguf") for number in range(20)]
+    context = multiprocessing.get_context("spawn")
+    index = tmp_path / "data" / "library.json"
+    workers = [context.Process(target=_add_many, args=(library.folder, index, files[at::2])) for at in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    assert len(library.models()) == 20
+
+
+def test_an_index_that_another_holds_or_no_disk_takes_is_one_sentence(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, index = put(tmp_path / "mine.gguf"), tmp_path / "data" / "library.json"
+    index.parent.mkdir()
+    monkeypatch.setattr("app.core.hub.library.index.LOCK_WAIT_S", 0.05)
+    with (
+        filelock.FileLock(index.with_name("library.json.lock")),
+        pytest.raises(LibraryError, match="Another Paceline is using the library's index"),
+    ):
+        library.add(mine)
+    assert library.add(mine).name == "mine"
+    other = Library(tmp_path / "models", mine / "library.json")  # a file stands where its folder should be
+    with pytest.raises(LibraryError, match=r"library\.json could not be written: "):
+        other.add(mine)
+    assert other.models() == ()
+
+
+def test_a_model_that_cannot_be_deleted_stays_in_the_list(library: Library) -> None:
+    file = put(library.place_for("a/b", "m.gguf"))
+    library.add_downloaded(request("m", "m.gguf"))
+    file.unlink()
+    file.mkdir()  # as a program does that unpacks beside it
+    with pytest.raises(LibraryError, match=r"m\.gguf could not be deleted: "):
+        library.remove("m")
+    assert [(model.name, model.missing) for model in library.models()] == [("m", True)]
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "jan", "llama"),
+    [
+        ("win32", {"LOCALAPPDATA": "/l", "APPDATA": "/a"}, "/a/Jan/data/models", "/l/llama.cpp"),
+        ("win32", {}, "/h/AppData/Roaming/Jan/data/models", "/h/AppData/Local/llama.cpp"),
+        ("darwin", {}, "/h/Library/Application Support/Jan/data/models", "/h/Library/Caches/llama.cpp"),
+        ("linux", {"XDG_DATA_HOME": "/d", "LLAMA_CACHE": "/c"}, "/d/Jan/data/models", "/c"),
+    ],
+)
+def test_places_of_other_programs_on_each_system(platform: str, environ: dict[str, str], jan: str, llama: str) -> None:
+    places = known_places(environ, Path("/h"), platform)
+    assert ("Jan", Path(jan)) in places
+    assert ("llama.cpp", Path(llama)) in places
+
+
+def test_a_disk_without_end_is_not_looked_through(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "person" / ".lmstudio" / "models"
+    for number in range(4):
+        put(place / f"m{number}.gguf")
+    deep = put(place / "1" / "2" / "3" / "4" / "5" / "6" / "7" / "deep.gguf")
+    assert deep.is_file()
+    assert [offer.name for offer in library.look()[0]] == ["m0", "m1", "m2", "m3"]
+    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_SEEN", 2)
+    assert [offer.name for offer in library.look()[0]] == ["m0", "m1"]
+
+
+def test_linked_folders_of_other_programs_are_looked_into_once(library: Library, tmp_path: Path) -> None:
+    """As of people whose models lie on another disk: the whole folder, a publisher, or one repository is a link."""
+    home, disk = tmp_path / "person", tmp_path / "disk"
+    put(disk / "publisher" / "repo" / "one.gguf")
+    put(disk / "repo" / "two.gguf")
+    put(disk / "jan" / "three" / "model.gguf")
+    place = home / ".lmstudio" / "models"
+    (place / "own").mkdir(parents=True)
+    (place / "publisher").symlink_to(disk / "publisher")
+    (place / "again").symlink_to(disk / "publisher")
+    (place / "own" / "repo").symlink_to(disk / "repo")
+    jan = home / ".local" / "share" / "Jan" / "data" / "llamacpp"
+    jan.mkdir(parents=True)
+    (jan / "models").symlink_to(disk / "jan")
+    for number, target in enumerate((place, place.parent, home, tmp_path / "nowhere")):  # circles, and one to nothing
+        (disk / "publisher" / f"link{number}").symlink_to(target)
+    (disk / "repo" / "self").symlink_to(disk / "repo" / "self")
+    offers = library.look()[0]
+    assert sorted(offer.name for offer in offers) == ["model", "one", "two"]
+    one = library.add(next(offer.files[0] for offer in offers if offer.name == "one"))
+    assert one.path.is_file()
+    assert sorted(offer.name for offer in library.look()[0]) == ["model", "two"]
+
+
+def test_a_link_out_into_a_large_disk_costs_a_bounded_look_and_hides_nothing(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "person" / ".lmstudio" / "models"
+    put(place / "z" / "own.gguf")
+    (place / "a").symlink_to(tmp_path / "disk")
+    for number in range(60):
+        put(tmp_path / "disk" / f"{number:02d}" / "file.txt", b"")
+    put(tmp_path / "disk" / "99" / "far.gguf")
+    deep = put(tmp_path / "disk" / "1" / "2" / "3" / "4" / "5" / "6" / "deep.gguf")
+    assert deep.is_file()
+    assert [offer.name for offer in library.look()[0]] == ["own", "far"]  # the depth counts from the program's folder
+    looked: list[object] = []
+    scandir = os.scandir
+    monkeypatch.setattr("os.scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
+    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_SEEN", 20)
+    assert [offer.name for offer in library.look()[0]] == ["own"]
+    assert sum(str(tmp_path / "person") in str(folder) for folder in looked) < 40
+
+
+def test_a_link_out_of_the_library_is_not_the_librarys(library: Library, tmp_path: Path) -> None:
+    put(tmp_path / "disk" / "mine.gguf")
+    library.folder.mkdir(parents=True)
+    (library.folder / "linked").symlink_to(tmp_path / "disk")
+    assert library.models() == ()

@@ -1,0 +1,155 @@
+"""The catalog held against a hub: files, bytes, and headers that say whether an entry drafts as listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app.core.domain.models import Drafting
+from app.core.hub.client import HubClient
+from app.core.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, MachineClass
+from app.core.hub.pairs.verification import Verification, verify
+from engine.errors import ModelFileError
+from tests.app.core.hub.loopback import Fault, LoopbackHub
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped
+
+TARGET_REPO, DRAFT_REPO = "tiny/target-GGUF", "tiny/draft-GGUF"
+LLAMA, WITH_HEADS = tiny_llama(n_ff=9600), qwen35_with_mtp()
+
+
+@pytest.fixture(name="client")
+def fixture_client(hub: LoopbackHub) -> Iterator[HubClient]:
+    client = HubClient(hub.url)
+    yield client
+    client.close()
+
+
+def listed(
+    hub: LoopbackHub, drafting: Drafting, target: GgufFile, draft: GgufFile | None = None, draft_name: str = "draft"
+) -> CatalogPair:
+    """An entry of what is put on the hub."""
+
+    def put(repo: str, name: str, file: GgufFile) -> CatalogModel:
+        data = file.to_bytes()
+        hub.add_file(repo, name, data)
+        hub.describe(repo, tags=["license:mit"])
+        return CatalogModel(repo, name, "Q8_0", "mit", len(data))
+
+    first = put(TARGET_REPO, "target-Q8_0.gguf", target)
+    second = put(DRAFT_REPO, f"{draft_name}-Q8_0.gguf", draft) if draft is not None else None
+    return CatalogPair("tiny", "Tiny", "Tiny", MachineClass.LAPTOP, "tests", first, second, drafting)
+
+
+def test_a_pair_that_is_as_listed_is_confirmed(hub: LoopbackHub, client: HubClient) -> None:
+    found = verify(listed(hub, Drafting.DRAFT_MODEL, LLAMA, tiny_llama(n_ff=32)), client)
+    assert found.is_confirmed
+    assert found.sentence == "The hub has both models as listed here."
+    assert found.target is not None
+    assert found.draft is not None
+    assert (found.target.file, found.target.architecture, found.target.head) == ("target-Q8_0.gguf", "llama", "")
+    assert found.target.size_bytes == len(LLAMA.to_bytes())
+    assert len(found.target.sha256) == 64
+    assert found.target.num_params > found.draft.num_params > 0
+
+
+def test_only_headers_are_fetched(hub: LoopbackHub, client: HubClient) -> None:
+    target = tiny_llama(n_ff=200_000)
+    found = verify(listed(hub, Drafting.TEXT, target), client)
+    assert found.is_confirmed
+    assert found.target is not None
+    assert hub.bytes_sent[f"{TARGET_REPO}/target-Q8_0.gguf"] < 0.5 * len(target.to_bytes())
+    assert 0 < found.target.num_fetched < 0.5 * len(target.to_bytes())
+
+
+def test_heads_inside_are_looked_for_in_the_header(hub: LoopbackHub, client: HubClient) -> None:
+    found = verify(listed(hub, Drafting.HEADS_INSIDE, WITH_HEADS), client)
+    assert found.is_confirmed
+    assert found.target is not None
+    assert found.target.num_next_token_layers == 1
+
+
+@pytest.mark.parametrize("file", [LLAMA, stripped(WITH_HEADS)], ids=["without", "left out"])
+def test_heads_that_are_not_inside_are_reported(hub: LoopbackHub, client: HubClient, file: GgufFile) -> None:
+    found = verify(listed(hub, Drafting.HEADS_INSIDE, file), client)
+    assert (found.status, found.drafts_as_listed, found.is_confirmed) == (EntryStatus.THERE, False, False)
+    assert "target-Q8_0 has no next-token layers (MTP), though the list says so." in found.sentence
+    assert found.target is not None
+    assert found.target.num_next_token_layers == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "head", "name", "method"),
+    [
+        (WITH_HEADS, head_only(WITH_HEADS), "mtp-target", "MTP"),
+        (tiny_llama(), eagle3_for(), "eagle3-target", "EAGLE-3"),
+    ],
+)
+def test_a_side_file_belongs_to_its_target(
+    hub: LoopbackHub, client: HubClient, target: GgufFile, head: GgufFile, name: str, method: str
+) -> None:
+    found = verify(listed(hub, Drafting.SIDE_FILE, target, head, name), client)
+    assert found.is_confirmed, found.sentence
+    assert found.draft is not None
+    assert found.draft.head == method
+
+
+@pytest.mark.parametrize(
+    ("drafting", "draft", "name", "words"),
+    [
+        (Drafting.SIDE_FILE, tiny_llama(n_ff=32), "mtp-target", "mtp-target-Q8_0 is not a head, though the list says"),
+        (Drafting.SIDE_FILE, eagle3_for(width=96), "eagle3-target", "96"),
+        (Drafting.DRAFT_MODEL, eagle3_for(), "draft", "draft-Q8_0 is a head, not a draft model as listed."),
+        (
+            Drafting.DRAFT_MODEL,
+            tiny_llama(n_ff=32).with_metadata(tokenizer__ggml__eos_token_id=(Kind.UINT32, 9)),
+            "draft",
+            "draft-Q8_0 has another vocabulary than its target.",
+        ),
+    ],
+    ids=["no head", "of another width", "a head", "another vocabulary"],
+)
+def test_a_draft_that_is_not_as_listed_is_reported(
+    hub: LoopbackHub, client: HubClient, drafting: Drafting, draft: GgufFile, name: str, words: str
+) -> None:
+    found = verify(listed(hub, drafting, tiny_llama(), draft, name), client)
+    assert (found.status, found.drafts_as_listed) == (EntryStatus.THERE, False)
+    assert words in found.sentence
+
+
+def changed(found: Verification) -> tuple[EntryStatus, bool | None, bool]:
+    return found.status, found.drafts_as_listed, found.is_confirmed
+
+
+def test_a_half_that_is_gone_leaves_the_verdict_open(hub: LoopbackHub, client: HubClient) -> None:
+    pair = listed(hub, Drafting.DRAFT_MODEL, LLAMA, tiny_llama(n_ff=32))
+    assert pair.draft is not None
+    found = verify(replace(pair, draft=replace(pair.draft, file="none-Q8_0.gguf")), client)
+    assert changed(found) == (EntryStatus.GONE, None, False)
+    assert found.target is not None
+    assert found.target.architecture == "llama"
+    assert found.draft is None
+
+
+def test_another_size_is_not_confirmed_though_it_drafts(hub: LoopbackHub, client: HubClient) -> None:
+    pair = listed(hub, Drafting.HEADS_INSIDE, WITH_HEADS)
+    found = verify(replace(pair, target=replace(pair.target, size_bytes=10 * pair.target.size_bytes)), client)
+    assert changed(found) == (EntryStatus.CHANGED, True, False)
+
+
+def test_a_file_that_is_no_model_and_a_hub_that_fails_are_reported(hub: LoopbackHub, client: HubClient) -> None:
+    pair = listed(hub, Drafting.TEXT, LLAMA)
+    hub.add_file(TARGET_REPO, "target-Q8_0.gguf", bytes(pair.target.size_bytes))
+    found = verify(pair, client)
+    assert changed(found) == (EntryStatus.THERE, None, False)
+    assert "target-Q8_0 is damaged or not a model" in found.sentence
+    hub.refusals.extend([Fault(status=503)] * 20)
+    assert changed(verify(pair, client)) == (EntryStatus.UNKNOWN, None, False)
+
+
+def test_it_can_be_stopped(hub: LoopbackHub, client: HubClient) -> None:
+    pair = listed(hub, Drafting.DRAFT_MODEL, LLAMA, tiny_llama(n_ff=32))
+    with pytest.raises(ModelFileError, match="cancelled"):
+        verify(pair, client, lambda: True)

@@ -1,0 +1,331 @@
+"""Links to model files, against a web server on this machine: what is asked, refused, followed, and gone on with."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.hub import client as client_module
+from app.core.hub.errors import (
+    HubAnswerError,
+    HubError,
+    LinkAnswerError,
+    LinkBusyError,
+    LinkRefusedError,
+    LinkUnreachableError,
+)
+from app.core.hub.link_header import judge_link
+from app.core.hub.links import LinkSource, check_link, file_name, is_near, redirected, request_of
+from engine.errors import ModelFileError
+from tests.app.core.hub.link_server import LinkServer, endless, file, redirect, says, silent
+from tests.engine.gguf_factory import tiny_llama
+
+MODEL = tiny_llama().to_bytes()
+HTML = b"<html><body>Sign in</body></html>"
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[LinkServer]:
+    with LinkServer() as running:
+        running.answers["/m.gguf"] = file(MODEL)
+        yield running
+
+
+def look(server: LinkServer, path: str, timeout_s: float = 5.0) -> object:
+    source = LinkSource(server.url(path), timeout_s)
+    try:
+        return source.look("x/y", file_name(source.address))
+    finally:
+        source.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://example.org/m.gguf",  # anybody between could change it
+        "http://192.168.1.4/m.gguf",
+        "file:///etc/passwd",
+        "ftp://example.org/m.gguf",
+        "https://user:secret@example.org/m.gguf",
+        "https:///m.gguf",
+        "m.gguf",
+        "",
+        "https://example.org:99999/m.gguf",
+    ],
+)
+def test_addresses_that_are_never_asked(address: str) -> None:
+    with pytest.raises(LinkRefusedError) as refused:
+        check_link(address)
+    assert "secret" not in str(refused.value.problem.advice)
+
+
+@pytest.mark.parametrize("address", ["https://example.org/m.gguf#part", "http://127.0.0.1:8000/m", "http://[::1]/m"])
+def test_addresses_that_may_be_asked(address: str) -> None:
+    assert check_link(f" {address} ") == address.partition("#")[0]
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://h.example/a/b-Q4_0.gguf?download=true", "b-Q4_0.gguf"),
+        ("https://h.example/a%20b.gguf", "a b.gguf"),
+        ("https://h.example/..%2f..%2fetc%2fx.gguf", "model.gguf"),  # leads elsewhere
+        ("https://h.example/a%5cb.gguf", "model.gguf"),
+        ("https://h.example/CON.gguf", "model.gguf"),
+        ("https://h.example/get?id=7", "model.gguf"),
+        ("https://h.example/%00.gguf", "model.gguf"),
+    ],
+)
+def test_the_name_of_the_file_leads_nowhere(address: str, name: str) -> None:
+    assert file_name(address) == name
+
+
+def test_parts_are_fetched_together_and_begin_with_the_first() -> None:
+    request = request_of("https://h.example/x/big-00001-of-00003.gguf")
+    assert [one.path for one in request.model.files] == [f"big-0000{number}-of-00003.gguf" for number in (1, 2, 3)]
+    with pytest.raises(LinkRefusedError, match="part 2 of 3"):
+        request_of("https://h.example/x/big-00002-of-00003.gguf")
+
+
+def test_two_links_never_share_a_folder_and_hosts_become_names() -> None:
+    one, other = (request_of(f"https://h.example/{folder}/m.gguf") for folder in "ab")
+    assert one.repo_id != other.repo_id
+    assert request_of("http://[::1]:80/m.gguf").repo_id.count("/") == 1
+    assert request_of("https://bücher.example/m.gguf").repo_id.isascii()
+
+
+def test_a_header_is_judged_by_its_first_bytes(server: LinkServer) -> None:
+    known, hosts = judge_link(request_of(server.url("/m.gguf")))
+    assert (known.header.architecture, known.size_bytes, hosts) == ("llama", len(MODEL), ("127.0.0.1",))
+    assert all("authorization" not in headers and "cookie" not in headers for _path, headers in server.requests)
+
+
+def test_a_server_without_ranges_is_judged_as_well(server: LinkServer) -> None:
+    server.answers["/m.gguf"] = file(MODEL, ranges=False)
+    assert judge_link(request_of(server.url("/m.gguf")))[0].header.architecture == "llama"
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (401, LinkRefusedError),
+        (404, LinkRefusedError),
+        (418, LinkRefusedError),
+        (429, LinkBusyError),
+        (503, LinkBusyError),
+    ],
+)
+def test_refusals_are_sentences(server: LinkServer, status: int, error: type[HubError]) -> None:
+    server.answers["/m.gguf"] = says(status, b"no", Retry_After="3")
+    with pytest.raises(error) as refused:
+        look(server, "/m.gguf")
+    assert "127.0.0.1" in refused.value.problem.message
+    if isinstance(refused.value, LinkBusyError):
+        assert refused.value.retry_after_s == 3
+
+
+def test_a_page_is_no_model(server: LinkServer) -> None:
+    server.answers["/m.gguf"] = says(200, HTML, Content_Type="text/html; charset=utf-8")
+    with pytest.raises(LinkRefusedError, match="web page"):
+        look(server, "/m.gguf")
+    server.answers["/m.gguf"] = file(HTML * 100)  # without saying so
+    with pytest.raises(ModelFileError):
+        judge_link(request_of(server.url("/m.gguf")))
+
+
+def test_a_body_without_an_end_is_not_begun(server: LinkServer) -> None:
+    server.answers["/m.gguf"] = endless(MODEL)
+    with pytest.raises(LinkRefusedError, match="does not say how long"):
+        look(server, "/m.gguf")
+
+
+@pytest.mark.parametrize("size", ["0", "9", "999999999999999999"])
+def test_lengths_that_no_model_has(server: LinkServer, size: str) -> None:
+    server.answers["/m.gguf"] = lambda handler: handler.head(206, Content_Range=f"bytes 0-0/{size}", Content_Length="1")
+    with pytest.raises(HubError):
+        look(server, "/m.gguf")
+
+
+def test_what_is_compressed_is_refused(server: LinkServer) -> None:
+    server.answers["/m.gguf"] = file(MODEL, Content_Encoding="gzip")
+    with pytest.raises(LinkAnswerError, match="compressed"):
+        look(server, "/m.gguf")
+
+
+def test_silence_ends(server: LinkServer) -> None:
+    server.answers["/m.gguf"] = silent(3.0)
+    with pytest.raises(LinkUnreachableError, match="did not answer in time"):
+        look(server, "/m.gguf", 0.2)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/m.gguf",
+        "http://example.org/m.gguf",  # without encryption
+        "https://user:pass@example.org/m.gguf",
+        "https:///nowhere",
+        "http://[",
+    ],
+)
+def test_redirects_that_are_not_followed(server: LinkServer, target: str) -> None:
+    server.answers["/r.gguf"] = redirect(target)
+    with pytest.raises(LinkRefusedError):
+        look(server, "/r.gguf")
+    assert [path for path, _ in server.requests] == ["/r.gguf"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://127.0.0.1/m",
+        "https://10.0.0.1/m",
+        "https://localhost/m",
+        "https://169.254.169.254/latest",
+        "https://nas.local/m",
+    ],
+)
+def test_no_redirect_leads_from_the_network_into_this_one(target: str) -> None:
+    with pytest.raises(LinkRefusedError, match="your own network"):
+        redirected("https://example.org/m.gguf", target)
+    assert redirected("https://example.org/m.gguf", "https://cdn.example.net/m") == "https://cdn.example.net/m"
+
+
+def test_names_and_numbers_near_and_far() -> None:
+    assert all(map(is_near, ("127.0.0.1", "::1", "192.168.0.9", "printer.local", "fe80::1")))
+    assert not any(map(is_near, ("example.org", "1.1.1.1", "2606:4700::1111")))
+
+
+def test_redirects_are_followed_reported_and_bounded(server: LinkServer) -> None:
+    server.answers |= {"/r.gguf": redirect("/m.gguf", 307), "/round.gguf": redirect("/round.gguf")}
+    server.answers["/away.gguf"] = redirect(server.url("/m.gguf").replace("127.0.0.1", "localhost"))
+    assert look(server, "/r.gguf").location.size_bytes == len(MODEL)  # type: ignore[attr-defined]
+    assert look(server, "/away.gguf").hosts == ("127.0.0.1", "localhost")  # type: ignore[attr-defined]
+    with pytest.raises(LinkRefusedError, match="without end"):
+        look(server, "/round.gguf")
+
+
+def test_no_cookie_is_given_back(server: LinkServer) -> None:
+    server.answers["/r.gguf"] = lambda handler: handler.head(
+        302, Location="/m.gguf", Set_Cookie="id=7; Path=/", Content_Length="0"
+    )
+    look(server, "/r.gguf")
+    look(server, "/r.gguf")
+    assert len(server.requests) == 4
+    assert not any("cookie" in headers for _path, headers in server.requests)
+
+
+def test_a_checksum_that_the_server_tells_is_taken(server: LinkServer) -> None:
+    digest = hashlib.sha256(MODEL)
+    server.answers["/m.gguf"] = file(MODEL, Repr_Digest=f"sha-256=:{base64.b64encode(digest.digest()).decode()}:")
+    assert look(server, "/m.gguf").location.sha256 == digest.hexdigest()  # type: ignore[attr-defined]
+
+
+def test_only_a_named_version_is_gone_on_with(server: LinkServer) -> None:
+    source = LinkSource(server.url("/m.gguf"))
+    located = source.look("x/y", "m.gguf")
+    with source.open(located.location, 100, if_range='"v1"') as stream:
+        assert (stream.start, b"".join(stream.chunks())) == (100, MODEL[100:])
+    for validator in ("", 'W/"v1"', '"v0"'):  # none, one that may not be compared, another one
+        with source.open(located.location, 100, if_range=validator) as stream:
+            assert stream.start == 0
+    with pytest.raises(HubAnswerError), source.open(replace(located.location, size_bytes=7)):
+        pass
+    source.close()
+
+
+def certificate(folder: Path) -> Path:
+    """A certificate of our own for 127.0.0.1, with its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = folder / "both.pem"
+    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+def test_encryption_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = certificate(tmp_path)
+    with LinkServer(path) as server:
+        server.answers |= {"/m.gguf": file(MODEL), "/down.gguf": redirect("http://example.org/m.gguf")}
+        with pytest.raises(LinkRefusedError, match="certificate"):
+            look(server, "/m.gguf")
+        monkeypatch.setenv("SSL_CERT_FILE", str(path))
+        client_module._tls_context.cache_clear()
+        try:
+            assert look(server, "/m.gguf").location.size_bytes == len(MODEL)  # type: ignore[attr-defined]
+            with pytest.raises(LinkRefusedError, match="unencrypted"):
+                look(server, "/down.gguf")
+        finally:
+            client_module._tls_context.cache_clear()
+
+
+def test_a_proxy_that_is_none_and_a_host_where_nobody_is_are_sentences(
+    server: LinkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LinkServer() as other:
+        gone = other.url("/m.gguf")
+    source = LinkSource(gone, 5.0)
+    with pytest.raises(LinkUnreachableError, match=r"Could not connect to 127\.0\.0\.1"):
+        source.look("x/y", "m.gguf")
+    monkeypatch.setenv("HTTPS_PROXY", "nonsense://proxy.example")
+    with pytest.raises(LinkUnreachableError, match="The proxy that this system names cannot be used") as refused:
+        look(server, "/m.gguf")
+    assert "HTTPS_PROXY" in refused.value.advice
+
+
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        ({"Content_Range": "bytes 7-99/100"}, "different bytes than requested"),
+        ({"Content_Range": "words"}, "different bytes than requested"),
+    ],
+)
+def test_other_bytes_than_were_asked_for_are_not_taken(server: LinkServer, headers: dict[str, str], words: str) -> None:
+    source = LinkSource(server.url("/m.gguf"), 5.0)
+    located = source.look("x/y", "m.gguf")
+    server.answers["/m.gguf"] = says(206, MODEL[:100], ETag='"v1"', **headers)
+    with pytest.raises(LinkAnswerError, match=words), source.open(located.location, 0, 100) as stream:
+        list(stream.chunks())
+    source.close()
+
+
+def test_a_file_that_became_shorter_is_told(server: LinkServer) -> None:
+    source = LinkSource(server.url("/m.gguf"), 5.0)
+    located = source.look("x/y", "m.gguf")
+    server.answers["/m.gguf"] = says(416)
+    with pytest.raises(HubError, match="no longer has these bytes"), source.open(located.location, 10) as stream:
+        list(stream.chunks())
+    source.close()
+
+
+def test_a_checksum_that_is_none_is_as_good_as_none(server: LinkServer) -> None:
+    server.answers["/m.gguf"] = file(MODEL, Repr_Digest="sha-256=:" + "A" * 41 + "=A=:")
+    assert look(server, "/m.gguf").location.sha256 == ""  # type: ignore[attr-defined]

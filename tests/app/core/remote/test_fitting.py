@@ -1,0 +1,122 @@
+"""Conversations that have outgrown an engine: refused, made shorter as the request allows, and said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.domain.engines import EngineKind
+from app.core.remote.answer import RemoteAnswer
+from app.core.remote.client import RemoteClient
+from app.core.remote.errors import RemotePromptError
+from app.core.remote.fitting import FittingAnswer
+from engine.records import ChatRequest, Event, Finished, Message, Overflow, SummaryUpdate, TextChunk
+from tests.app.core.remote.scripted_server import ScriptedServer, serving
+
+TURNS = tuple(Message("user" if turn % 2 == 0 else "assistant", f"{turn} " + "word " * 20) for turn in range(9))
+LONG = ChatRequest(TURNS, request_id=7, overflow=Overflow.DROP)
+
+
+def told(server: ScriptedServer, request: ChatRequest, n_ctx: int = 0) -> list[Event]:
+    client = RemoteClient(server.url)
+
+    def answering(asked: ChatRequest) -> RemoteAnswer:
+        return RemoteAnswer(client, asked, "org/model", EngineKind(server.script.kind), n_ctx)
+
+    return list(FittingAnswer(answering, request, n_ctx).events(lambda: False))
+
+
+def end_of(events: list[Event]) -> Finished:
+    assert isinstance(events[-1], Finished)
+    return events[-1]
+
+
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        "This model's maximum context length is 150 tokens. However, your prompt contains at least 151 input tokens",
+        "This model's maximum context length is 150 tokens. However, your prompt contains 999 characters (more than 9)",
+        "The input (225 tokens) is longer than the model's context length (150 tokens).",
+        "request (225 tokens) exceeds the available context size (150 tokens), try increasing it",
+        "Trying to keep the first 225 tokens when context the overflows. However, the model is loaded with context "
+        "length of only 150 tokens, which is not enough.",
+        "Context size has been exceeded.",
+        "the input length exceeds the context length",
+    ],
+)
+@pytest.mark.parametrize("n_ctx", [0, 150])
+def test_the_oldest_turns_go_until_the_engine_takes_it(refuses: str, n_ctx: int) -> None:
+    with serving(kind="vllm", holds_chars=450, refuses=refuses) as server:
+        events = told(server, LONG, n_ctx)
+        sent = [message["content"] for message in server.bodies[-1]["messages"]]
+    finished = end_of(events)
+    left_out = finished.stats.left_out
+    assert left_out > 0
+    assert left_out % 2 == 0  # whole turns
+    assert sent == [message.content for message in TURNS[left_out:]]
+    assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "Hello, world!"
+    assert len(server.bodies) <= 4
+
+
+def test_the_system_prompt_and_the_last_question_stay() -> None:
+    with serving(kind="vllm", holds_chars=130) as server:
+        finished = end_of(told(server, replace(LONG, messages=(Message("system", "Be brief."), *TURNS))))
+        sent = server.bodies[-1]["messages"]
+    assert [message["role"] for message in sent] == ["system", "user"]
+    assert sent[-1]["content"] == TURNS[-1].content
+    assert finished.stats.left_out == 8
+
+
+def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> None:
+    words = "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
+    with serving(kind="sglang", holds_chars=5, refuses=words) as server, pytest.raises(RemotePromptError) as raised:
+        told(server, LONG)
+    assert raised.value.num_tokens == 5000
+    assert raised.value.message.startswith("The conversation has 5,000 tokens, but 127.0.0.1")
+    assert "4,096" in raised.value.message
+
+
+def test_nothing_is_left_out_where_that_is_not_wanted() -> None:
+    with serving(kind="vllm", holds_chars=450) as server:
+        with pytest.raises(RemotePromptError):
+            told(server, replace(LONG, overflow=Overflow.STOP))
+        assert len(server.bodies) == 1
+
+
+def test_a_question_without_an_answer_goes_first() -> None:
+    asked = "x" * 400 + "\n\n" + "Hi"
+    joined = Message("user", asked, ("x" * 400, "Hi"))
+    with serving(kind="vllm", holds_chars=100) as server:
+        finished = end_of(told(server, ChatRequest((joined,), request_id=7), 40))
+        assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hi"]
+    assert (finished.stats.left_out, finished.stats.unanswered) == (0, 1)
+
+
+def test_a_length_that_no_answer_can_have_is_not_asked_for_again() -> None:
+    with serving(kind="vllm", refuses_length=True) as server:
+        finished = end_of(told(server, replace(LONG, max_tokens=5000)))
+        assert ["max_tokens" in body for body in server.bodies] == [True, False]
+    assert finished.stats.left_out == 0
+
+
+def test_the_oldest_turns_are_summarised_by_the_engines_model() -> None:
+    words = "The input (700 tokens) is longer than the model's context length (600 tokens)."
+    with serving(kind="vllm", holds_chars=700, refuses=words) as server:
+        events = told(server, replace(LONG, overflow=Overflow.SUMMARISE), 600)
+        summary, answer = server.bodies[-2:]
+    updates = [event for event in events if isinstance(event, SummaryUpdate)]
+    assert (updates[-1].complete, updates[-1].text) == (True, "Hello, world!")
+    assert "Summarise our conversation so far" in summary["messages"][-1]["content"]
+    assert "Hello, world!" in answer["messages"][0]["content"]
+    assert "sent as a summary" in end_of(events).stats.decisions[-1]
+    text = "".join(event.text for event in events if isinstance(event, TextChunk))
+    assert text == "Hello, world!"  # the summary is no part of the answer
+
+
+def test_what_was_answered_in_part_is_not_asked_again() -> None:
+    error = {"message": "This model's maximum context length is 150 tokens."}
+    with serving(kind="vllm", error_after=2, error=error) as server:
+        with pytest.raises(RemotePromptError):
+            told(server, LONG)
+        assert len(server.bodies) == 1

@@ -1,0 +1,98 @@
+"""Ways to think, found by having an engine render a question, and what a request then has in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.core.domain.engines import EngineKind
+from app.core.remote.bodies import path_and_body
+from app.core.remote.client import RemoteClient
+from app.core.remote.thinking import WayToThink, ways_to_think
+from engine.records import ChatRequest, Message
+from tests.app.core.remote.scripted_server import ScriptedServer, serving
+from tests.shared_files import shared_file
+
+# As Qwen3's end: the answer begins inside the reasoning, or behind an empty one.
+SWITCH = (
+    "{{ messages[0].content }}<|assistant|>"
+    "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% else %}<think>\n{% endif %}"
+)
+EFFORTS = "Reasoning: {{ reasoning_effort or 'medium' }}. {{ messages[0].content }}"
+RENDERING = (EngineKind.LLAMA_SERVER, EngineKind.VLLM, EngineKind.SGLANG)
+
+
+def ways(server: ScriptedServer) -> tuple[WayToThink, ...]:
+    return ways_to_think(RemoteClient(server.url), EngineKind(server.script.kind), "org/model")
+
+
+def sent(found: tuple[WayToThink, ...], name: str, kind: EngineKind, **more: Any) -> dict[str, object]:  # noqa: ANN401
+    """What a request has in it of the template."""
+    request = ChatRequest((Message("user", "Hi"),), thinking=name, **more)
+    fields = next((way.fields for way in found if way.option.name == name), {})
+    body = path_and_body(request, "org/model", kind, fields)[1]
+    return {key: body[key] for key in ("chat_template_kwargs", "reasoning_effort") if key in body}
+
+
+@pytest.mark.parametrize("kind", RENDERING)
+def test_a_switch_is_found_and_sent(kind: EngineKind) -> None:
+    with serving(kind=kind.value, template=SWITCH) as server:
+        found = ways(server)
+    assert [(way.option.name, way.option.opened_tag) for way in found] == [("on", "<think>\n"), ("off", "")]
+    assert sent(found, "off", kind) == {"chat_template_kwargs": {"enable_thinking": False}}
+    both = sent(found, "off", kind, template_variables=(("style", "brief"),))
+    assert both == {"chat_template_kwargs": {"enable_thinking": False, "style": "brief"}}
+
+
+@pytest.mark.parametrize("kind", RENDERING)
+def test_efforts_are_found_and_sent_beside_the_variables(kind: EngineKind) -> None:
+    with serving(kind=kind.value, template=EFFORTS) as server:
+        found = ways(server)
+    assert [way.option.name for way in found] == ["medium", "low", "high"]
+    low = {"chat_template_kwargs": {"reasoning_effort": "low"}, "reasoning_effort": "low"}
+    assert sent(found, "low", kind) == low
+
+
+@pytest.mark.parametrize("kind", RENDERING)
+def test_where_the_template_leaves_no_choice_there_is_none(kind: EngineKind) -> None:
+    with serving(kind=kind.value, template="{{ messages[0].content }}") as server:
+        assert ways(server) == ()
+    with serving(kind=kind.value) as server:  # an engine without these pages
+        assert ways(server) == ()
+
+
+@pytest.mark.parametrize(
+    ("family", "names"), [("qwen3", ["on", "off"]), ("gptoss", ["medium", "low", "high"]), ("", [])]
+)
+def test_ollama_tells_that_a_model_thinks(family: str, names: list[str]) -> None:
+    with serving(kind="ollama", family=family) as server:
+        found = ways(server)
+    assert [way.option.name for way in found] == names
+    if "off" in names:
+        assert sent(found, "off", EngineKind.OLLAMA) == {"reasoning_effort": "none"}
+        assert sent(found, "on", EngineKind.OLLAMA) == {}
+
+
+@pytest.mark.parametrize("kind", [EngineKind.LM_STUDIO, EngineKind.OTHER])
+def test_of_others_nothing_is_known_but_an_effort_can_be_given_by_hand(kind: EngineKind) -> None:
+    with serving(kind=kind.value, template=SWITCH) as server:
+        assert ways(server) == ()
+        assert server.bodies == []
+    given = (("reasoning_effort", "low"), ("enable_thinking", False))
+    assert sent((), "", kind, template_variables=given) == {"reasoning_effort": "low"}
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("Qwen-Qwen3-0.6B.jinja", ["on", "off"]),
+        ("Qwen3.5-4B.jinja", ["on", "off"]),
+        ("GLM-4.6.jinja", ["on", "off"]),
+        ("openai-gpt-oss-120b.jinja", ["medium", "low", "high"]),
+    ],
+)
+def test_templates_of_real_models_through_their_ids_alone(file: str, names: list[str]) -> None:
+    template = shared_file(f"templates/{file}").read_text("utf-8")
+    with serving(kind="vllm", template=template) as server:
+        assert [way.option.name for way in ways(server)] == names

@@ -1,0 +1,158 @@
+"""The thread that talks to engines: what it reports where a model is gone, a load is ended, or all goes wrong."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.domain.engines import remote_path
+from app.core.remote.engines import Engines
+from app.core.remote.worker import RemoteWorker
+from engine.records import (
+    ChatRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Message,
+    TextChunk,
+)
+from tests.app.core.hub.test_tokens import memory
+from tests.app.core.remote.scripted_server import ScriptedServer, serving
+from tests.engine.driver import Driver
+
+__all__ = ["memory"]  # a fixture
+
+pytestmark = pytest.mark.usefixtures("memory")
+ASKED = ChatRequest((Message("user", "Hi"),), request_id=7)
+PATIENCE_S = 60.0
+
+
+class Heard:
+    """A worker, and its events as they come."""
+
+    def __init__(self, file: Path) -> None:
+        self.events = queue.SimpleQueue[Event]()
+        self.worker = Driver(RemoteWorker(self.events.put, lambda: Engines(file)))
+
+    def until(self, *kinds: type[Event]) -> Event:
+        """The next event of these kinds."""
+        while not isinstance(event := self.events.get(timeout=PATIENCE_S), kinds):
+            pass
+        return event
+
+
+@contextmanager
+def added(tmp_path: Path, **fields: object) -> Iterator[tuple[Heard, ScriptedServer, str]]:
+    """A worker beside an engine that is in the list, and the path of its model."""
+    file = tmp_path / "engines.toml"
+    with serving(**fields) as server:
+        Engines(file).add(server.url, "")
+        heard = Heard(file)
+        try:
+            yield heard, server, remote_path(server.url, "org/model")
+        finally:
+            assert heard.worker.close(PATIENCE_S)
+
+
+def test_a_model_is_loaded_and_answers(tmp_path: Path) -> None:
+    with added(tmp_path) as (heard, _server, path):
+        heard.worker.load(LoadRequest(path))
+        ready = heard.until(EngineReady, EngineFailed)
+        assert isinstance(ready, EngineReady)
+        assert (ready.target.name, ready.draft) == ("org/model", None)
+        heard.worker.generate(ASKED)
+        assert isinstance(heard.until(TextChunk, EngineFailed), TextChunk)
+        finished = heard.until(Finished, EngineFailed)
+        assert isinstance(finished, Finished)
+        assert finished.reason is FinishReason.END
+
+
+def test_a_model_that_the_engine_no_longer_has_is_told(tmp_path: Path) -> None:
+    with added(tmp_path) as (heard, server, path):
+        server.script.model = "org/another"
+        heard.worker.load(LoadRequest(path))
+        failed = heard.until(EngineReady, EngineFailed)
+        assert isinstance(failed, EngineFailed)
+        assert failed.problem.message.endswith("does not offer the model.")
+        assert not failed.was_cancelled
+
+
+def test_an_engine_that_is_gone_is_told(tmp_path: Path) -> None:
+    with added(tmp_path) as (heard, server, path):
+        server.close()
+        heard.worker.load(LoadRequest(path))
+        failed = heard.until(EngineReady, EngineFailed)
+        assert isinstance(failed, EngineFailed)
+        assert "Nothing answers at" in failed.problem.message
+
+
+def test_a_load_that_is_ended_while_the_engine_is_silent_is_cancelled(tmp_path: Path) -> None:
+    with added(tmp_path) as (heard, server, path):
+        server.page = lambda _path: server.wait(PATIENCE_S)  # type: ignore[method-assign,assignment]
+        num_before = len(server.requests)
+        heard.worker.load(LoadRequest(path))
+        heard.worker.load(LoadRequest(path))
+        end = time.monotonic() + PATIENCE_S
+        while len(server.requests) == num_before:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        begun = time.monotonic()
+        heard.worker.stop_loading()
+        for _each in range(2):
+            failed = heard.until(EngineReady, EngineFailed)
+            assert isinstance(failed, EngineFailed)
+            assert failed.was_cancelled
+            assert failed.problem.message == "Loading org/model was cancelled."
+        assert time.monotonic() - begun < PATIENCE_S / 2
+
+
+def test_an_answer_without_a_model_and_one_that_is_stopped_before_its_turn_end_at_once(tmp_path: Path) -> None:
+    with added(tmp_path, pause_s=0.5) as (heard, server, path):
+        heard.worker.generate(ASKED)
+        finished = heard.until(Finished, EngineFailed)
+        assert isinstance(finished, Finished)
+        assert finished.reason is FinishReason.CANCELLED
+        heard.worker.load(LoadRequest(path))
+        assert isinstance(heard.until(EngineReady, EngineFailed), EngineReady)
+        for number in range(2):
+            heard.worker.generate(replace(ASKED, request_id=number))
+        heard.until(TextChunk, EngineFailed)
+        heard.worker.stop()
+        for _each in range(2):
+            finished = heard.until(Finished, EngineFailed)
+            assert isinstance(finished, Finished)
+            assert finished.reason is FinishReason.CANCELLED
+        assert len([body for body in server.bodies if "messages" in body and body.get("stream")]) == 1
+
+
+def test_what_nobody_foresaw_is_told_and_the_next_load_works(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "engines.toml"
+    with serving() as server:
+        Engines(file).add(server.url, "")
+        failures = [OSError("surprise")]
+        events = queue.SimpleQueue[Event]()
+
+        def open_engines() -> Engines:
+            if failures:
+                raise failures.pop()
+            return Engines(file)
+
+        worker = Driver(RemoteWorker(events.put, open_engines))
+        worker.load(LoadRequest(remote_path(server.url, "org/model")))
+        failed = events.get(timeout=PATIENCE_S)
+        assert isinstance(failed, EngineFailed)
+        assert failed.problem.title == "Something went wrong with the engine"
+        assert "surprise" in caplog.text
+        worker.load(LoadRequest(remote_path(server.url, "org/model")))
+        assert isinstance(events.get(timeout=PATIENCE_S), EngineReady)
+        assert worker.close(PATIENCE_S)
+    assert RemoteWorker(events.put, open_engines).close(0.0)  # one that never ran

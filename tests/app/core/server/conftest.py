@@ -1,0 +1,17 @@
+"""A server whose engine the test plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.app.core.server.scripted_session import ScriptedServer
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """One that answers "Good day"."""
+    opened = ScriptedServer()
+    yield opened
+    opened.close()

@@ -1,0 +1,258 @@
+"""An engine that says what a test wants, when the test wants it, and the application around it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from starlette.testclient import TestClient
+
+from app.core.server.access import AllowedHosts
+from app.core.server.application import make_application
+from app.core.server.embeddings import EmbeddingSource
+from app.core.server.metrics import Metrics
+from app.core.server.protocol import ServedModel
+from app.core.server.scheduler import Scheduler
+from engine.pacing.pass_trace import OnTrace
+from engine.records import (
+    ChatRequest,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    RunStats,
+    Source,
+    TextChunk,
+    TokenSpan,
+)
+from engine.requests import Engine
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+from tests.app.core.server.sharing_engine import SharingEngine
+
+KEY = "the-key-of-these-tests"
+N_CTX = 1000
+PATIENCE_S = 60.0
+CHAT = "/v1/chat/completions"
+HELLO: dict[str, object] = {"model": "tiny", "messages": [{"role": "user", "content": "Hello"}]}
+STATS = RunStats(
+    mode=Mode.AUTO,
+    prompt_tokens=10,
+    prompt_cached_tokens=4,
+    prompt_s=0.5,
+    tokens=9,
+    passes=3,
+    proposed=8,
+    accepted=6,
+    provenance={Source.NGRAM: 2, Source.DRAFT: 4, Source.RECOVERED: 3},
+    decode_s=2.0,
+    decisions=("auto at depth 3",),
+)
+
+
+def info(name: str) -> ModelInfo:
+    return ModelInfo(
+        path=str(Path("models") / f"{name}.gguf"),
+        name=name,
+        architecture="llama",
+        num_params=1000,
+        size_bytes=2000,
+        n_vocab=100,
+        n_ctx=N_CTX,
+        n_ctx_train=N_CTX,
+        threads=1,
+        gpu_layers=0,
+        template_name="from the model",
+    )
+
+
+def served(**unavailable: str) -> ServedModel:
+    ready = EngineReady(info("tiny"), info("tinier"), {Mode(word): reason for word, reason in unavailable.items()})
+    return ServedModel("tiny", ready, ChatRequest(mode=Mode.AUTO))
+
+
+class ScriptedInterrupt:
+    """Says whether it is set."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+
+    def set(self) -> None:
+        self.event.set()
+
+    def clear(self) -> None:
+        self.event.clear()
+
+
+class NoStates:
+    """Keeps no caches."""
+
+    def set_limit(self, disk_bytes: int) -> None:
+        """There are none."""
+
+    def forget(self, owner: int) -> None:
+        """There are none."""
+
+    def forget_guests(self) -> None:
+        """There are none."""
+
+
+class ScriptedPrompts:
+    """Each byte is a token."""
+
+    def text_of(self, request: ChatRequest) -> str:
+        return "".join(f"<{message.role}>{message.content}" for message in request.messages)
+
+    def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
+        """Each byte is a token; 1 the BOS token. As a control token, "<s>" is it, too."""
+        pieces = text.encode().split(b"<s>") if special else [text.encode()]
+        return [1, *b"\1".join(pieces)] if add_bos else [*b"\1".join(pieces)]
+
+    def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
+        return [b"<s>" if one == 1 else bytes([one]) for one in ids]
+
+
+class ScriptedSession:
+    """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
+
+    ``echo``: the answer is the question instead, each character a token. What is loaded says that it answers
+    ``parallel`` requests at once.
+    """
+
+    def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False, parallel: int = 1) -> None:
+        self.pieces = pieces
+        self.echo = echo
+        self.parallel = parallel
+        self.gate = threading.Event()
+        self.gate.set()
+        self.one_more = threading.Semaphore(0)
+        self.begun = threading.Semaphore(0)
+        self.ended = threading.Semaphore(0)
+        self.requests: list[ChatRequest] = []
+        self.reasons: list[FinishReason] = []
+        self.failure: Exception | None = None
+        self.late_failure: Exception | None = None
+        self.interrupt = ScriptedInterrupt()
+        self.needs_measuring = False
+        self.has_idle_work = self.is_closed = False
+        self.on_trace: OnTrace | None = None
+        self.loaded = EngineReady(replace(info("tiny"), parallel=parallel), info("tinier"))
+        self.loads: list[str] = []
+        self.request = LoadRequest("")
+        self.load_failure: Exception | None = None
+        self.is_load_cancelled: Callable[[], bool] = lambda: False
+        self.states = NoStates()
+        self.prompts = ScriptedPrompts()
+        self.measured = threading.Semaphore(0)
+        self.num_prompt_tokens = 10
+
+    def pulse(self) -> None:
+        """Let one piece through."""
+        self.one_more.release()
+
+    def measure(self, *, should_stop: Callable[[], bool]) -> None:
+        self.measured.release()
+        while not should_stop() and not self.interrupt.event.wait(0.005):
+            pass
+
+    @property
+    def is_loaded(self) -> bool:
+        return self.loads[-1:] != ["unloaded"]
+
+    def unload(self) -> None:
+        self.loads.append("unloaded")
+
+    def load(self, request: LoadRequest, _progress: object = None) -> EngineReady:
+        """Have another target."""
+        if self.load_failure is not None:
+            raise self.load_failure
+        self.request = request
+        self.loads.append(Path(request.target).stem)
+        target = replace(info(Path(request.target).stem), path=request.target, parallel=self.parallel)
+        self.loaded = EngineReady(target, info("tinier"))
+        return self.loaded
+
+    def ready(self) -> EngineReady:
+        return self.loaded
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        return [1] * self.num_prompt_tokens
+
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool], *_: object) -> Iterator[Event]:
+        self.requests.append(request)
+        self.begun.release()
+        try:
+            if self.failure is not None:
+                raise self.failure
+            pieces = request.messages[-1].content[: request.max_tokens] if self.echo else self.pieces
+            for piece in pieces:
+                while not self.gate.wait(0.005) and not should_stop() and not self.one_more.acquire(blocking=False):
+                    pass
+                if should_stop():
+                    self.reasons.append(FinishReason.CANCELLED)
+                    yield Finished(request.request_id, FinishReason.CANCELLED, STATS)
+                    return
+                yield TextChunk(request.request_id, piece, (TokenSpan(len(piece), Source.TARGET),))
+            if self.late_failure is not None:
+                raise self.late_failure
+            self.reasons.append(FinishReason.END)
+            tokens = len(request.messages[-1].content[: request.max_tokens]) if self.echo else STATS.tokens
+            yield Finished(request.request_id, FinishReason.END, replace(STATS, tokens=tokens))
+        finally:
+            self.ended.release()
+
+
+def started_worker(session: ScriptedSession) -> EngineWorker:
+    """The engine's thread around a session of a test's."""
+    worker = EngineWorker(lambda _event: None, lambda: cast("Session", session))
+    worker.start()
+    return worker
+
+
+def started_engine(session: ScriptedSession) -> Engine:
+    """The engine's thread, or for several answers at once one that has a thread for each."""
+    return SharingEngine(session, session.parallel) if session.parallel > 1 else started_worker(session)
+
+
+@dataclass
+class ScriptedServer:
+    """A server without a socket: what it is made of, and a client that shows the key."""
+
+    session: ScriptedSession = field(default_factory=ScriptedSession)
+    model: ServedModel = field(default_factory=served)
+    max_waiting: int = 4
+    embedder: EmbeddingSource | None = None
+
+    def __post_init__(self) -> None:
+        self.metrics = Metrics()
+        self.worker: Engine = started_engine(self.session)
+        self.scheduler = Scheduler(self.worker, self.max_waiting)
+        self.scheduler.on_answer = self.metrics.count_answer
+        hosts = AllowedHosts("127.0.0.1")
+        self.app = make_application(
+            lambda: self.model, self.scheduler, self.metrics, KEY, hosts, embedder=self.embedder
+        )
+        self.client = TestClient(
+            self.app,
+            base_url="http://127.0.0.1:8080",
+            headers={"Authorization": f"Bearer {KEY}"},
+            raise_server_exceptions=False,
+        )
+
+    def close(self) -> None:
+        self.scheduler.close()
+        self.session.gate.set()
+        assert self.worker.close(PATIENCE_S)
+        self.client.close()

@@ -1,0 +1,425 @@
+"""The endpoints, with an engine that says what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import Message
+
+from app.core.server.access import AllowedHosts
+from app.core.server.application import make_application
+from app.core.server.errors import UNEXPECTED
+from app.core.server.scheduler import Scheduler
+from engine.errors import DecodeError, PromptError
+from engine.records import FinishReason
+from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedServer, ScriptedSession
+
+TEXT, RESPONSES = "/v1/completions", "/v1/responses"
+MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
+SAID = "secret words"
+CHUNK = {"id", "object", "created", "model", "system_fingerprint", "choices"}
+
+
+def events_of(text: str) -> list[str]:
+    """The data of server-sent events."""
+    assert text.endswith("\n\n")
+    lines = text.removesuffix("\n\n").split("\n\n")
+    assert all(line.startswith("data: ") for line in lines)
+    return [line.removeprefix("data: ") for line in lines]
+
+
+def stream(server: ScriptedServer, path: str = CHAT, **fields: object) -> tuple[list[dict[str, Any]], str]:
+    """The chunks of a streamed answer, and what came last."""
+    body = HELLO if path == CHAT else {"prompt": "Once"}
+    response = server.client.post(path, json={**body, "stream": True, **fields})
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/event-stream")
+    *chunks, last = events_of(response.text)
+    return [json.loads(chunk) for chunk in chunks], last
+
+
+def test_a_whole_answer_has_the_text_the_usage_and_the_figures(server: ScriptedServer) -> None:
+    answer = server.client.post(CHAT, json=HELLO).json()
+    assert set(answer) == CHUNK | {"usage", "timings", "speculation"}
+    assert (answer["object"], answer["model"], answer["id"][:9]) == ("chat.completion", "tiny", "chatcmpl-")
+    message = {"role": "assistant", "content": "Good day", "refusal": None}
+    assert answer["choices"] == [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}]
+    assert answer["usage"] == {
+        "prompt_tokens": 10, "completion_tokens": 9, "total_tokens": 19, "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {
+            "reasoning_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0,
+        },
+    }  # fmt: skip
+    assert answer["timings"]["draft_n_accepted"] == 6
+    assert answer["speculation"]["provenance"] == {
+        "target": 0,
+        "ngram": 2,
+        "draft": 4,
+        "recovered": 3,
+        "bonus": 0,
+        "head": 0,
+    }
+
+
+def test_a_text_goes_on(server: ScriptedServer) -> None:
+    answer = server.client.post(TEXT, json={"prompt": "Once"}).json()
+    assert (answer["object"], answer["id"][:5]) == ("text_completion", "cmpl-")
+    assert answer["choices"] == [{"index": 0, "text": "Good day", "logprobs": None, "finish_reason": "stop"}]
+    assert server.session.requests[0].raw_prompt == "Once"
+
+
+def test_a_streamed_chat_comes_in_chunks_and_ends_with_done(server: ScriptedServer) -> None:
+    chunks, last = stream(server)
+    assert last == "[DONE]"
+    assert len({chunk["id"] for chunk in chunks}) == 1
+    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert all(set(chunk) == CHUNK for chunk in chunks[:-1])
+    assert [chunk["choices"][0]["delta"] for chunk in chunks] == [
+        {"role": "assistant", "content": ""}, {"content": "Good "}, {"content": "day"}, {},
+    ]  # fmt: skip
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks] == [None, None, None, "stop"]
+    assert set(chunks[-1]) == CHUNK | {"timings", "speculation"}
+
+
+def test_a_streamed_text_has_no_roles(server: ScriptedServer) -> None:
+    chunks, last = stream(server, TEXT)
+    assert last == "[DONE]"
+    assert [chunk["choices"][0]["text"] for chunk in chunks] == ["Good ", "day", ""]
+    assert {chunk["object"] for chunk in chunks} == {"text_completion"}
+
+
+def test_the_usage_of_a_stream_comes_where_it_is_asked_for(server: ScriptedServer) -> None:
+    chunks, last = stream(server, stream_options={"include_usage": True})
+    assert last == "[DONE]"
+    assert [chunk["usage"] for chunk in chunks[:-1]] == [None] * (len(chunks) - 1)
+    assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 19)
+
+
+def test_a_response_comes_whole_and_in_events(server: ScriptedServer) -> None:
+    whole = server.client.post(RESPONSES, json={"input": "Hello", "store": True}).json()
+    assert (whole["object"], whole["status"], whole["model"]) == ("response", "completed", "tiny")
+    assert whole["output"][0]["content"][0]["text"] == "Good day"
+    assert whole["store"] is False
+    response = server.client.post(RESPONSES, json={"input": "Hello", "stream": True})
+    assert response.headers["content-type"].startswith("text/event-stream")
+    events = [json.loads(event.partition("\ndata: ")[2]) for event in response.text.removesuffix("\n\n").split("\n\n")]
+    deltas = [event["delta"] for event in events if event["type"] == "response.output_text.delta"]
+    assert (deltas, events[-1]["type"]) == (["Good ", "day"], "response.completed")
+    assert f'endpoint="{RESPONSES}",status="200"}} 2' in server.client.get("/metrics").text
+
+
+def test_a_message_of_anthropics_api_comes_whole_and_in_events(server: ScriptedServer) -> None:
+    asked = {"model": "any", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello"}]}
+    whole = server.client.post(MESSAGES, json=asked).json()
+    assert whole["content"] == [{"type": "text", "text": "Good day"}]
+    streamed = server.client.post(MESSAGES, json={**asked, "stream": True}, headers={"anthropic-version": "2023-06-01"})
+    assert streamed.text.startswith("event: message_start\n")
+    assert streamed.text.count('"text_delta"') == 2
+    assert "event: message_stop\n" in streamed.text
+    assert server.client.post(COUNT_TOKENS, json=asked).json() == {"input_tokens": 10}
+    refused = server.client.post(MESSAGES, json={**asked, "messages": []})
+    assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request_error")
+    locked = server.client.post(MESSAGES, json=asked, headers={"Authorization": "", "x-api-key": "wrong"})
+    assert (locked.status_code, locked.json()["error"]["type"]) == (401, "authentication_error")
+
+
+def test_a_response_that_fails_names_its_own_fields(server: ScriptedServer) -> None:
+    refused = server.client.post(RESPONSES, json={"input": "Hello", "previous_response_id": "resp_1"})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "previous_response_id")
+    assert "kept" in server.client.get(f"{RESPONSES}/resp_1").json()["error"]["message"]
+    server.session.num_prompt_tokens = 985
+    refused = server.client.post(RESPONSES, json={"input": "Hello"})
+    assert refused.json()["error"] | {"message": ""} == {
+        "message": "", "type": "invalid_request_error", "param": "input", "code": "context_length_exceeded",
+    }  # fmt: skip
+    server.session.num_prompt_tokens = 10
+    server.session.late_failure = DecodeError("The pass failed.")
+    failed = server.client.post(RESPONSES, json={"input": "Hello", "stream": True}).text
+    assert "event: response.failed\n" in failed
+    assert "The pass failed." in failed
+
+
+def test_what_a_model_thought_is_beside_what_it_says(server: ScriptedServer) -> None:
+    server.session.pieces = ("<think>", "Who asks?", "</think>", "Good day")
+    answer = server.client.post(CHAT, json=HELLO).json()
+    message = answer["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("Good day", "Who asks?")
+    assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] == 3
+    chunks, _ = stream(server)
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+    assert deltas[1:] == [{"reasoning_content": "Who asks?"}, {"content": "Good day"}, {}]
+
+
+def test_the_model_is_listed_without_its_path(server: ScriptedServer) -> None:
+    listed = server.client.get("/v1/models").json()
+    assert [model["id"] for model in listed["data"]] == ["tiny"]
+    assert (listed["data"][0]["meta"]["n_ctx"], listed["data"][0]["draft"]["name"]) == (1000, "tinier")
+    assert "gguf" not in json.dumps(listed)
+
+
+def test_one_model_can_be_asked_for_by_its_name(server: ScriptedServer) -> None:
+    assert server.client.get("/v1/models/tiny").json() == server.client.get("/v1/models").json()["data"][0]
+    response = server.client.get("/v1/models/another/one")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
+
+
+def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: ScriptedServer) -> None:
+    assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
+    response = server.client.post("/v1/embeddings", json=HELLO)
+    assert (response.status_code, "makes no embeddings" in response.json()["error"]["message"]) == (501, True)
+    response = server.client.get(CHAT)
+    assert (response.status_code, response.json()["error"]["type"]) == (405, "invalid_request_error")
+
+
+def test_paths_without_the_version_are_answered_too(server: ScriptedServer) -> None:
+    assert server.client.post("/chat/completions", json=HELLO).status_code == 200
+    assert server.client.get("/models").json() == server.client.get("/v1/models").json()
+    assert "/v1/chat/completions" in server.client.get("/metrics").text
+
+
+ODD: dict[str, object] = {
+    "model": "gpt-5",
+    "mirostat": 2,
+    "keep_alive": "5m",
+    "options": {"num_ctx": 4096},
+    "store": True,
+    "stream_options": {"include_usage": True},
+}
+
+
+def test_what_nobody_knows_is_passed_over_and_named(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    messages = [{"role": "user", "content": "Hello", "id": "m1"}]
+    for _ in range(2):
+        body = server.client.post(CHAT, json=HELLO | ODD | {"messages": messages}).json()
+        said = " ".join(body["warnings"])
+        assert body["model"] == "tiny"
+        for name in ("`tiny` answered", "`mirostat`", "`keep_alive`", "`options`", "`store`", "`messages[0].id`"):
+            assert name in said
+    assert sum("`keep_alive`" in record.getMessage() for record in caplog.records) == 1
+    assert "warnings" not in server.client.post(CHAT, json=HELLO | {"mirostat": 0, "typical_p": 1.0}).json()
+    streamed = server.client.post(CHAT, json=HELLO | ODD | {"stream": True}).text
+    assert "`keep_alive`" in streamed
+
+
+def test_a_strict_server_refuses_what_nobody_knows(server: ScriptedServer) -> None:
+    app = make_application(
+        lambda: server.model, server.scheduler, server.metrics, KEY, AllowedHosts("127.0.0.1"), strict=True
+    )
+    with TestClient(app, base_url="http://127.0.0.1:8080", headers={"x-api-key": KEY}) as client:
+        for name, value in ODD.items():
+            assert client.post(CHAT, json=HELLO | {name: value}).status_code in {400, 404}
+        assert client.post(CHAT, json=HELLO).status_code == 200
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+@pytest.mark.parametrize(
+    ("failure", "status", "words"),
+    [
+        (PromptError("The roles must alternate."), 400, "The roles must alternate."),
+        (DecodeError("The pass failed.", "Try again."), 500, "The pass failed. Try again."),
+        (RuntimeError(SAID), 500, UNEXPECTED),
+    ],
+)
+def test_a_failed_request_has_a_status_and_does_not_end_the_server(
+    server: ScriptedServer, failure: Exception, status: int, words: str, is_streamed: bool
+) -> None:
+    server.session.failure = failure
+    response = server.client.post(CHAT, json={**HELLO, "stream": is_streamed})
+    assert response.status_code == status
+    assert words in response.json()["error"]["message"]
+    assert SAID not in response.text
+    server.session.failure = None
+    assert server.client.post(CHAT, json=HELLO).status_code == 200
+
+
+def test_a_failure_in_the_middle_of_a_stream_is_an_event_and_nothing_is_done(server: ScriptedServer) -> None:
+    server.session.late_failure = DecodeError("The pass failed.")
+    chunks, last = stream(server)
+    assert chunks[-1]["choices"][0]["delta"] == {"content": "day"}
+    assert json.loads(last)["error"]["type"] == "server_error"
+
+
+def test_a_prompt_that_is_too_long_is_refused_before_it_is_read(server: ScriptedServer) -> None:
+    server.session.num_prompt_tokens = 985
+    for path, body, field in ((CHAT, HELLO, "messages"), (TEXT, {"prompt": "Once"}, "prompt")):
+        response = server.client.post(path, json=body)
+        assert response.status_code == 400
+        assert (response.json()["error"]["code"], response.json()["error"]["param"]) == (
+            "context_length_exceeded",
+            field,
+        )
+    assert not server.session.requests
+
+
+def test_what_was_said_is_in_no_log(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.session.pieces = (SAID,)
+    body = {"messages": [{"role": "user", "content": SAID}]}
+    assert SAID in server.client.post(CHAT, json=body).text
+    assert server.client.post(CHAT, json={**body, "n": 0}).status_code == 400
+    server.session.late_failure = DecodeError("The pass failed.")
+    assert server.client.post(CHAT, json=body).status_code == 500
+    assert not [record for record in caplog.records if SAID in record.getMessage() and record.name != "httpx2"]
+
+
+# ---- the queue, and clients that leave --------------------------------------------------------------------------
+
+
+class Client:
+    """A client that sends a request and leaves when it is told to."""
+
+    def __init__(self, server: ScriptedServer, **fields: object) -> None:
+        self._server = server
+        self._body = json.dumps({**HELLO, **fields}).encode()
+        self._gone = threading.Event()
+        self.sent: list[Message] = []
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._ask()))
+        self._thread.start()
+
+    def leave(self) -> None:
+        self._gone.set()
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive()
+
+    async def _ask(self) -> None:
+        headers = [(b"host", b"127.0.0.1:8080"), (b"authorization", f"Bearer {KEY}".encode())]
+        scope = {
+            "type": "http", "method": "POST", "path": CHAT, "query_string": b"", "headers": headers,
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+        }  # fmt: skip
+        is_read = False
+
+        async def receive() -> Message:
+            nonlocal is_read
+            if not is_read:
+                is_read = True
+                return {"type": "http.request", "body": self._body, "more_body": False}
+            while not self._gone.is_set():
+                await asyncio.sleep(0.005)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            self.sent.append(message)
+
+        await self._server.app(scope, receive, send)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    for _ in range(int(PATIENCE_S / 0.01)):
+        if is_so():
+            return
+        threading.Event().wait(0.01)
+    pytest.fail("it did not happen")
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_a_client_that_leaves_stops_its_answer(server: ScriptedServer, is_streamed: bool, has_begun: bool) -> None:
+    server.session.gate.clear()
+    server.session.pieces = repeat("Good ")
+    client = Client(server, stream=is_streamed)
+    assert server.session.begun.acquire(timeout=PATIENCE_S)
+    if has_begun:
+        server.session.gate.set()
+        if is_streamed:
+            wait_until(lambda: len(client.sent) > 3)
+    client.leave()
+    assert server.session.ended.acquire(timeout=PATIENCE_S)
+    assert server.session.reasons == [FinishReason.CANCELLED]
+    server.session.gate.set()
+    server.session.pieces = ("Good ", "day")
+    assert server.client.post(CHAT, json=HELLO).status_code == 200, "the next one is answered"
+
+
+def test_a_waiting_request_is_dropped_when_its_client_leaves(server: ScriptedServer) -> None:
+    server.session.gate.clear()
+    first = Client(server)
+    assert server.session.begun.acquire(timeout=PATIENCE_S)
+    second = Client(server, seed=2)
+    wait_until(lambda: server.scheduler.activity.num_waiting == 1)
+    second.leave()
+    assert server.scheduler.activity.num_waiting == 0
+    server.session.gate.set()
+    assert server.session.ended.acquire(timeout=PATIENCE_S)
+    first.leave()
+    assert [request.sampling.seed for request in server.session.requests] == [None]
+
+
+def test_a_full_queue_says_when_to_come_again(server: ScriptedServer) -> None:
+    server.session.gate.clear()
+    clients = [Client(server)]
+    assert server.session.begun.acquire(timeout=PATIENCE_S)
+    clients += [Client(server) for _ in range(4)]
+    wait_until(lambda: server.scheduler.activity.num_waiting == 4)
+    response = server.client.post(CHAT, json=HELLO)
+    assert (response.status_code, response.json()["error"]["code"]) == (429, "queue_full")
+    assert int(response.headers["retry-after"]) >= 1
+    assert "paceline_requests_waiting 4" in server.client.get("/metrics").text
+    server.session.gate.set()
+    for client in clients:
+        client.leave()
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+def test_a_server_that_ends_says_so_to_all(server: ScriptedServer, is_streamed: bool) -> None:
+    server.session.gate.clear()
+    clients = [Client(server, stream=is_streamed)]
+    assert server.session.begun.acquire(timeout=PATIENCE_S)
+    clients.append(Client(server, stream=is_streamed))
+    wait_until(lambda: server.scheduler.activity.num_waiting == 1)
+    server.scheduler.close()
+    wait_until(lambda: all(client.sent for client in clients))
+    assert [client.sent[0]["status"] for client in clients] == [503, 503]
+    for client in clients:
+        client.leave()
+    assert server.client.post(CHAT, json=HELLO).status_code == 503
+
+
+def test_answers_at_the_same_time_are_not_mixed_up() -> None:
+    server = ScriptedServer(ScriptedSession(echo=True), max_waiting=20)
+    found: dict[str, str] = {}
+
+    def ask(word: str) -> None:
+        body = {"messages": [{"role": "user", "content": word}]}
+        found[word] = server.client.post(CHAT, json=body).json()["choices"][0]["message"]["content"]
+
+    threads = [threading.Thread(target=ask, args=(f"{number} times",)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    server.close()
+    assert len(found) == 12
+    assert all(word == said for word, said in found.items())
+
+
+def test_a_typed_grammar_is_looked_at_by_a_child_before_the_engine_sees_it(server: ScriptedServer) -> None:
+    assert server.client.post(CHAT, json={**HELLO, "grammar": 'root ::= "yes"'}).status_code == 200
+    assert server.session.requests[-1].grammar == 'root ::= "yes"'
+    for broken in ("root = yes", 'other ::= "yes"', 'root ::= "' + "a" * 1000):
+        response = server.client.post(CHAT, json={**HELLO, "grammar": broken})
+        error = response.json()["error"]
+        assert (response.status_code, error["param"]) == (400, "grammar")
+        assert error["message"].endswith(".")
+    assert len(server.session.requests) == 1
+
+
+def test_what_nobody_foresaw_is_an_error_without_words_of_ours_or_theirs(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise RuntimeError(SAID)
+
+    monkeypatch.setattr(Scheduler, "submit", fail)
+    response = server.client.post(CHAT, json=HELLO)
+    assert (response.status_code, response.json()["error"]["message"]) == (500, UNEXPECTED)
+    assert SAID not in response.text

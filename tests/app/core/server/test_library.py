@@ -1,0 +1,173 @@
+"""A request may name another model: it is loaded in its turn, and only one is in memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.core.server.access import AllowedHosts
+from app.core.server.application import make_application
+from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer
+from app.core.server.metrics import Metrics
+from app.core.server.protocol import ServedModel
+from app.core.server.scheduler import Scheduler
+from engine.errors import NotEnoughMemoryError
+from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
+from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedSession, info, started_worker
+
+
+def choice(name: str) -> LoadableModel:
+    def served(ready: EngineReady) -> ServedModel:
+        return ServedModel(name, ready, ChatRequest(mode=Mode.AUTO))
+
+    return LoadableModel(LoadRequest(info(name).path), served)
+
+
+class TwoModels:
+    """Has one more."""
+
+    def names(self) -> list[str]:
+        return ["tiny", "other"]
+
+    def find(self, name: str) -> LoadableModel | None:
+        return choice(name) if name == "other" else None
+
+
+class SwitchingServer:
+    """A server that has models in turn."""
+
+    def __init__(self) -> None:
+        self.session = ScriptedSession()
+        self.worker = started_worker(self.session)
+        self.scheduler = Scheduler(self.worker, 4)
+        self.models = ModelSwitch(choice("tiny"), self.session.loaded, TwoModels())
+        self.scheduler.load_for, self.scheduler.on_loaded = self.models.load_for, self.models.note_loaded
+        app = make_application(self.models, self.scheduler, Metrics(), KEY, AllowedHosts("127.0.0.1"))
+        headers = {"Authorization": f"Bearer {KEY}"}
+        self.client = TestClient(app, base_url="http://127.0.0.1:8080", headers=headers, raise_server_exceptions=False)
+
+    def ask(self, model: str) -> tuple[int, str]:
+        response = self.client.post(CHAT, json={**HELLO, "model": model})
+        body = response.json()
+        return response.status_code, body["model"] if response.status_code == 200 else body["error"]["code"]
+
+
+@pytest.fixture
+def server() -> Iterator[SwitchingServer]:
+    opened = SwitchingServer()
+    yield opened
+    opened.scheduler.close()
+    assert opened.worker.close(PATIENCE_S)
+    opened.client.close()
+
+
+def test_a_request_has_the_model_loaded_that_it_names(server: SwitchingServer) -> None:
+    assert server.ask("tiny") == (200, "tiny")
+    assert server.session.loads == []
+    assert server.ask("other") == (200, "other")
+    assert server.session.loads == ["unloaded", "other"]
+    assert server.ask("other") == (200, "other")
+    assert server.ask("tiny") == (200, "tiny")
+    assert server.session.loads == ["unloaded", "other", "unloaded", "tiny"]
+
+
+def test_without_a_name_the_loaded_model_answers(server: SwitchingServer) -> None:
+    server.ask("other")
+    body = {name: value for name, value in HELLO.items() if name != "model"}
+    assert server.client.post(CHAT, json=body).json()["model"] == "other"
+
+
+def test_all_models_are_listed(server: SwitchingServer) -> None:
+    assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == ["tiny", "other"]
+
+
+def test_for_a_model_that_is_not_there_the_loaded_one_answers(server: SwitchingServer) -> None:
+    assert server.ask("missing") == (200, "tiny")
+    assert server.session.loads == []
+
+
+def test_a_model_that_cannot_be_loaded_fails_its_request_only(server: SwitchingServer) -> None:
+    server.session.load_failure = NotEnoughMemoryError("It does not fit.")
+    response = server.client.post(CHAT, json={**HELLO, "model": "other"})
+    assert response.status_code == 500
+    assert "It does not fit." in response.json()["error"]["message"]
+    server.session.load_failure = None
+    assert server.ask("tiny") == (200, "tiny")  # which gave way, and is loaded again
+
+
+def test_a_model_that_is_waited_for_too_long_is_an_error(
+    server: SwitchingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.core.server.application.LOAD_WAIT_S", 0.05)
+    server.session.gate.clear()
+    first = threading.Thread(target=server.ask, args=("tiny",))
+    first.start()
+    assert server.session.begun.acquire(timeout=PATIENCE_S)
+    assert server.ask("other") == (503, "model_loading")
+    server.session.gate.set()
+    first.join(PATIENCE_S)
+
+
+def test_an_unloaded_model_is_loaded_again(server: SwitchingServer) -> None:
+    server.session.unload()
+    assert server.ask("tiny") == (200, "tiny")
+    assert server.session.loads == ["unloaded", "unloaded", "tiny"]
+
+
+def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> None:
+    session = ScriptedSession()
+    worker = started_worker(session)
+    scheduler = Scheduler(worker)
+    events, ended = list[object](), threading.Event()
+
+    def post(event: object) -> None:
+        events.append(event)
+        ended.set()
+
+    scheduler.submit(None, post, "elsewhere.gguf")
+    assert ended.wait(PATIENCE_S)
+    assert getattr(events[0], "code", None) == "model_changed"
+    scheduler.close()
+    assert worker.close(PATIENCE_S)
+
+
+def test_idle_is_what_was_not_disturbed() -> None:
+    called, restarts, calls = threading.Event(), list[tuple[float, float]](), list[float]()
+
+    def on_idle() -> None:
+        calls.append(time.monotonic())
+        called.set()
+
+    timer = UnloadTimer(0.3, on_idle)
+    for _ in range(4):
+        before = time.monotonic()
+        timer.restart()
+        restarts.append((before, time.monotonic()))
+        time.sleep(0.1)
+    assert called.wait(PATIENCE_S)
+    for call in calls:  # one, unless this thread was kept from restarting it in time
+        assert call - max(before for before, after in restarts if after < call) > 0.25
+
+
+def test_a_stopped_timer_does_not_ring() -> None:
+    called = threading.Event()
+    timer = UnloadTimer(1.0, called.set)
+    timer.restart()
+    timer.stop()
+    assert not called.wait(1.5)
+
+
+def test_what_holds_for_a_model_is_its_own() -> None:
+    def served(ready: EngineReady, mode: Mode) -> ServedModel:
+        return ServedModel(ready.target.name, ready, ChatRequest(mode=mode))
+
+    first = LoadableModel(LoadRequest(info("tiny").path), partial(served, mode=Mode.SUFFIX))
+    models = ModelSwitch(first, replace(EngineReady(info("tiny"))), TwoModels())
+    assert models.current().defaults.mode is Mode.SUFFIX
+    assert models.known("other") is None

@@ -1,0 +1,332 @@
+"""The whole server over a real socket, with the built-in pair."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from app.cli.run import open_session
+from app.core.domain.errors import AppError
+from app.core.domain.local_server import Activity
+from app.core.paths import builtin_draft, builtin_target
+from app.core.server import listening
+from app.core.server.access import AllowedHosts
+from app.core.server.application import make_application
+from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
+from app.core.server.metrics import Metrics
+from app.core.server.protocol import ServedModel
+from app.core.server.scheduler import Scheduler
+from engine.cache.states import StateCache
+from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
+from engine.requests import RunJob
+from engine.session.worker import EngineWorker
+from tests.app.core.server.scripted_session import CHAT, KEY, PATIENCE_S
+
+LOCAL = "127.0.0.1"
+DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0), max_tokens=40)
+
+
+class WaitingJob:
+    """Does nothing until it is over."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def run(self, *_: object) -> None:
+        self.over.wait(PATIENCE_S)
+
+
+@dataclass
+class Running:
+    """A server on a port of its own."""
+
+    port: int
+    scheduler: Scheduler
+    metrics: Metrics
+    stats: list[RunStats]  # of the answers so far
+    worker: EngineWorker
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(LOCAL, self.port, timeout=PATIENCE_S)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Have the engine do something else meanwhile."""
+        job = WaitingJob()
+        self.worker.submit(RunJob(job, background=True))
+        yield
+        job.over.set()
+
+    def ask(self, words: str, **fields: object) -> dict[str, Any]:
+        connection = self.connect()
+        post(connection, words, **fields)
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        assert isinstance(answer, dict)
+        return answer
+
+
+def post(connection: http.client.HTTPConnection, words: str, **fields: object) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": words}], **fields})
+    connection.request("POST", CHAT, body, {"Authorization": f"Bearer {KEY}"})
+
+
+def said(answer: dict[str, Any]) -> str:
+    return str(answer["choices"][0]["message"]["content"])
+
+
+@contextmanager
+def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
+    listener, session, metrics, stats = bind(LOCAL, 0), open_session(), Metrics(), list[RunStats]()
+    ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
+    model, worker = ServedModel("tiny", ready, defaults), EngineWorker(lambda _event: None, lambda: session)
+    scheduler = Scheduler(worker)
+    scheduler.on_answer, scheduler.on_pass = stats.append, metrics.count_pass
+    app = make_application(lambda: model, scheduler, metrics, KEY, AllowedHosts(LOCAL))
+    server = HttpServer(app, scheduler.close)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    found = Running(listener.getsockname()[1], scheduler, metrics, stats, worker)
+    worker.start()
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+        assert worker.close(PATIENCE_S)
+
+
+@pytest.fixture
+def server(tried: None) -> Iterator[Running]:
+    with running() as found:
+        yield found
+
+
+def test_answers_streams_and_stops_over_a_real_socket(server: Running) -> None:
+    question = "Repeat: red, green, blue."
+    alone = server.ask(question, speculation={"mode": "off"})
+    assert said(alone)
+    assert alone["timings"]["tokens_per_pass"] == 1.0
+    drafted = server.ask(question, speculation={"mode": "draft", "depth": 3})
+    assert said(drafted) == said(alone), "drafting changes no answer at temperature 0"
+    assert drafted["timings"]["draft_n_accepted"] > 0
+    counted = server.metrics.render(Activity()).splitlines()
+    assert f'paceline_drafted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n"]}' in counted
+    assert f'paceline_accepted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n_accepted"]}' in counted
+    assert drafted["usage"]["prompt_tokens_details"]["cached_tokens"] > 0
+
+    connection = server.connect()
+    post(connection, question, stream=True, stream_options={"include_usage": True})
+    response = connection.getresponse()
+    assert response.getheader("content-type") == "text/event-stream; charset=utf-8"
+    *events, last = response.read().decode().removesuffix("\n\n").split("\n\n")
+    chunks = [json.loads(event.removeprefix("data: ")) for event in events]
+    assert last == "data: [DONE]"
+    assert "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks[:-1]) == said(alone)
+    assert chunks[-1]["usage"]["completion_tokens"] == alone["usage"]["completion_tokens"]
+    connection.close()
+
+
+def test_several_clients_get_their_own_answers(server: Running) -> None:
+    words = ["red", "green", "blue", "seven", "moon", "tree"]
+    questions = [f"Repeat: {word}, {word}, {word}." for word in words]
+    alone = {question: said(server.ask(question)) for question in questions}
+    assert len(set(alone.values())) > 1
+    together: dict[str, str] = {}
+    threads = [
+        threading.Thread(target=lambda one=question: together.update({one: said(server.ask(one))}))
+        for question in questions
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert together == alone
+
+
+def test_two_clients_in_turn_keep_their_caches(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StateCache, "_pays", lambda *_: True)  # on a busy machine it may not
+    stories = [
+        "Tell of a fox. " + "The fox ran to the river. " * 12,
+        "Tell of a bear. " + "The bear sat on a hill. " * 12,
+    ]
+    first = [server.ask(story, max_tokens=1) for story in stories]
+    again = [server.ask(story, max_tokens=1) for story in stories]
+    for before, after in zip(first, again, strict=True):
+        assert before["timings"]["cache_n"] < 32
+        assert after["timings"]["cache_n"] > before["usage"]["prompt_tokens"] - 3
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_client_that_hangs_up_stops_its_answer() -> None:
+    with running(replace(DEFAULTS, ignore_eos=True, max_tokens=None)) as server:
+        connection = server.connect()
+        post(connection, "Tell a long story.", stream=True)
+        response = connection.getresponse()
+        assert response.readline().startswith(b"data: ")
+        response.close()
+        connection.close()
+        assert said(server.ask("Repeat: red.", max_tokens=5))
+        stopped, whole = server.stats
+        assert 0 < stopped.tokens < stopped.context_size - stopped.prompt_tokens, "the context was never filled"
+        assert whole.tokens == 5
+
+
+def test_a_header_without_end_and_an_odd_request_are_refused(server: Running) -> None:
+    for raw in (
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000 + b"\r\n\r\n",
+        b"\x16\x03\x01\r\n\r\n",
+    ):
+        with socket.create_connection((LOCAL, server.port), timeout=PATIENCE_S) as link:
+            try:
+                link.sendall(raw)
+                answer = b"".join(iter(lambda: link.recv(4096), b""))
+            except ConnectionError:  # it hung up before all was sent
+                continue
+            head, _, body = answer.partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 400")
+            error = json.loads(body)["error"]
+            assert (error["type"], error["code"]) == ("invalid_request_error", "invalid_http")
+    assert said(server.ask("Repeat: red.", max_tokens=5))
+
+
+def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "REQUEST_S", 1.0)
+    for begun in (b"", b"GET /health HTTP/1.1\r\nHost: local", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET"):
+        with socket.create_connection((LOCAL, server.port), timeout=PATIENCE_S) as link:
+            link.sendall(begun)
+            while link.recv(1000):
+                pass
+    with server.busy():
+        connection = server.connect()
+        post(connection, "Repeat: red.", max_tokens=3)
+        time.sleep(1.5)  # its answer takes longer than a request may
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+class CaughtServer(HttpServer):
+    """Lets its loop be reached."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self.loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+
+def test_who_connects_in_the_very_moment_of_the_end_is_not_left_waiting() -> None:
+    ends, link = threading.Event(), socket.socket()
+    link.settimeout(PATIENCE_S)
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 503, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    def connect_in_the_loop() -> None:
+        """The loop finds in one turn that somebody has connected, and that it is to end."""
+        link.connect(listener.getsockname())
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        ends.set()
+        time.sleep(0.2)
+
+    def on_shutdown() -> None:
+        server.loop.call_soon_threadsafe(connect_in_the_loop)
+        assert ends.wait(PATIENCE_S)
+
+    with bind(LOCAL, 0) as listener, link:
+        server = CaughtServer(app, on_shutdown)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+        with contextlib.suppress(ConnectionResetError):  # as good as an answer
+            assert link.recv(100).startswith(b"HTTP/1.1 503") or not link.recv(100)
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        (
+            CHAT,
+            lambda body: body["error"]["code"] == "too_many_connections" and body["error"]["type"] == "server_error",
+        ),
+        ("/v1/messages", lambda body: body["type"] == "error"),
+        ("/api/chat", lambda body: "connections" in body["error"]),
+    ],
+)
+def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
+    path: str, read: Callable[[Any], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "MAX_CONNECTIONS", 1)
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    with bind(LOCAL, 0) as listener:
+        port = listener.getsockname()[1]
+        server = HttpServer(app, lambda: None)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        first, second = (http.client.HTTPConnection(LOCAL, port, timeout=PATIENCE_S) for _ in range(2))
+        with contextlib.closing(first), contextlib.closing(second):
+            first.request("GET", "/")
+            assert first.getresponse().status == 200
+            second.request("POST", path, "{}")
+            refused = second.getresponse()
+            assert (refused.status, refused.headers["content-type"]) == (503, "application/json")
+            assert read(json.loads(refused.read()))
+            assert refused.headers["retry-after"]
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
+def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:
+    with bind(LOCAL, 0) as listener:
+        port = listener.getsockname()[1]
+        assert address_of(listener) == f"http://127.0.0.1:{port}"
+        with pytest.raises(AppError, match=f"{LOCAL} cannot be listened on at port {port}"):
+            bind(LOCAL, port)
+    with pytest.raises(AppError, match="There is no address"):
+        bind("", 0)
+    with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on"):
+        bind("192.0.2.1", 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_impatient_second_signal_does_not_skip_what_is_done_at_the_end(number: signal.Signals) -> None:
+    done: list[str] = []
+
+    def serve() -> None:
+        with ended_by_signals():
+            try:
+                signal.raise_signal(number)
+            finally:
+                for again in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+                    signal.raise_signal(again)
+                done.append("waited for the engine")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt if number is signal.SIGINT else SystemExit):
+        serve()
+    assert done == ["waited for the engine"]
+    assert signal.getsignal(signal.SIGINT) is before

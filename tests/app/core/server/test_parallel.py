@@ -1,0 +1,314 @@
+"""Several answers at once: who comes next, what is told to whom, and what has the engine to itself."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from app.core.domain.local_server import Activity
+from app.core.server.errors import ApiError
+from app.core.server.scheduler import JobEvent, Scheduler
+from app.core.server.turn import Told, Turn
+from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Message, TextChunk
+from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer, ScriptedSession
+from tests.app.core.server.sharing_engine import SharingEngine
+from tests.waiting import wait_for
+
+TINY = str(Path("models") / "tiny.gguf")
+OTHER = str(Path("models") / "other.gguf")
+
+
+class Listener:
+    """Hears of one request."""
+
+    def __init__(self, num_answers: int = 1) -> None:
+        self.events: list[JobEvent] = []
+        self.num_left = num_answers
+        self.ended = threading.Event()
+
+    def __call__(self, event: JobEvent) -> None:
+        self.events.append(event)
+        if isinstance(event, Finished):
+            self.num_left -= 1
+        if self.num_left == 0 or isinstance(event, ApiError | Told | EngineReady):
+            self.ended.set()
+
+    @property
+    def texts(self) -> list[str]:
+        """What was answered, one text an answer."""
+        texts = [""]
+        for event in self.events:
+            if isinstance(event, TextChunk):
+                texts[-1] += event.text
+            elif isinstance(event, Finished):
+                texts.append("")
+        return texts[:-1]
+
+
+class Bench:
+    """A scheduler on an engine that answers ``parallel`` at once, held until the gate is open."""
+
+    def __init__(self, parallel: int, max_waiting: int = 32) -> None:
+        self.session = ScriptedSession(echo=True, parallel=parallel)
+        self.session.gate.clear()
+        self.engine = SharingEngine(self.session, parallel)
+        self.scheduler = Scheduler(self.engine, max_waiting)
+
+    def ask(self, words: str, program: str = "", target: str = "") -> Listener:
+        listener = Listener()
+        self.scheduler.submit(asked(words), listener, target, program=program)
+        return listener
+
+    @property
+    def begun(self) -> list[str]:
+        """The questions that were begun, in order."""
+        return [request.messages[-1].content for request in self.session.requests]
+
+    def await_begun(self, number: int) -> list[str]:
+        """Wait until so many answers have begun."""
+        wait_for(lambda: len(self.session.requests) >= number)
+        return self.begun
+
+    def close(self) -> None:
+        self.session.gate.set()
+        self.scheduler.close()
+        assert self.engine.close(PATIENCE_S)
+
+
+def asked(words: str) -> ChatRequest:
+    return ChatRequest((Message("user", words),))
+
+
+@pytest.fixture(name="bench")
+def fixture_bench() -> Iterator[Callable[..., Bench]]:
+    """Makes one, which ends with the test."""
+    made: list[Bench] = []
+
+    def make(parallel: int = 4, max_waiting: int = 32) -> Bench:
+        made.append(Bench(parallel, max_waiting))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_as_many_run_as_the_loaded_model_answers(bench: Callable[..., Bench]) -> None:
+    four = bench(4)
+    listeners = [four.ask(f"{number}") for number in range(6)]
+    assert sorted(four.await_begun(4)) == ["0", "1", "2", "3"]
+    wait_for(lambda: four.scheduler.activity == Activity(0, 2, 4, 0.0))
+    four.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
+    assert [listener.texts for listener in listeners] == [[f"{number}"] for number in range(6)]
+    wait_for(lambda: four.scheduler.activity == Activity(6, 0, 0, 0.0))
+    assert four.engine.most_at_once == 4
+
+
+def test_one_at_a_time_where_the_model_cannot_more(bench: Callable[..., Bench]) -> None:
+    one = bench(1)
+    listeners = [one.ask(f"{number}") for number in range(4)]
+    one.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
+    assert one.begun == ["0", "1", "2", "3"]
+    assert one.engine.most_at_once == 1
+
+
+def test_programs_take_turns(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.ask("warm", "script")
+    two.await_begun(1)
+    batch = [two.ask(f"script {number}", "script") for number in range(6)]
+    two.await_begun(2)
+    others = [two.ask("editor", "editor"), two.ask("agent 0", "agent"), two.ask("agent 1", "agent")]
+    two.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in (*batch, *others))
+    turns = [job.request for job in two.engine.begun if isinstance(job, Turn) and job.request is not None]
+    order = [request.messages[-1].content for request in turns]
+    assert order[:2] == ["warm", "script 0"]
+    assert order.index("editor") < order.index("script 1"), "who has none in the making comes first"
+    assert order.index("agent 0") < order.index("script 2")
+    assert [one for one in order if "script" in one] == [f"script {number}" for number in range(6)]
+
+
+def test_who_leaves_ends_only_its_own_answer(bench: Callable[..., Bench]) -> None:
+    four = bench(4)
+    stays, leaves = Listener(), Listener()
+    four.scheduler.submit(asked("stays"), stays)
+    job = four.scheduler.submit(asked("leaves"), leaves)
+    four.await_begun(2)
+    four.scheduler.cancel(job)
+    assert leaves.ended.wait(PATIENCE_S)
+    assert not stays.events
+    four.session.gate.set()
+    assert stays.ended.wait(PATIENCE_S)
+    assert stays.texts == ["stays"]
+
+
+def test_several_answers_of_a_request_are_made_at_once_and_told_in_order(bench: Callable[..., Bench]) -> None:
+    four = bench(4)
+    listener = Listener(3)
+    four.scheduler.submit(asked("first"), listener, more=[asked("second"), asked("third")])
+    assert sorted(four.await_begun(3)) == ["first", "second", "third"]
+    assert four.scheduler.activity.num_running == 3
+    four.session.gate.set()
+    assert listener.ended.wait(PATIENCE_S)
+    assert listener.texts == ["first", "second", "third"]
+
+
+def test_an_answer_that_fails_is_told_behind_those_before_it_and_ends_the_rest(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four = bench(4)
+    usual = four.session.generate
+
+    def generate(request: ChatRequest, *rest: object) -> object:
+        if request.messages[-1].content == "second":
+            raise ValueError
+        return usual(request, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(four.session, "generate", generate)
+    listener = Listener(4)
+    four.scheduler.submit(asked("first"), listener, more=[asked("second"), asked("third"), asked("fourth")])
+    wait_for(lambda: "first" in four.begun)
+    assert not listener.events
+    four.session.gate.set()
+    assert listener.ended.wait(PATIENCE_S)
+    assert listener.texts == ["first"]
+    assert isinstance(listener.events[-1], ApiError)
+
+
+def test_a_question_about_the_model_is_told_beside_the_answers(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.ask("a")
+    two.await_begun(1)
+    told = Listener()
+    two.scheduler.submit(None, told, TINY, lambda _session, _stops: "told")
+    assert told.ended.wait(PATIENCE_S)
+    assert told.events == [Told("told")]
+
+
+def test_what_is_not_of_the_model_waits_for_the_answers_and_nothing_overtakes_it(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    first = two.ask("a")
+    two.await_begun(1)
+    told = Listener()
+    two.scheduler.submit(None, told, ask=lambda _session, _stops: "told")
+    last = two.ask("b")
+    assert not told.events
+    assert two.begun == ["a"], "there would be room"
+    two.session.gate.set()
+    assert told.ended.wait(PATIENCE_S)
+    assert last.ended.wait(PATIENCE_S)
+    assert first.texts == ["a"]
+    assert told.events == [Told("told")]
+    assert len(two.engine.alone) == 1
+
+
+def test_another_model_is_loaded_alone_and_then_answers_beside_others(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    two.scheduler.load_for = LoadRequest
+    first = two.ask("tiny", target=TINY)
+    two.await_begun(1)
+    others = [two.ask(f"other {number}", target=OTHER) for number in range(3)]
+    two.session.gate.set()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in (first, *others))
+    assert two.session.loads == ["unloaded", "other"]
+    assert [listener.texts for listener in others] == [["other 0"], ["other 1"], ["other 2"]]
+    assert [job.load for job in two.engine.alone if isinstance(job, Turn)] == [LoadRequest(OTHER)]
+
+
+def test_a_request_for_a_model_that_is_gone_is_refused_where_nothing_is_loaded_for_it(
+    bench: Callable[..., Bench],
+) -> None:
+    listener = bench(2).ask("hello", target=OTHER)
+    assert listener.ended.wait(PATIENCE_S)
+    (error,) = listener.events
+    assert isinstance(error, ApiError)
+    assert (error.status, error.code) == (503, "model_changed")
+
+
+def test_at_the_end_everybody_is_told(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    listeners = [two.ask(f"{number}") for number in range(5)]
+    several = Listener(3)
+    two.scheduler.submit(asked("a"), several, more=[asked("b"), asked("c")])
+    two.await_begun(2)
+    two.scheduler.close()
+    for listener in (*listeners, several):
+        assert listener.ended.wait(PATIENCE_S)
+        assert [getattr(event, "code", "") for event in listener.events] == ["server_closing"]
+
+
+def test_stopping_at_the_server_stops_all_that_run_and_not_what_waits(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    running, waiting = [two.ask("0"), two.ask("1")], two.ask("2")
+    two.await_begun(2)
+    two.scheduler.stop_running()
+    assert all(listener.ended.wait(PATIENCE_S) for listener in running)
+    assert [getattr(listener.events[-1], "code", "") for listener in running] == ["stopped"] * 2
+    two.session.gate.set()
+    assert waiting.ended.wait(PATIENCE_S)
+    assert waiting.texts == ["2"]
+
+
+def test_the_bound_is_of_requests_that_wait_not_of_those_that_run(bench: Callable[..., Bench]) -> None:
+    two = bench(2, max_waiting=1)
+    two.ask("0")
+    two.await_begun(1)
+    two.ask("1")
+    two.await_begun(2)
+    two.ask("2")
+    with pytest.raises(ApiError) as caught:
+        two.ask("3")
+    assert caught.value.status == 429
+
+
+def stream_of(server: ScriptedServer, words: str) -> str:
+    """Ask as a stream, and join what came."""
+    body = {**HELLO, "messages": [{"role": "user", "content": words}], "stream": True}
+    text = ""
+    with server.client.stream("POST", CHAT, json=body) as response:
+        assert response.status_code == 200
+        for line in response.iter_lines():
+            if line.startswith("data: {"):
+                choices = json.loads(line.removeprefix("data: "))["choices"]
+                text += choices[0]["delta"].get("content", "") if choices else ""
+    return text
+
+
+def test_four_clients_stream_at_the_same_time_and_nothing_is_mixed_up() -> None:
+    server = ScriptedServer(ScriptedSession(echo=True, parallel=4), max_waiting=8)
+    server.session.gate.clear()
+    words: Sequence[str] = [f"{letter * 40}, {number}" for number, letter in enumerate("abcdefgh")]
+    try:
+        with ThreadPoolExecutor(len(words)) as clients:
+            answers = [clients.submit(stream_of, server, one) for one in words]
+            wait_for(lambda: server.scheduler.activity.num_running == 4)
+            found = server.client.get("/metrics").text
+            server.session.gate.set()
+            assert [answer.result(PATIENCE_S) for answer in answers] == list(words)
+        assert "\npaceline_requests_running 4\n" in found
+        assert "\nllamacpp:requests_processing 4\n" in found
+        assert '\npaceline_requests{state="running"} 4\n' in found
+    finally:
+        server.close()
+
+
+def test_tokens_per_second_are_of_all_answers_together(bench: Callable[..., Bench]) -> None:
+    two = bench(2)
+    answers = [two.ask("a" * 50), two.ask("b" * 50)]
+    two.await_begun(2)
+    for _ in range(40):
+        two.session.pulse()
+    wait_for(lambda: sum(len(answer.events) for answer in answers) == 40)
+    assert two.scheduler.activity.tokens_per_second > 0
+    two.session.gate.set()
+    assert all(answer.ended.wait(PATIENCE_S) for answer in answers)
+    wait_for(lambda: two.scheduler.activity.num_running == 0)
+    assert two.scheduler.activity.tokens_per_second == 0

@@ -1,0 +1,239 @@
+"""Pictures over HTTP: as data, or in files below one folder; what is none is refused in each API's own form."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.core.server.errors import ApiError
+from app.core.server.pictures import PictureSource
+from app.core.server.request_body import MAX_BODY_BYTES
+from engine.picture import Picture
+from engine.prompt.pictures import MOST_PICTURES
+from engine.records import EngineReady, LoadRequest, Message
+from engine.session.session import Session
+from tests.app.core.server.scripted_session import CHAT, ScriptedServer, info, served
+from tests.engine.sandbox.pictures import HEIGHT, WIDTH, broken, encoded, sample
+from tests.engine.vision_factory import write_pair
+
+PNG = encoded(sample(), "PNG")
+DATA = base64.b64encode(PNG).decode()
+URL = f"data:image/png;base64,{DATA}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of pictures, with one outside."""
+    inside = tmp_path / "media"
+    inside.mkdir()
+    (inside / "a b.png").write_bytes(PNG)
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (inside / "link.png").symlink_to(tmp_path / "secret.png")
+    return inside
+
+
+@pytest.fixture
+def seeing(folder: Path) -> Iterator[ScriptedServer]:
+    """A server whose model sees."""
+    ready = EngineReady(replace(info("tiny"), sees=True), info("tinier"))
+    server = ScriptedServer(model=replace(served(), ready=ready, pictures=PictureSource(folder)))
+    yield server
+    server.close()
+
+
+def part(url: object, **more: object) -> dict[str, object]:
+    """A part of a chat."""
+    return {"type": "image_url", "image_url": {"url": url, **more}}
+
+
+def words(text: str) -> dict[str, object]:
+    """The other kind."""
+    return {"type": "text", "text": text}
+
+
+def chat(*content: object, role: str = "user") -> dict[str, object]:
+    """A chat of one message."""
+    return {"messages": [{"role": role, "content": list(content)}]}
+
+
+def asked(server: ScriptedServer, path: str, body: dict[str, object]) -> Message:
+    """The last message as the engine gets it."""
+    response = server.client.post(path, json=body)
+    assert response.status_code == 200, response.text
+    return server.session.requests[-1].messages[-1]
+
+
+def test_a_chat_has_pictures_where_they_stand(seeing: ScriptedServer) -> None:
+    """Texts are lines, but beside a picture."""
+    body = chat(words("one"), words("two"), part(URL, detail="high"), words("three"), part(URL))
+    message = asked(seeing, CHAT, body)
+    assert message.content == "one\ntwothree"
+    assert [place for place, _ in message.pictures] == [7, 12]
+    picture = message.pictures[0][1]
+    assert (picture.width, picture.height) == (WIDTH, HEIGHT)
+    bare = asked(seeing, CHAT, chat({"type": "image_url", "image_url": URL}))
+    assert bare.pictures[0][1] == picture
+    assert asked(seeing, CHAT, chat(words("a"), words("b"))).pictures == ()
+
+
+def test_responses_and_messages_have_them_too(seeing: ScriptedServer) -> None:
+    """In their own words."""
+    items: list[object] = [{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]
+    message = asked(seeing, "/v1/responses", {"input": [{"role": "user", "content": items}]})
+    assert (message.content, [place for place, _ in message.pictures]) == ("see", [3])
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
+    far = {"type": "image", "source": {"type": "url", "url": URL}, "cache_control": {"type": "ephemeral"}}
+    body = {"max_tokens": 5, **chat(words("a"), words("b"), block, words("c"), far)}
+    message = asked(seeing, "/v1/messages", body)
+    assert (message.content, [place for place, _ in message.pictures]) == ("a\n\nbc", [4, 5])
+    count = seeing.client.post("/v1/messages/count_tokens", json=body)
+    assert count.status_code == 200
+
+
+def test_results_of_tools_have_them(seeing: ScriptedServer) -> None:
+    """In each API's own form; the call's name comes along."""
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    asks: list[dict[str, object]] = [{"role": "user", "content": "Look."}]
+    called = {"role": "assistant", "content": None, "tool_calls": [call]}
+    given = {"role": "tool", "tool_call_id": "c1", "content": [words("see"), part(URL)]}
+    message = asked(seeing, CHAT, {"messages": [*asks, called, given]})
+    assert (message.role, message.name, message.content) == ("tool", "look", "see")
+    assert [place for place, _ in message.pictures] == [3]
+    item = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    output = [{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]
+    items = [*asks, item, {"type": "function_call_output", "call_id": "c1", "output": output}]
+    assert asked(seeing, "/v1/responses", {"input": items}) == message
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
+    uses = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {}}]}
+    gives = {"type": "tool_result", "tool_use_id": "c1", "content": [words("see"), block]}
+    body = {"max_tokens": 5, "messages": [*asks, uses, {"role": "user", "content": [gives]}]}
+    assert asked(seeing, "/v1/messages", body) == message
+    assert asked(seeing, CHAT, {"messages": [*asks, called, {**given, "content": "none"}]}).pictures == ()
+
+
+def test_files_below_the_folder_and_none_elsewhere(seeing: ScriptedServer, folder: Path) -> None:
+    """Not by dots, by links, on other hosts, or from the network."""
+    for url in (f"file://{folder}/a%20b.png", "file:a%20b.png", f"file://localhost{folder}/a%20b.png"):
+        assert asked(seeing, CHAT, chat(part(url), words("?"))).pictures
+    outside = (
+        f"file://{folder}/../secret.png",
+        f"file://{folder.parent}/secret.png",
+        f"file://{folder}/link.png",
+        f"file://elsewhere{folder}/a%20b.png",
+        "file:///etc/passwd",
+        "file:..%2Fsecret.png",
+        "file:a%00.png",
+    )
+    for url in outside:
+        response = seeing.client.post(CHAT, json=chat(part(url)))
+        assert response.status_code == 400
+        assert "outside the folder" in response.json()["error"]["message"]
+    for url in ("http://127.0.0.1:1/a.png", "https://example.org/a.png", "ftp://x/y", "a.png", ""):
+        response = seeing.client.post(CHAT, json=chat(part(url)))
+        assert "nothing is fetched from the network" in response.json()["error"]["message"]
+    missing = seeing.client.post(CHAT, json=chat(part(f"file://{folder}/none.png"))).json()["error"]
+    assert "“none.png” cannot be read" in missing["message"]
+    with pytest.raises(ApiError, match="this server reads none"):
+        PictureSource().read(f"file://{folder}/a%20b.png", "x")
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        (chat(part("data:image/png;base64,@@@")), "messages[0].content[0].image_url.url"),
+        (chat(part("data:image/png,abc")), "messages[0].content[0].image_url.url"),
+        (chat(part(f"data:text/html;base64,{DATA}")), "messages[0].content[0].image_url.url"),
+        (chat(words("a"), part(None)), "messages[0].content[1].image_url.url"),
+        (chat(part(7)), "messages[0].content[0].image_url.url"),
+        (chat({"type": "image_url"}), "messages[0].content[0].image_url.url"),
+        (chat(part(URL), role="assistant"), "messages[0].content[0].type"),
+        (chat(part(URL), role="system"), "messages[0].content[0].type"),
+        (chat({"type": "input_audio", "input_audio": {}}), "messages[0].content[0].type"),
+    ],
+)
+def test_what_is_no_picture_is_refused_by_its_field(seeing: ScriptedServer, body: dict[str, Any], param: str) -> None:
+    """With status 400."""
+    response = seeing.client.post(CHAT, json=body)
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == param
+
+
+def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -> None:
+    """With what is wrong, and what to do."""
+    for name in ("JPEG cut in the middle", "a bomb of 50,000 x 50,000", "SVG"):
+        data = base64.b64encode(broken()[name]).decode()
+        url = f"data:image/png;base64,{data}"
+        error = seeing.client.post(CHAT, json=chat(part(url))).json()["error"]
+        assert (error["code"], error["param"]) == ("invalid_image", "messages[0].content[0].image_url.url")
+        body = {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]}
+        error = seeing.client.post("/v1/responses", json=body).json()["error"]
+        assert error["param"] == "input[0].content[0].image_url"
+        block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        answer = seeing.client.post("/v1/messages", json={"max_tokens": 1, **chat(block)})
+        assert answer.status_code == 400
+        assert answer.json()["error"]["type"] == "invalid_request_error"
+        assert "messages[0].content[0].source.data" in answer.json()["error"]["message"]
+
+
+def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> None:
+    """A request may have as many as a prompt."""
+    assert len(asked(seeing, CHAT, chat(*[part(URL)] * MOST_PICTURES)).pictures) == MOST_PICTURES
+    response = seeing.client.post(CHAT, json=chat(*[part(URL)] * (MOST_PICTURES + 1)))
+    assert f"{MOST_PICTURES} pictures at most" in response.json()["error"]["message"]
+    large = chat(part(URL), words("x" * MAX_BODY_BYTES))
+    assert seeing.client.post(CHAT, json=large).status_code == 200
+
+
+def test_a_model_that_does_not_see_refuses_as_ever(server: ScriptedServer) -> None:
+    """In one sentence, by the field."""
+    for path, body, param in (
+        (CHAT, chat(part(URL)), "messages[0].content[0].type"),
+        ("/v1/responses", {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": URL}]}]},
+         "input[0].content[0].type"),
+    ):  # fmt: skip
+        error = server.client.post(path, json=body).json()["error"]
+        assert error["param"] == param
+        assert "cannot see" in error["message"]
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
+    answer = server.client.post("/v1/messages", json={"max_tokens": 1, **chat(block)}).json()
+    assert "cannot see" in answer["error"]["message"]
+
+
+def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
+    """The whole way, in all three APIs; a second turn has them in the cache."""
+    pair = write_pair(tmp_path, "llava")
+    session = Session()
+    ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
+    model = replace(served(), ready=ready, pictures=PictureSource())
+    server = ScriptedServer(session=session, model=model)  # type: ignore[arg-type]
+    try:
+        body = {**chat(words("ab "), part(URL), words(" ab")), "max_tokens": 3, "temperature": 0}
+        usage = server.client.post(CHAT, json=body).json()["usage"]
+        assert usage["prompt_tokens"] > 49
+        again = server.client.post(CHAT, json=body).json()["usage"]
+        assert again["prompt_tokens_details"]["cached_tokens"] > 49
+        items = [{"type": "input_text", "text": "ab "}, {"type": "input_image", "image_url": URL}]
+        made = server.client.post(
+            "/v1/responses", json={"input": [{"role": "user", "content": items}], "max_output_tokens": 2}
+        )
+        assert made.json()["usage"]["input_tokens"] > 49
+        block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
+        counted = server.client.post("/v1/messages/count_tokens", json={"max_tokens": 1, **chat(block, words("a"))})
+        assert counted.json()["input_tokens"] > 49
+    finally:
+        session.gate = type("Gate", (), {"set": lambda _self: None})()  # type: ignore[attr-defined]
+        server.close()
+
+
+def test_a_source_reads_what_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each request has its own count."""
+    source = PictureSource()
+    first = source.for_request().read(URL, "x")
+    monkeypatch.setattr("engine.sandbox.picture._ask_child", lambda *_: pytest.fail("decoded again"))
+    assert isinstance(first, Picture)
+    assert source.for_request().read(URL, "x") is first

@@ -1,0 +1,504 @@
+"""Every field of OpenAI's completion endpoints is followed, known to change nothing, or refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.server.errors import ApiError
+from app.core.server.fields import passing_over
+from app.core.server.protocol import ServedModel, parse_request
+from engine.grammar.json_schema import any_object_grammar, grammar_of
+from engine.grammar.tool_calls import calls_grammar
+from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ThinkingOption, ToolCall, ToolFormat
+from tests.app.core.server.scripted_session import HELLO, N_CTX, info, served
+
+
+def chat(model: ServedModel | None = None, /, **fields: object) -> ChatRequest:
+    return parse_request({**HELLO, **fields}, model or served(), chat=True).request
+
+
+def refused(model: ServedModel | None = None, /, **fields: object) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        chat(model, **fields)
+    return caught.value
+
+
+def test_the_mode_that_earlier_versions_had_is_auto() -> None:
+    request = chat(speculation={"mode": "hybrid", "depth": 4})
+    assert (request.mode, request.depth) == (Mode.AUTO, 4)
+
+
+def test_what_is_asked_for_reaches_the_engine() -> None:
+    request = chat(
+        temperature=0.5, top_p=0.9, top_k=7, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11,
+        max_tokens=5, stop=["\n", "END"], speculation={"mode": "ngram", "depth": 4},
+    )  # fmt: skip
+    sampling = SamplingParams(
+        temperature=0.5, top_k=7, top_p=0.9, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11
+    )
+    assert request == ChatRequest(
+        messages=(Message("user", "Hello"),),
+        mode=Mode.NGRAM,
+        depth=4,
+        sampling=sampling,
+        max_tokens=5,
+        stop=("\n", "END"),
+    )
+
+
+def test_what_is_not_said_is_the_servers() -> None:
+    defaults = ChatRequest(
+        mode=Mode.SUFFIX, depth=2, sampling=SamplingParams(temperature=0.0), max_tokens=9, tie_safe=True
+    )
+    model = ServedModel("tiny", EngineReady(info("tiny")), defaults, "Be brief.")
+    request = chat(model, top_p=0.5, temperature=None)
+    assert (request.mode, request.depth, request.max_tokens, request.tie_safe) == (Mode.SUFFIX, 2, 9, True)
+    assert (request.sampling.temperature, request.sampling.top_p) == (0.0, 0.5)
+    assert request.messages == (Message("system", "Be brief."), Message("user", "Hello"))
+    own = [{"role": "developer", "content": "Rhyme."}, {"role": "user", "content": "Hello"}]
+    assert chat(model, messages=own).messages == (Message("system", "Rhyme."), Message("user", "Hello"))
+
+
+def test_a_text_in_parts_is_one_text() -> None:
+    parts = [{"type": "text", "text": "One"}, {"type": "text", "text": "two"}]
+    assert chat(messages=[{"role": "user", "content": parts}]).messages == (Message("user", "One\ntwo"),)
+
+
+def test_an_answer_may_come_back_as_the_client_library_keeps_it() -> None:
+    kept = {
+        "role": "assistant", "content": "Hi", "refusal": None, "annotations": [], "audio": None,
+        "function_call": None, "tool_calls": None,
+    }  # fmt: skip
+    messages = [{"role": "user", "content": "Hello"}, kept, {"role": "user", "content": "Go on"}]
+    assert chat(messages=messages).messages[1] == Message("assistant", "Hi")
+
+
+def test_both_names_of_the_limit_are_read() -> None:
+    assert chat(max_completion_tokens=3).max_tokens == 3
+    assert chat(max_completion_tokens=3, max_tokens=3).max_tokens == 3
+    assert refused(max_completion_tokens=3, max_tokens=4).param == "max_tokens"
+
+
+def test_what_other_local_servers_take_for_nothing_set_undoes_the_defaults() -> None:
+    sampling = replace(SamplingParams(), seed=5)
+    model = replace(served(), defaults=ChatRequest(sampling=sampling, max_tokens=7))
+    request = chat(model, max_tokens=-1, seed=-1, top_k=-1)
+    assert (request.max_tokens, request.sampling.seed, request.sampling.top_k) == (None, None, 0)
+
+
+def test_what_says_nothing_to_a_model_is_taken_in_messages() -> None:
+    part = {"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}}
+    before = {"role": "assistant", "content": "Hi", "reasoning_content": "A greeting."}
+    messages = [{"role": "user", "content": [part]}, before, {"role": "user", "content": "More"}]
+    said = [(message.role, message.content) for message in chat(messages=messages).messages]
+    assert said == [("user", "Hello"), ("assistant", "Hi"), ("user", "More")]
+
+
+def test_a_text_goes_on_from_a_prompt() -> None:
+    asked = parse_request({"prompt": ["Once"], "stop": "."}, served(), chat=False)
+    assert (asked.request.raw_prompt, asked.request.messages, asked.request.stop) == ("Once", (), (".",))
+
+
+def test_an_answer_and_a_result_may_say_nothing() -> None:
+    silent = [{"role": "assistant", "content": None}, {"role": "tool"}, {"role": "user", "content": "B"}]
+    assert [message.content for message in chat(messages=[*silent, {"role": "assistant"}]).messages] == [
+        "",
+        "",
+        "B",
+        "",
+    ]
+
+
+def test_arguments_may_come_as_an_object() -> None:
+    call = {"function": {"name": "f", "arguments": {"city": "Röm"}}}
+    messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "B"}]
+    assert chat(messages=messages).messages[0].tool_calls == (ToolCall("", "f", '{"city": "Röm"}'),)
+    call["function"]["arguments"] = 5
+    assert refused(messages=messages).param == "messages[0].tool_calls[0].function.arguments"
+
+
+def test_an_effort_that_a_model_does_not_know_of_is_passed_over() -> None:
+    assert chat(reasoning_effort="none").thinking == chat().thinking
+    with passing_over():
+        asked = parse_request({**HELLO, "reasoning_effort": "medium"}, served(), chat=True)
+    assert "`reasoning_effort` was passed over" in asked.warnings[0]
+    assert refused(reasoning_effort="frantic").param == "reasoning_effort"
+
+
+def test_no_form_is_any_form() -> None:
+    assert chat(response_format={}).grammar == chat(response_format={"type": "text"}).grammar == ""
+
+
+@pytest.mark.parametrize("prompt", [None, "", [], ["a", ""], ["a", []], [1, -2], [1, "a"], 5, {"text": "a"}])
+def test_a_prompt_is_text_or_tokens(prompt: object) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_request({"prompt": prompt}, served(), chat=False)
+    assert caught.value.status == 400
+    assert str(caught.value.param).startswith("prompt")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tools", [{"type": "function", "function": {"name": "f"}}]),  # the template of this model takes none
+        ("functions", [{"name": "f"}]),
+        ("best_of", 2),
+        ("modalities", ["text", "audio"]),
+        ("reasoning_effort", "high"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(field: str, value: object) -> None:
+    error = refused(**{field: value})
+    assert (error.status, error.param, error.code) == (400, field, "unsupported_parameter")
+    assert f"`{field}`" in error.message
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("n", 1), ("tools", []), ("logprobs", False), ("response_format", {"type": "text"}), ("logit_bias", {}),
+        ("user", "me"), ("metadata", {"a": "b"}), ("tools", None), ("store", False), ("service_tier", "auto"),
+        ("max_tokens", -1), ("seed", -1), ("stop", None), ("verbosity", "medium"), ("cache_prompt", True),
+    ],
+)  # fmt: skip
+def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
+    assert chat(**{field: value}) == chat()
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"temperature": "warm"}, "temperature"),
+        ({"temperature": -1}, "temperature"),
+        ({"temperature": True}, "temperature"),
+        ({"temperature": 10**400}, "temperature"),
+        ({"top_p": -0.1}, "top_p"),
+        ({"min_p": 1.5}, "min_p"),
+        ({"top_k": 1.5}, "top_k"),
+        ({"seed": -2}, "seed"),
+        ({"presence_penalty": 11}, "presence_penalty"),
+        ({"max_tokens": -2}, "max_tokens"),
+        ({"n": 0}, "n"),
+        ({"n": 129}, "n"),
+        ({"n": True}, "n"),
+        ({"continue_final_message": True}, "continue_final_message"),
+        ({"stop": 5}, "stop"),
+        ({"stop": ["a"] * 17}, "stop"),
+        ({"stream": "yes"}, "stream"),
+        ({"stream_options": {"include_usage": True}}, "stream_options"),
+        ({"stream": True, "stream_options": {"usage": True}}, "stream_options.usage"),
+        ({"model": 5}, "model"),
+        ({"frobnicate": 1}, "frobnicate"),
+        ({"speculation": "fast"}, "speculation"),
+        ({"speculation": {"mode": "fast"}}, "speculation.mode"),
+        ({"speculation": {"depth": 99}}, "speculation.depth"),
+        ({"speculation": {"width": 2}}, "speculation.width"),
+        ({"messages": None}, "messages"),
+        ({"messages": []}, "messages"),
+        ({"messages": "Hello"}, "messages"),
+        ({"messages": ["Hello"]}, "messages[0]"),
+        ({"messages": [{"role": "critic", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{"role": "user", "content": "x", "tool_calls": [{}]}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "messages[0].tool_calls[0].function.name"),
+        ({"messages": [{"role": "assistant", "tool_calls": "weather"}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{}] * 1000}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": ["weather"]}]}, "messages[0].tool_calls[0]"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
+        ({"tools": "weather"}, "tools"),
+        ({"tools": ["weather"]}, "tools[0]"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
+        ({"tools": [{}] * 1000}, "tools"),
+        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": "city"}}]},
+         "tools[0].function.parameters"),
+        ({"chat_template_kwargs": {"style": ["short"]}}, "chat_template_kwargs"),
+        ({"chat_template_kwargs": {"messages": "other"}}, "chat_template_kwargs"),
+        ({"chat_template_kwargs": {"style": "x" * 100_000}}, "chat_template_kwargs"),
+        ({"logprobs": 2}, "logprobs"),
+        ({"top_logprobs": 3}, "top_logprobs"),
+        ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
+        ({"logit_bias": [5, 1]}, "logit_bias"),
+        ({"logit_bias": {str(number): 1 for number in range(2000)}}, "logit_bias"),
+        ({"logit_bias": {"word": 1}}, "logit_bias"),
+        ({"logit_bias": {"100": 1}}, "logit_bias"),
+        ({"logit_bias": {"5": 101}}, "logit_bias"),
+        ({"logit_bias": {"5": "much"}}, "logit_bias.5"),
+        ({"prediction": {"type": "guess", "content": "x"}}, "prediction.type"),
+        ({"prediction": {"type": "content"}}, "prediction.content"),
+        ({"response_format": {"type": "xml"}}, "response_format.type"),
+        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"not": {}}}}}, "response_format"),
+        ({"response_format": {"type": "json_object"}, "grammar": 'root ::= "a"'}, "grammar"),
+        ({"echo": True}, "echo"),  # of a text only
+        ({"messages": [{"role": "user"}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": "a", "name": "Ann"}]}, "messages[0].name"),
+        ({"messages": [{"role": "user", "content": "a", "colour": "red"}]}, "messages[0].colour"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0].type"),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
+        ({"messages": [{"role": "user", "content": ["a"]}]}, "messages[0].content[0]"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], param: str) -> None:
+    error = refused(**fields)
+    assert (error.status, error.param) == (400, param)
+
+
+def test_another_model_is_not_found() -> None:
+    error = refused(model="gpt-4o")
+    assert (error.status, error.param, error.code) == (404, "model", "model_not_found")
+    assert "`tiny`" in error.message
+    assert parse_request({"messages": HELLO["messages"]}, served(), chat=True).request.messages
+
+
+def test_a_mode_that_cannot_run_here_is_refused_with_the_reason() -> None:
+    error = refused(served(draft="No draft model is chosen."), speculation={"mode": "draft"})
+    assert (error.param, error.code) == ("speculation.mode", "unsupported_value")
+    assert "No draft model is chosen." in error.message
+
+
+# ---- the form of the answer, tools, predictions ---------------------------------------------------------------------
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather in a city.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+
+
+def with_facts(**facts: object) -> ServedModel:
+    target = replace(info("tiny"), **facts)  # type: ignore[arg-type]
+    return ServedModel("tiny", EngineReady(target), ChatRequest(mode=Mode.AUTO))
+
+
+def test_a_schema_becomes_a_grammar() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    named = {"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}}
+    assert chat(response_format=named).grammar == grammar_of(schema).text
+    assert chat(response_format={"type": "json_object"}).grammar == any_object_grammar().text
+    assert chat(response_format={"type": "json_object", "schema": schema}).grammar == grammar_of(schema).text
+    assert chat(response_format={"type": "text"}).grammar == ""
+
+
+def test_what_no_grammar_can_hold_is_told_or_refused_where_all_must_be_held() -> None:
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    told = "No grammar can hold uniqueItems of the schema (at #): the answer may break it."
+
+    def asking(strict: bool) -> dict[str, object]:
+        return {
+            **HELLO,
+            "response_format": {"type": "json_schema", "json_schema": {"schema": schema, "strict": strict}},
+        }
+
+    with passing_over():
+        asked = parse_request(asking(strict=False), served(), chat=True)
+        assert asked.warnings == (told,)
+        assert asked.request.grammar == grammar_of(schema).text
+    with passing_over(), pytest.raises(ApiError, match="uniqueItems, which a grammar cannot promise") as caught:
+        parse_request(asking(strict=True), served(), chat=True)
+    assert caught.value.param == "response_format"
+    assert refused(response_format={"type": "json_object", "schema": schema}).param == "response_format.schema"
+
+
+def test_one_word_of_a_tool_that_no_grammar_can_hold_refuses_no_request_unless_it_is_strict() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    odd = {"name": "odd", "parameters": {"type": "object", "not": {}}}
+    asking = {**HELLO, "tools": [WEATHER, {"type": "function", "function": odd}], "tool_choice": "required"}
+    with passing_over():
+        asked = parse_request(asking, model, chat=True)
+    assert asked.warnings == ("odd: No grammar can hold not of the schema (at #): the answer may break it.",)
+    assert asked.request.grammar
+    strict = {"type": "function", "function": {**odd, "strict": True}}
+    with passing_over(), pytest.raises(ApiError, match="odd: The schema has not") as caught:
+        parse_request({**asking, "tools": [strict]}, model, chat=True)
+    assert caught.value.param == "tools"
+
+
+def test_a_grammar_that_was_typed_is_to_be_checked() -> None:
+    asked = parse_request({**HELLO, "grammar": 'root ::= "a"'}, served(), chat=True)
+    assert (asked.request.grammar, asked.is_grammar_typed) == ('root ::= "a"', True)
+    assert not parse_request(
+        {**HELLO, "response_format": {"type": "json_object"}}, served(), chat=True
+    ).is_grammar_typed
+
+
+def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    asked = parse_request({**HELLO, "tools": [WEATHER]}, model, chat=True)
+    assert (asked.request.tools, asked.request.grammar, asked.tool_names) == ((WEATHER,), "", {"weather"})
+    assert chat(model, tools=[WEATHER], tool_choice="none").tools == ()
+    required = chat(model, tools=[WEATHER], tool_choice="required").grammar
+    named = chat(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}}).grammar
+    assert "tool_call" in required
+    assert len(named) < len(required)  # one call only
+    assert (
+        refused(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "x"}}).param
+        == "tool_choice"
+    )
+    assert refused(model, tools=[WEATHER, WEATHER]).param == "tools"
+
+
+def test_a_form_holds_for_an_answer_that_is_no_call() -> None:
+    model, form = with_facts(tool_format=ToolFormat.HERMES), {"type": "json_object"}
+    both = parse_request({**HELLO, "tools": [WEATHER], "response_format": form}, model, chat=True)
+    functions = [{**WEATHER["function"], "strict": True}]  # type: ignore[dict-item]
+    either = calls_grammar(ToolFormat.HERMES, functions, many=True, otherwise=any_object_grammar().text)
+    assert (both.request.grammar, both.request.tools, both.tool_names) == (either.text, (WEATHER,), {"weather"})
+    required = chat(model, tools=[WEATHER], tool_choice="required")
+    assert chat(model, tools=[WEATHER], tool_choice="required", response_format=form).grammar == required.grammar
+    assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == any_object_grammar().text
+    assert refused(model, tools=[WEATHER], grammar='root ::= "a"').param == "grammar"
+    bare = with_facts(tool_format=ToolFormat.LLAMA)  # one could not tell a call from what is no call
+    assert refused(bare, tools=[WEATHER], response_format=form).param == "response_format"
+
+
+def test_an_answer_may_be_kept_from_its_end() -> None:
+    assert chat(min_tokens=3, max_tokens=3).min_tokens == 3
+    assert chat(min_tokens=0).min_tokens == 0
+    assert chat(ignore_eos=True).ignore_eos
+    for wrong in ({"min_tokens": -1}, {"min_tokens": 4, "max_tokens": 3}, {"min_tokens": 2, "grammar": "root ::= []"}):
+        assert refused(**wrong).param == "min_tokens"
+    assert refused(ignore_eos=True, response_format={"type": "json_object"}).param == "ignore_eos"
+    with passing_over():
+        asked = parse_request({**HELLO, "min_tokens": 3, "json_schema": {"type": "string"}}, served(), chat=True)
+    assert (asked.request.min_tokens, asked.request.grammar) == (0, grammar_of({"type": "string"}).text)
+    assert asked.warnings == ("`min_tokens` was passed over: the form of the answer says where it ends.",)
+
+
+def test_a_schema_may_stand_alone() -> None:
+    assert chat(json_schema={"const": "42"}).grammar == grammar_of({"const": "42"}).text
+    assert refused(json_schema={"type": "hiccup"}).param == "json_schema"
+    assert refused(json_schema={}, response_format={"type": "json_object"}).param == "json_schema"
+    assert refused(json_schema={}, grammar='root ::= "a"').param == "grammar"
+
+
+def test_penalties_may_look_back_as_far_as_is_asked() -> None:
+    assert chat(repeat_last_n=7).sampling.penalty_last_n == 7
+    assert chat(repeat_last_n=-1).sampling.penalty_last_n == N_CTX
+    assert refused(repeat_last_n=-2).param == "repeat_last_n"
+
+
+def test_a_tool_whose_parameters_no_grammar_can_follow_is_refused_where_a_call_is_demanded() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    odd = {
+        "type": "function",
+        "function": {"name": "odd", "parameters": {"type": "object", "properties": {}, "not": {}}},
+    }
+    assert chat(model, tools=[odd]).tools == (odd,)
+    assert refused(model, tools=[odd], tool_choice="required").param == "tools"
+
+
+def test_how_much_the_model_is_to_think_is_what_it_knows_of_that() -> None:
+    switch = with_facts(thinking=(ThinkingOption("on"), ThinkingOption("off")))
+    asked = {effort: chat(switch, reasoning_effort=effort).thinking for effort in ("none", "low", "high", "on")}
+    assert asked == {"none": "off", "low": "on", "high": "on", "on": "on"}
+    efforts = with_facts(thinking=(ThinkingOption("low"), ThinkingOption("high")))
+    assert chat(efforts, reasoning_effort="high").thinking == "high"
+    error = refused(efforts, reasoning_effort="none")
+    assert error.message == "`reasoning_effort` cannot be none: this model takes low, high."
+    assert chat(switch).thinking == chat(efforts).thinking == ChatRequest().thinking
+
+
+def test_variables_of_the_template_are_taken_as_they_are() -> None:
+    given: dict[str, object] = {"style": "short", "budget": 7, "warm": 0.5, "strict": True}
+    assert chat(chat_template_kwargs=given).template_variables == tuple(given.items())
+
+
+def test_calls_and_what_the_tools_said_come_back() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+    messages = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
+    ]
+    assert chat(messages=messages).messages == (
+        Message("user", "Weather?"),
+        Message("assistant", "", tool_calls=(ToolCall("c1", "weather", '{"city": "Rome"}'),)),
+        Message("tool", "sunny", tool_call_id="c1", name="weather"),
+    )
+
+
+def test_a_prediction_may_come_in_parts() -> None:
+    assert chat(prediction={"type": "content", "content": "old file"}).predicted == "old file"
+    parts = [{"type": "text", "text": "old"}, {"type": "text", "text": "file"}]
+    assert chat(prediction={"type": "content", "content": parts}).predicted == "old\nfile"
+
+
+def test_probabilities_are_asked_for_in_two_ways() -> None:
+    assert chat().top_logprobs is None
+    assert chat(logprobs=True).top_logprobs == 0
+    assert chat(logprobs=True, top_logprobs=5).top_logprobs == 5
+    assert parse_request({"prompt": "a", "logprobs": 3}, served(), chat=False).request.top_logprobs == 3
+    for number in (-1, 21):
+        with pytest.raises(ApiError) as caught:
+            parse_request({"prompt": "a", "logprobs": number}, served(), chat=False)
+        assert caught.value.message == "`logprobs` must be a number from 0 to 20."
+
+
+def test_biases_are_sorted_by_token() -> None:
+    assert chat(logit_bias={"7": 2, "5": -100}).sampling.logit_bias == ((5, -100.0), (7, 2.0))
+
+
+def test_a_gap_is_filled_where_the_model_can() -> None:
+    body: dict[str, object] = {"prompt": "def f(", "suffix": "return x", "echo": True}
+    asked = parse_request(body, with_facts(fills_gaps=True), chat=False)
+    assert (asked.request.raw_prompt, asked.request.suffix, asked.echoes) == ("def f(", "return x", ("def f(",))
+    with pytest.raises(ApiError) as caught:
+        parse_request(body, served(), chat=False)
+    assert (caught.value.status, caught.value.param) == (400, "suffix")
+
+
+def test_values_that_programs_send_are_taken_as_they_mean_them() -> None:
+    asked = chat(max_tokens=12.0, n=1.0, top_p=0, stop=["", "."], repetition_penalty=1.2)
+    assert (asked.max_tokens, asked.stop, asked.sampling.repeat_penalty) == (12, (".",), 1.2)
+    assert 0.0 < asked.sampling.top_p < 1e-6
+    assert refused(max_tokens=12.5).param == "max_tokens"
+    assert refused(n=True).param == "n"
+
+
+def test_functions_are_the_old_form_of_tools() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    function = WEATHER["function"]
+    asked = parse_request({**HELLO, "functions": [function]}, model, chat=True)
+    assert asked.request.tools == chat(model, tools=[WEATHER]).tools
+    assert (asked.tool_names, asked.calls_functions) == (frozenset({"weather"}), True)
+    named = chat(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}})
+    assert chat(model, functions=[function], function_call={"name": "weather"}).grammar == named.grammar
+    assert refused(model, functions=[function], tools=[WEATHER]).param == "functions"
+    assert refused(model, functions=[{}]).param == "functions[0].name"
+    assert refused(model, functions=[function], function_call={"name": "x"}).param == "function_call"
+    assert refused(model, functions="weather").param == "functions"
+
+
+def test_calls_and_results_of_functions_are_those_of_tools() -> None:
+    called = {"role": "assistant", "content": None, "function_call": {"name": "weather", "arguments": "{}"}}
+    result = {"role": "function", "name": "weather", "content": "sunny"}
+    messages = chat(messages=[{"role": "user", "content": "Rome?"}, called, result]).messages
+    (call,) = messages[1].tool_calls
+    assert (call.name, call.arguments) == ("weather", "{}")
+    assert (messages[2].role, messages[2].tool_call_id, messages[2].name) == ("tool", call.call_id, "weather")
+    assert (
+        refused(messages=[{"role": "user", "content": "a", "function_call": {}}]).param == "messages[0].function_call"
+    )
+
+
+def test_a_final_message_goes_on_where_it_is_the_assistants() -> None:
+    messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One"}]
+    fields = {"continue_final_message": True, "add_generation_prompt": False}
+    assert chat(messages=messages, **fields) == chat(messages=messages)
+    assert refused(add_generation_prompt=False).param == "add_generation_prompt"
+    both = {"continue_final_message": True, "add_generation_prompt": True}
+    assert refused(messages=messages, **both).param == "add_generation_prompt"
+
+
+def test_messages_are_bounded() -> None:
+    question = {"role": "user", "content": "a"}
+    assert len(chat(messages=[question] * 10_000).messages) >= 10_000
+    error = refused(messages=[question] * 10_001)
+    assert (error.param, error.message) == (
+        "messages", "`messages` may have 10,000 messages at most, and these are 10,001.",
+    )  # fmt: skip

@@ -1,0 +1,109 @@
+"""The latest requests as the person at the computer sees them: who, what for, what became of it, and no word of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from app.core.domain.local_server import GONE, LoggedRequest, RequestState
+from app.core.server.request_log import KEPT, RequestLog
+from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
+
+PRIVATE = "the word that nobody may see"
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    opened = ScriptedServer()
+    yield opened
+    opened.close()
+
+
+def rows(server: ScriptedServer) -> tuple[LoggedRequest, ...]:
+    return server.metrics.requests.rows()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end_s
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_is_logged_with_its_figures_and_without_its_words(server: ScriptedServer, stream: bool) -> None:
+    server.session.pieces = (PRIVATE,)
+    headers = {"User-Agent": "OpenAI/Python 1.109 (linux; x86_64)"}
+    asked = {**HELLO, "stream": stream, "messages": [{"role": "user", "content": PRIVATE}]}
+    assert server.client.post(CHAT, json=asked, headers=headers).status_code == 200
+    (row,) = rows(server)
+    assert (row.program, row.path, row.model, row.status) == ("OpenAI/Python 1.109", CHAT, "tiny", 200)
+    assert (row.tokens, row.tokens_per_second, row.state) == (9, 4.5, RequestState.DONE)
+    assert PRIVATE not in repr(row)
+
+
+def test_it_waits_and_runs_before_it_is_done(server: ScriptedServer) -> None:
+    server.session.gate.clear()
+    threads = [threading.Thread(target=server.client.post, args=(CHAT,), kwargs={"json": HELLO}) for _ in range(2)]
+    threads[0].start()
+    until(lambda: [row.state for row in rows(server)] == [RequestState.RUNNING])
+    threads[1].start()
+    until(lambda: [row.state for row in rows(server)] == [RequestState.WAITING, RequestState.RUNNING])
+    server.session.gate.set()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert [row.state for row in rows(server)] == [RequestState.DONE] * 2
+
+
+def test_what_was_refused_and_what_was_asked_beside_answers_is_logged_too(server: ScriptedServer) -> None:
+    server.client.get("/v1/models")
+    server.client.get("/v1/audio/speech?input=" + PRIVATE)
+    server.client.post(CHAT, json=HELLO, headers={"Authorization": "Bearer wrong"})
+    server.client.post(CHAT, json={"messages": PRIVATE})
+    server.client.post("/tokenize", json={"content": PRIVATE})
+    assert [(row.path, row.status, row.tokens) for row in reversed(rows(server))] == [
+        ("/v1/models", 200, None),
+        ("/v1/audio/speech", 404, None),
+        (CHAT, 401, None),
+        (CHAT, 400, None),
+        ("/tokenize", 200, None),
+    ]
+    assert PRIVATE not in repr(rows(server))
+
+
+def test_an_answer_that_was_stopped_here_says_so_though_its_response_had_begun(server: ScriptedServer) -> None:
+    server.session.gate.clear()
+    got: list[str] = []
+
+    def read() -> None:
+        got.append(server.client.post(CHAT, json={**HELLO, "stream": True}).text)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    server.session.pulse()
+    until(lambda: bool(rows(server)) and rows(server)[0].state is RequestState.RUNNING)
+    server.scheduler.stop_running()
+    thread.join(PATIENCE_S)
+    assert rows(server)[0].status == 503
+
+
+def test_a_program_that_left_is_told_apart() -> None:
+    entry = RequestLog().begin(CHAT, "curl/8.0")
+    entry.note_queued("tiny")
+    entry.note_turn()
+    entry.note_status(200)
+    entry.end()
+    assert (entry.row.status, entry.row.state) == (GONE, RequestState.DONE)
+
+
+def test_only_the_latest_are_kept_and_texts_of_strangers_are_short_and_plain() -> None:
+    log = RequestLog()
+    for number in range(KEPT + 5):
+        log.begin(f"/{number}", "a\x1b[31m\nprogram" + "x" * 200)
+    latest = log.rows()
+    assert (len(latest), latest[0].path, latest[0].number) == (KEPT, f"/{KEPT + 4}", KEPT + 5)
+    assert "\x1b" not in latest[0].program
+    assert len(latest[0].program) <= 40

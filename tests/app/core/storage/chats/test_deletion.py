@@ -1,0 +1,199 @@
+"""Deleting that can be taken back: what is marked is nowhere to be seen, comes back whole, and goes for good later."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.core.domain.messages import MessageState, MessageView
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore, StoredTurn
+from app.core.storage.exchange.transfer import export_chats, import_chats
+from engine.records import Mode
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def ask(store: ChatStore, chat: int | None, text: str) -> StoredTurn:
+    turn = store.begin_turn(chat, text, Mode.OFF, None)
+    store.append(turn.answer.id, f"The answer to {text}")
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    return turn
+
+
+def texts(views: tuple[MessageView, ...]) -> list[str]:
+    return [view.text for view in views]
+
+
+def count(store: ChatStore, table: str) -> int:
+    return int(store.read(lambda db: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]))  # noqa: S608 (ours)
+
+
+def test_a_marked_chat_is_in_no_list_no_search_and_no_export(store: ChatStore, tmp_path: Path) -> None:
+    kept, gone = ask(store, None, "about zebras"), ask(store, None, "about giraffes")
+    store.deletions.mark(gone.conversation_id, NOW)
+    assert [row.id for row in store.conversations()] == [kept.conversation_id]
+    assert store.conversation(gone.conversation_id) is None
+    assert store.latest_conversation() == kept.conversation_id
+    assert store.library.search("giraffes").result() == ()
+    assert store.library.search("zebras").result()
+    assert export_chats(store, tmp_path / "all.json", "json") == 1
+    assert "giraffes" not in (tmp_path / "all.json").read_text(encoding="utf-8")
+
+
+def test_a_chat_that_is_taken_back_is_as_it_was(store: ChatStore) -> None:
+    turn = ask(store, None, "about zebras")
+    before = store.conversations(), store.messages(turn.conversation_id)
+    store.deletions.mark(turn.conversation_id, NOW)
+    store.deletions.take_back(turn.conversation_id)
+    assert (store.conversations(), store.messages(turn.conversation_id)) == before
+    assert store.library.search("zebras").result()
+
+
+def test_a_marked_chat_can_be_imported_again(store: ChatStore, tmp_path: Path) -> None:
+    turn = ask(store, None, "about zebras")
+    export_chats(store, tmp_path / "one.json", "json", turn.conversation_id)
+    store.deletions.mark(turn.conversation_id, NOW)
+    assert import_chats(store, tmp_path / "one.json").num_new == 1
+
+
+def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
+    turn = ask(store, None, "about zebras")
+    store.library.keep_unsent(turn.conversation_id, "half a question").result()
+    store.deletions.mark(turn.conversation_id, NOW)
+    store.deletions.wipe([turn.conversation_id])
+    assert [count(store, table) for table in ("conversations", "messages", "unsent")] == [0, 0, 0]
+    store.deletions.take_back(turn.conversation_id)  # too late, and no harm
+    assert store.conversations() == ()
+
+
+def test_the_next_opening_wipes_what_was_marked(place: StoreLocation) -> None:
+    first = ChatStore(place, [].append)
+    assert first.open() is None
+    kept, gone = ask(first, None, "about zebras"), ask(first, None, "about giraffes")
+    first.deletions.mark(gone.conversation_id, NOW)
+    assert first.close()
+    second = ChatStore(place, [].append)
+    assert second.open() is None
+    assert second.wiped == (gone.conversation_id,)
+    assert count(second, "messages") == len(second.messages(kept.conversation_id)) == 2
+    assert second.close()
+
+
+def test_a_branch_goes_and_comes_back_with_its_place(store: ChatStore) -> None:
+    chat = ask(store, None, "one").conversation_id
+    second = ask(store, chat, "two")
+    ask(store, chat, "three")
+    before = texts(store.messages(chat))
+    branch = store.deletions.mark_branch(second.question.id, NOW)
+    assert branch is not None
+    assert texts(store.messages(chat)) == before[:2]
+    assert len(branch.message_ids) == 4
+    assert len(store.conversations()) == 1
+    assert store.library.search("three").result() == ()
+    store.deletions.take_back_branch(branch)
+    assert texts(store.messages(chat)) == before
+    assert store.library.search("three").result()
+    assert count(store, "conversations") == 1
+
+
+def test_a_branch_comes_back_beside_what_was_asked_meanwhile(store: ChatStore) -> None:
+    chat = ask(store, None, "one").conversation_id
+    second = ask(store, chat, "two")
+    branch = store.deletions.mark_branch(second.question.id, NOW)
+    assert branch is not None
+    other = ask(store, chat, "another")
+    store.deletions.take_back_branch(branch)
+    views = store.messages(chat)
+    assert texts(views)[-2:] == ["two", "The answer to two"]
+    assert views[2].versions == (second.question.id, other.question.id)
+
+
+def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
+    chat = ask(store, None, "one").conversation_id
+    second = ask(store, chat, "two about zebras")
+    ask(store, chat, "three")
+    before = texts(store.messages(chat))
+    for gone in (second.question.id, second.answer.id):
+        branch = store.deletions.mark_message(gone, NOW)
+        assert branch is not None
+        at = 2 if gone == second.question.id else 3
+        assert texts(store.messages(chat)) == [*before[:at], *before[at + 1 :]]
+        assert not any(view.versions for view in store.messages(chat))
+        store.deletions.take_back_branch(branch)
+        assert texts(store.messages(chat)) == before
+    last = store.deletions.mark_message(second.question.id, NOW)
+    assert last is not None
+    store.deletions.wipe([last.kept_in])
+    assert texts(store.messages(chat)) == [*before[:2], *before[3:]]
+    assert [hit.message_id for hit in store.library.search("zebras").result()] == [second.answer.id]
+
+
+def test_the_first_message_can_go_alone(store: ChatStore) -> None:
+    turn = ask(store, None, "one")
+    branch = store.deletions.mark_message(turn.question.id, NOW)
+    assert branch is not None
+    assert texts(store.messages(turn.conversation_id)) == ["The answer to one"]
+    store.deletions.take_back_branch(branch)
+    assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
+
+
+def test_what_followed_a_version_follows_the_other_one(store: ChatStore) -> None:
+    first = ask(store, None, "one")
+    chat = first.conversation_id
+    other = store.begin_answer(chat, first.answer.id)
+    store.append(other.answer.id, "Another answer")
+    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
+    ask(store, chat, "two")
+    before = texts(store.messages(chat))
+    assert before == ["one", "Another answer", "two", "The answer to two"]
+    branch = store.deletions.mark_message(other.answer.id, NOW)
+    assert branch is not None
+    assert texts(store.messages(chat)) == ["one", "The answer to one", "two", "The answer to two"]
+    assert store.messages(chat)[1].versions == ()
+    store.deletions.take_back_branch(branch)
+    assert texts(store.messages(chat)) == before
+    assert store.messages(chat)[1].versions == (first.answer.id, other.answer.id)
+
+
+def test_a_version_that_is_followed_already_keeps_what_is_shown_below_it(store: ChatStore) -> None:
+    first = ask(store, None, "one")
+    chat = first.conversation_id
+    ask(store, chat, "below the first")
+    other = store.begin_answer(chat, first.answer.id)
+    store.append(other.answer.id, "Another answer")
+    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
+    ask(store, chat, "below the other")
+    branch = store.deletions.mark_message(other.answer.id, NOW)
+    assert branch is not None
+    views = store.messages(chat)
+    assert texts(views)[1:3] == ["The answer to one", "below the first"]
+    assert len(views[2].versions) == 2
+
+
+def test_the_first_message_of_a_chat_can_go_and_come_back(store: ChatStore) -> None:
+    turn = ask(store, None, "one")
+    branch = store.deletions.mark_branch(turn.question.id, NOW)
+    assert branch is not None
+    assert store.messages(turn.conversation_id) == ()
+    store.deletions.take_back_branch(branch)
+    assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
+
+
+def test_a_branch_that_is_gone_is_not_there_to_delete(store: ChatStore) -> None:
+    assert store.deletions.mark_branch(77, NOW) is None
+
+
+def test_a_wiped_branch_is_gone_from_the_index_as_well(store: ChatStore) -> None:
+    turn = ask(store, None, "one about zebras")
+    branch = store.deletions.mark_branch(turn.answer.id, NOW)
+    assert branch is not None
+    store.deletions.wipe([branch.kept_in])
+    sql = "SELECT count(*) FROM found_messages WHERE found_messages MATCH 'zebras'"
+
+    def num_found(db: sqlite3.Connection) -> int:
+        return int(db.execute(sql).fetchone()[0])
+
+    assert store.read(num_found) == 1  # the question is left

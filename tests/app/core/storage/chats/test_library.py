@@ -1,0 +1,150 @@
+"""Folders, pins, the archive, places, copies and unsent texts, as the store keeps them over a restart."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.core.domain.conversations import ConversationRow, FolderRow
+from app.core.domain.errors import StorageError
+from app.core.domain.messages import MessageState
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
+from engine.records import Mode
+
+
+def again(store: ChatStore, place: StoreLocation) -> ChatStore:
+    assert store.close()
+    reopened = ChatStore(place, [].append)
+    assert reopened.open() is None
+    return reopened
+
+
+def row(store: ChatStore, conversation_id: int) -> ConversationRow:
+    return next(row for row in store.conversations() if row.id == conversation_id)
+
+
+def test_pins_and_the_archive_exclude_each_other(store: ChatStore) -> None:
+    chat = store.create_conversation("one")
+    store.library.set_pinned(chat, True)
+    store.library.set_archived(chat, True)
+    assert (row(store, chat).pinned, row(store, chat).archived) == (False, True)
+    store.library.set_pinned(chat, True)
+    assert (row(store, chat).pinned, row(store, chat).archived) == (True, False)
+
+
+def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: StoreLocation) -> None:
+    one, two, three = (store.create_conversation(title) for title in ("one", "two", "three"))
+    work, play = store.library.create_folder("Work"), store.library.create_folder("Play")
+    for chat in (one, two):
+        store.library.move_to_folder(chat, work)
+    store.library.arrange([two, three, one], folder_id=work)
+    store.library.fold(play, True)
+    store.library.rename_folder(work, "Office")
+    reopened = again(store, place)
+    assert reopened.library.folders() == (FolderRow(work, "Office"), FolderRow(play, "Play", folded=True))
+    inside = sorted((row for row in reopened.conversations() if row.folder_id == work), key=lambda row: row.place)
+    assert [row.title for row in inside] == ["two", "three", "one"]
+    reopened.library.delete_folder(work)
+    assert {row.folder_id for row in reopened.conversations()} == {None}
+    reopened.close()
+
+
+def test_a_deleted_folder_comes_back_with_its_place_and_all_that_was_not_moved_meanwhile(
+    store: ChatStore, place: StoreLocation
+) -> None:
+    chats = [store.create_conversation(title) for title in ("one", "two", "three", "four")]
+    first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
+    store.library.arrange([chats[1], chats[0], chats[2], chats[3]], folder_id=work)
+    store.library.fold(work, True)
+    store.deletions.mark(chats[3], datetime.now(UTC))
+    before = store.library.folders()
+    gone = store.library.delete_folder(work)
+    assert gone is not None
+    assert gone.num_listed == 3
+    assert [row.folder_id for row in store.conversations()] == [None] * 3
+    assert store.library.delete_folder(work) is None
+    store.library.move_to_folder(chats[2], last)
+    store.library.create_folder("New")
+    store.library.take_back_folder(gone)
+    store.deletions.take_back(chats[3])
+    reopened = again(store, place)
+    assert reopened.library.folders()[:3] == before
+    assert row(reopened, chats[2]).folder_id == last
+    inside = sorted((row for row in reopened.conversations() if row.folder_id == work), key=lambda row: row.place)
+    assert [row.title for row in inside] == ["two", "one", "four"]
+    assert first
+    reopened.close()
+
+
+def test_pinned_ones_are_ordered_by_hand(store: ChatStore) -> None:
+    chats = [store.create_conversation(title) for title in "abc"]
+    for chat in chats[:2]:
+        store.library.set_pinned(chat, True)
+    store.library.arrange([chats[2], chats[0], chats[1]])
+    pinned = sorted((row for row in store.conversations() if row.pinned), key=lambda row: row.place)
+    assert [row.title for row in pinned] == ["c", "a", "b"]
+
+
+def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place: StoreLocation) -> None:
+    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    store.library.keep_unsent(None, "for a new chat")
+    store.library.keep_unsent(turn.conversation_id, "for this one")
+    store.library.keep_unsent(99_999, "for none")
+    reopened = again(store, place)
+    assert reopened.library.unsent(None) == "for a new chat"
+    assert reopened.library.unsent(turn.conversation_id) == "for this one"
+    assert reopened.library.unsent(99_999) == ""
+    reopened.begin_turn(turn.conversation_id, "for this one", Mode.OFF, None)
+    assert reopened.library.unsent(turn.conversation_id) == ""
+    reopened.library.keep_unsent(None, "")
+    assert reopened.library.unsent(None) == ""
+    reopened.close()
+
+
+def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
+    turn = store.begin_turn(None, "Hello", Mode.DRAFT, 3)
+    store.append(turn.answer.id, "first")
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
+    store.append(other.id, "second")
+    store.finish_answer(other.id, AnswerEnding(MessageState.COMPLETE))
+    store.show_message(turn.answer.id)
+    copy = store.library.duplicate(turn.conversation_id)
+    source, copied = store.messages(turn.conversation_id), store.messages(copy)
+    assert [view.text for view in copied] == ["Hello", "first"] == [view.text for view in source]
+    assert len(copied[1].versions) == 2
+    assert not {view.id for view in source} & {view.id for view in copied}
+    conversation = store.conversation(copy)
+    assert conversation is not None
+    assert (conversation.title, conversation.mode, conversation.depth) == ("Hello (copy)", Mode.DRAFT, 3)
+    store.deletions.wipe([turn.conversation_id])
+    store.show_message(copied[1].versions[1])
+    assert [view.text for view in store.messages(copy)] == ["Hello", "second"]
+    found = store.library.search("second").result(30)
+    assert found is not None
+    assert [hit.conversation_id for hit in found] == [copy]
+
+
+def test_what_is_gone_cannot_be_copied(store: ChatStore) -> None:
+    with pytest.raises(StorageError):
+        store.library.duplicate(12345)
+
+
+def test_a_very_long_chat_can_be_deleted(store: ChatStore) -> None:
+    chat = store.create_conversation("long")
+    store.write(
+        lambda db: db.execute(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
+            "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at, parent_id) "
+            "SELECT i, ?, i, 'user', 'x', 'complete', 1, nullif(i - 1, 0) FROM n",
+            (chat,),
+        )
+    )
+    assert len(store.messages(chat)) == 3000
+    branch = store.deletions.mark_branch(2, datetime.now(UTC))
+    assert branch is not None
+    assert len(branch.message_ids) == 2999
+    assert len(store.messages(chat)) == 1

@@ -1,0 +1,212 @@
+"""What the search finds: words and beginnings of words, in every branch, and never a query language."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.core.domain.conversations import SearchHit
+from app.core.domain.messages import MessageState
+from app.core.domain.unspaced import spaced
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.opening import StoreLocation, open_chats
+from app.core.storage.chats.schema import MIGRATIONS
+from app.core.storage.chats.search import match_words
+from app.core.storage.chats.store import ChatStore
+from engine.records import Mode
+
+
+def say(store: ChatStore, question: str, answer: str, conversation: int | None = None) -> tuple[int, int]:
+    turn = store.begin_turn(conversation, question, Mode.OFF, None)
+    store.append(turn.answer.id, answer)
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    store.conversations()  # written by now
+    return turn.conversation_id, turn.answer.id
+
+
+def find(store: ChatStore, typed: str) -> tuple[SearchHit, ...]:
+    hits = store.library.search(typed).result(30)
+    assert hits is not None
+    return hits
+
+
+def where(hits: tuple[SearchHit, ...]) -> list[int | None]:
+    return [hit.message_id for hit in hits]
+
+
+def test_words_beginnings_accents_and_case(store: ChatStore) -> None:
+    chat, answer = say(store, "Where is Málaga?", "On the southern coast of Spain.")
+    for typed in ("spain", "SPA", "southern coast", "coast southern", "coa", "  spain  "):
+        assert where(find(store, typed)) == [answer], typed
+    title, message = find(store, "malaga")
+    assert (title.message_id, title.conversation_id, message.role) == (None, chat, "user")
+    assert find(store, "northern") == ()
+    assert find(store, "outhern") == ()
+
+
+def test_the_match_is_marked(store: ChatStore) -> None:
+    _, answer = say(store, "q", "one two three\n\nfour " + "filler " * 100)
+    hit = next(hit for hit in find(store, "thr") if hit.message_id == answer)
+    assert [text for text, found in hit.parts if found] == ["three"]
+    assert "\n" not in "".join(text for text, _ in hit.parts)
+    assert len("".join(text for text, _ in hit.parts)) < 200
+
+
+def test_all_branches_are_searched_and_what_is_deleted_is_not_found(store: ChatStore) -> None:
+    chat, first = say(store, "q", "zebra")
+    second = store.begin_answer(chat, first).answer.id
+    store.append(second, "giraffe")
+    store.finish_answer(second, AnswerEnding(MessageState.COMPLETE))
+    store.conversations()
+    assert where(find(store, "zebra")) == [first]
+    assert store.show_message(first) == chat
+    branch = store.deletions.mark_branch(first, datetime.now(UTC))
+    assert branch is not None
+    assert find(store, "zebra") == ()
+    assert where(find(store, "giraffe")) == [second]
+    store.deletions.wipe([chat])
+    assert find(store, "giraffe") == ()
+
+
+def test_titles_are_found_under_their_new_name(store: ChatStore) -> None:
+    chat, _ = say(store, "an old name", "text")
+    store.rename_conversation(chat, "Shipping")
+    assert [(hit.message_id, hit.title) for hit in find(store, "shipp")] == [(None, "Shipping")]
+
+
+def test_an_answer_that_goes_on_is_found_with_its_new_words(store: ChatStore) -> None:
+    chat, answer = say(store, "q", "half ")
+    store.continue_answer(chat, answer)
+    store.append(answer, " done")
+    store.finish_answer(answer, AnswerEnding(MessageState.COMPLETE))
+    store.conversations()
+    assert where(find(store, "half done")) == [answer]
+
+
+@pytest.mark.parametrize("typed", ["AND", "-zebra", "^zebra", '"zebra', 'zebra"', "MORE and", '"quotes'])
+def test_signs_of_a_query_are_only_signs(store: ChatStore, typed: str) -> None:
+    _, answer = say(store, "q", 'a line with zebra, "quotes" AND more')
+    assert where(find(store, typed)) == [answer]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ['"', "a OR b", "zebra NOT more", "NEAR(a line)", "text:zebra", "zeb*", "(", "'; DROP TABLE messages", "\x00"],
+)
+def test_no_query_can_be_typed(store: ChatStore, typed: str) -> None:
+    _, answer = say(store, "q", 'a line with zebra, "quotes" AND more')
+    assert find(store, typed) == ()
+    assert where(find(store, "zebra")) == [answer]
+
+
+# Letters that are younger than the tables of SQLite are no words to it.
+TYPED = st.text(st.characters(max_codepoint=0x24F) | st.sampled_from("_*^-+\"'(){}:\u4e00\u0416\u05d0"), max_size=40)
+
+
+@given(TYPED)
+@example("here _ there")
+@example("__")
+def test_whatever_is_typed_finds_the_text_that_holds_it(typed: str) -> None:
+    query = match_words(typed)
+    assert bool(query) == bool(re.search(r"[^\W_]", typed))
+    if query:
+        with contextlib.closing(sqlite3.connect(":memory:")) as db:
+            db.execute("CREATE VIRTUAL TABLE t USING fts5 (text)")
+            db.execute("INSERT INTO t VALUES (?)", (spaced(f"before {typed.replace(chr(0), ' ')} after"),))
+            assert len(db.execute("SELECT * FROM t WHERE t MATCH ?", (query,)).fetchall()) == 1
+
+
+def test_a_search_that_was_overtaken_gives_way(store: ChatStore) -> None:
+    _, answer = say(store, "q", "zebra")
+    go_on = threading.Event()
+    store.library._access.post(lambda _db: go_on.wait(30))  # something that takes long stands before them
+    searches = [store.library.search(typed) for typed in ("z", "ze", "zeb")]
+    go_on.set()
+    *overtaken, last = [search.result(30) for search in searches]
+    assert overtaken == [None, None]
+    assert last is not None
+    assert where(last) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "marked"),
+    [
+        ("帮我写一个部署方案", "部署", "部署"),
+        ("看一下**日志**里的错误", "日志", "日志"),
+        ("東京の天気を教えて", "天気", "天気"),
+        ("กรุงเทพอากาศดี", "อากาศ", "อากาศ"),
+        ("오늘날씨는 어때", "날씨", "날씨"),
+        ("用API部署", "API部署", "API部署"),
+        ("用 Docker 部署方案", "docker 方案", "Docker"),
+        ("部", "部", "部"),
+    ],
+)
+def test_words_are_found_within_writing_that_has_no_spaces(
+    store: ChatStore, text: str, typed: str, marked: str
+) -> None:
+    question, answer = say(store, text, f"答：{text}。")
+    hits = find(store, typed)
+    assert {question, answer} <= set(where(hits))
+    for hit in hits:
+        assert marked.lower() in [piece.lower() for piece, found in hit.parts if found]
+        assert "".join(piece for piece, _ in hit.parts).count(" ") <= text.count(" ") + 1
+    assert find(store, f"{typed}無") == ()
+
+
+def test_the_index_of_letters_follows_what_becomes_of_messages(store: ChatStore) -> None:
+    _, answer = say(store, "q", "部署方案")
+    assert where(find(store, "署方")) == [answer]
+    assert find(store, "署案") == ()  # letters that do not stand together
+    store.write(lambda db: db.execute("DELETE FROM found_letters_messages_data"))
+    assert where(find(store, "方案")) == [answer]
+    chat = find(store, "方案")[0].conversation_id
+    store.rename_conversation(chat, "東京の天気")
+    assert None in where(find(store, "天気"))
+    store.rename_conversation(chat, "else")
+    assert find(store, "天気") == ()
+
+
+def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
+    _, answer = say(store, "q", "zebra")
+    store.write(lambda db: db.execute("DELETE FROM found_messages_data"))
+    assert where(find(store, "zebra")) == [answer]
+    say(store, "another", "giraffe")
+    assert len(find(store, "giraffe")) == 1
+
+
+def test_an_old_file_comes_along_whole(place: StoreLocation) -> None:
+    old = StoreLocation(place.file, place.backups, MIGRATIONS[:1])
+    db = open_chats(old, datetime.now(UTC)).connection
+    db.execute("INSERT INTO conversations VALUES (1, 'Old chat', 0, 1, 1, 'off', NULL)")
+    roles = ["user", "assistant"] * 3
+    for number, role in enumerate(roles, start=1):
+        sql = (
+            "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at) VALUES (?,1,?,?,?,?,1)"
+        )
+        db.execute(sql, (number, number * 2, role, f"words {number}", "complete"))
+    sql = (
+        "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at, replaces) "
+        "VALUES (7, 1, 99, 'assistant', 'half', 'streaming', 1, 6)"
+    )
+    db.execute(sql)
+    db.close()
+    store = ChatStore(place, [].append)
+    assert store.open() is None
+    views = store.messages(1)
+    assert [view.text for view in views] == [*(f"words {number}" for number in range(1, 6)), "half"]
+    assert views[-1].versions == (6, 7)
+    assert views[-1].state is MessageState.INTERRUPTED
+    store.show_message(6)
+    assert [view.id for view in store.messages(1)] == [1, 2, 3, 4, 5, 6]
+    assert where(find(store, "words 4")) == [4]
+    assert where(find(store, "half")) == [7]
+    assert where(find(store, "old")) == [None]
+    assert len(list(place.backups.glob("chats-before_layout_2-*.db"))) == 1
+    store.close()

@@ -1,0 +1,334 @@
+"""There and back without loss, the exports of others, and files that mean no good."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.core.domain.errors import ChatsExportError, ChatsImportError
+from app.core.domain.messages import MessageState
+from app.core.domain.thinking import without_thinking
+from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.exchange import reading
+from app.core.storage.exchange.file_names import file_name
+from app.core.storage.exchange.markdown import to_markdown
+from app.core.storage.exchange.own_format import from_data, to_json
+from app.core.storage.exchange.reading import read_chats
+from app.core.storage.exchange.records import PortableChat, PortableMessage
+from app.core.storage.exchange.store_access import read_chat
+from app.core.storage.exchange.transfer import export_chats, import_chats
+from engine.records import Mode, RunStats, Source, TokenSpan
+
+STATS = RunStats(
+    mode=Mode.DRAFT, tokens=4, passes=2, proposed=3, accepted=2, decode_s=0.5, proposed_by_depth=(2, 1),
+    accepted_by_depth=(1, 1), provenance={Source.DRAFT: 2}, decisions=("depth 3: pays",),
+)  # fmt: skip
+
+
+def filled(store: ChatStore) -> int:
+    """A chat with a branch, an edited question, figures, a folder and a pin."""
+    turn = store.begin_turn(None, "Name *three* colours", Mode.DRAFT, 3)
+    store.append(turn.answer.id, "Red", (TokenSpan(2, Source.TARGET), TokenSpan(1, Source.DRAFT)))
+    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line.", cut=True))
+    other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
+    store.append(other.id, "Blue")
+    store.finish_answer(other.id, AnswerEnding(MessageState.STOPPED))
+    edited = store.begin_turn(turn.conversation_id, "Name two", Mode.OFF, None, instead_of=turn.question.id)
+    store.append(edited.answer.id, "Green")
+    store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
+    store.show_message(turn.answer.id)
+    store.library.move_to_folder(turn.conversation_id, store.library.create_folder("Work"))
+    return turn.conversation_id
+
+
+def fresh(tmp_path: Path) -> ChatStore:
+    store = ChatStore(StoreLocation(tmp_path / "other" / "chats.db", tmp_path / "other" / "backups"), [].append)
+    assert store.open() is None
+    return store
+
+
+def words(chat: PortableChat | None) -> object:
+    assert chat is not None
+    places = {message.key: place for place, message in enumerate(chat.messages)}
+    tree = [replace(message, key=0, parent=places.get(message.parent or 0)) for message in chat.messages]
+    return replace(chat, messages=tuple(tree), shown=frozenset(places[key] for key in chat.shown))
+
+
+def test_json_there_and_back_keeps_everything(store: ChatStore, tmp_path: Path) -> None:
+    chat = filled(store)
+    file = tmp_path / "out.json"
+    assert export_chats(store, file, "json") == 1
+    other = fresh(tmp_path)
+    assert import_chats(other, file).sentence == "1 chat imported."
+    copy = other.conversations()[0]
+    before, after = (each.read(lambda db, n=n: read_chat(db, n)) for each, n in ((store, chat), (other, copy.id)))
+    assert words(before) == words(after)
+    views = other.messages(copy.id)
+    assert [view.text for view in views] == ["Name *three* colours", "Red"]
+    assert views[1].stats == STATS
+    assert [len(view.versions) for view in views] == [2, 2]
+    assert [folder.name for folder in other.library.folders()] == ["Work"]
+    hits = other.library.search("green").result(30)
+    assert hits
+    other.close()
+
+
+def test_what_is_there_already_is_not_taken_twice(store: ChatStore, tmp_path: Path) -> None:
+    filled(store)
+    file = tmp_path / "out.json"
+    export_chats(store, file, "json")
+    assert import_chats(store, file).sentence == "0 chats imported. 1 already existed."
+    other = fresh(tmp_path)
+    import_chats(other, file)
+    other.rename_conversation(other.conversations()[0].id, "Another name")
+    assert import_chats(other, file).num_new == 0
+    other.close()
+
+
+def test_markdown_has_the_shown_path_and_the_figures(store: ChatStore, tmp_path: Path) -> None:
+    chat = filled(store)
+    file = tmp_path / "out.md"
+    export_chats(store, file, "markdown", chat)
+    text = file.read_text("utf-8")
+    seen = re.sub(r"\n+(<!-- .* -->\n+)+", "\n\n", text)
+    told = "\n\n*This chat has other versions of some messages."
+    assert seen.startswith(f"# Name *three* colours{told}")
+    assert "\n\n## You\n\nName *three* colours\n\n## Paceline\n\nRed\n\n*" in seen
+    assert "per pass" in text
+    assert "Blue" not in text
+    export_chats(store, tmp_path / "all.zip", "markdown")
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert archive.read("0001 Name three colours.md").decode() == text
+
+
+def test_export_failures_are_sentences_and_leave_the_old_file(store: ChatStore, tmp_path: Path) -> None:
+    with pytest.raises(ChatsExportError, match="no chat"):
+        export_chats(store, tmp_path / "out.json", "json")
+    filled(store)
+    with pytest.raises(ChatsExportError, match="cannot be written"):
+        export_chats(store, tmp_path / "missing" / "out.json", "json")
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_file_names_work_everywhere() -> None:
+    assert file_name('a/b\\c: "d"?', "md") == "a b c d.md"
+    assert file_name(" ... ", "md") == "Chat.md"
+    assert len(file_name("x" * 500, "json")) < 100
+
+
+def node(
+    key: str, parent: str | None, children: list[str], role: str = "", text: str = "", **more: str
+) -> dict[str, Any]:
+    message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, "create_time": 1.7e9}
+    return {"id": key, "parent": parent, "children": children, "message": {**message, **more} if role else None}
+
+
+def chatgpt() -> list[dict[str, Any]]:
+    nodes = [
+        node("root", None, ["sys"]),
+        node("sys", "root", ["q"], "system", "hidden"),
+        node("q", "sys", ["a1", "a2"], "user", "Question?"),
+        node("a1", "q", [], "assistant", "First answer"),
+        node("a2", "q", ["tool"], "assistant", "Second answer"),
+        node("tool", "a2", ["q2"], "tool", "tool output"),
+        node("q2", "tool", ["a3"], "user", "Next?"),
+        node("a3", "q2", [], "assistant", "Third answer"),
+        node("code", "q2", [], "assistant", "python()", recipient="python"),
+    ]
+    mapping = {each["id"]: each for each in nodes}
+    return [
+        {"title": "From there", "create_time": 1.7e9, "update_time": 1.71e9, "mapping": mapping, "current_node": "a3"}
+    ]
+
+
+@pytest.mark.parametrize("as_zip", [True, False])
+def test_chatgpt_with_its_branches(store: ChatStore, tmp_path: Path, as_zip: bool) -> None:
+    file = tmp_path / ("export.zip" if as_zip else "conversations.json")
+    if as_zip:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("chat.html", "<html>")
+            archive.writestr("user.json", "{}")
+            archive.writestr("conversations.json", json.dumps(chatgpt()))
+    else:
+        file.write_text(json.dumps(chatgpt()))
+    assert import_chats(store, file).num_new == 1
+    row = store.conversations()[0]
+    assert row.title == "From there"
+    assert row.updated_at.year == 2024
+    views = store.messages(row.id)
+    assert [view.text for view in views] == ["Question?", "Second answer", "Next?", "Third answer"]
+    store.show_message(views[1].versions[0])
+    assert [view.text for view in store.messages(row.id)] == ["Question?", "First answer"]
+
+
+def lm_studio() -> dict[str, Any]:
+    def single(role: str, text: str) -> dict[str, Any]:
+        return {"type": "singleStep", "role": role, "content": [{"type": "text", "text": text}, {"type": "file"}]}
+
+    def multi(text: str) -> dict[str, Any]:
+        steps = [
+            {"type": "contentBlock", "style": {"type": "thinking"}, "content": [{"type": "text", "text": "hm"}]},
+            {"type": "contentBlock", "content": [{"type": "text", "text": text}]},
+            {"type": "debugInfoBlock", "debugInfo": "x"},
+        ]
+        return {"type": "multiStep", "role": "assistant", "steps": steps}
+
+    return {
+        "name": "Studio", "createdAt": 1_700_000_000_000, "pinned": True,
+        "messages": [
+            {"versions": [single("user", "Q1")], "currentlySelected": 0},
+            {"versions": [multi("A1"), multi("A2")], "currentlySelected": 1},
+            {"versions": [single("user", "Q2")], "currentlySelected": 0},
+        ],
+    }  # fmt: skip
+
+
+def test_lm_studio_with_its_versions(store: ChatStore, tmp_path: Path) -> None:
+    file = tmp_path / "1700.conversation.json"
+    file.write_text(json.dumps(lm_studio()))
+    import_chats(store, file)
+    row = store.conversations()[0]
+    assert (row.title, row.pinned, row.updated_at.year) == ("Studio", True, 2023)
+    views = store.messages(row.id)
+    assert [without_thinking(view.text).strip() for view in views] == ["Q1", "A2", "Q2"]
+    store.show_message(views[1].versions[0])
+    assert [without_thinking(view.text).strip() for view in store.messages(row.id)] == ["Q1", "A1"]
+
+
+BAD = {
+    "not a JSON": b"{",
+    "not UTF-8": b'{"a": "\xff"}',
+    "deep": b"[" * 200_000,
+    "another JSON": b'{"hello": 1}',
+    "a number": b"7",
+    "newer": b'{"format": "paceline-chats", "version": 99}',
+    "no list": b'{"format": "paceline-chats", "version": 1, "conversations": 3}',
+    "empty": b'{"format": "paceline-chats", "version": 1, "conversations": []}',
+    "no message": b'{"format": "paceline-chats", "version": 1, "conversations": [{"messages": [3]}]}',
+    "a lost parent": b'{"format": "paceline-chats", "version": 1, "conversations": [{"messages": '
+    b'[{"key": 1, "parent": 9, "role": "user", "text": "x"}]}]}',
+    "a broken zip": b"PK\x03\x04" + bytes(200),
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("2", "newer"), ("null", "does not name"), ('"1"', "does not name"), ("0", "valid version")]
+)
+def test_the_version_of_an_export_is_reported_as_it_is(
+    store: ChatStore, tmp_path: Path, version: str, words: str
+) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(f'{{"format": "paceline-chats", "version": {version}, "conversations": []}}')
+    with pytest.raises(ChatsImportError, match=words):
+        import_chats(store, file)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_one_sentence_and_takes_nothing_in(store: ChatStore, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "file.json"
+    file.write_bytes(BAD[name])
+    with pytest.raises(ChatsImportError) as caught:
+        import_chats(store, file)
+    assert len(caught.value.message) < 200
+    assert store.conversations() == ()
+
+
+def test_a_missing_file_is_one_sentence(store: ChatStore, tmp_path: Path) -> None:
+    with pytest.raises(ChatsImportError):
+        import_chats(store, tmp_path / "missing.json")
+
+
+def test_sizes_are_bounded_packed_or_not(store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 10_000)
+    plain, packed = tmp_path / "conversations.json", tmp_path / "bomb.zip"
+    plain.write_text(json.dumps(chatgpt()) + " " * 10_000)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps(chatgpt()) + " " * 1_000_000)
+    for file in (plain, packed):
+        with pytest.raises(ChatsImportError, match="MB"):
+            import_chats(store, file)
+
+
+def test_links_that_go_in_circles_end(store: ChatStore, tmp_path: Path) -> None:
+    nodes = [node("a", None, ["b", "a"], "user", "A"), node("b", "a", ["a", "b", "zz"], "assistant", "B")]
+    looping = {"title": "x", "mapping": {each["id"]: each for each in nodes}, "current_node": "b"}
+    orphans = {
+        "title": "y",
+        "mapping": {"c": node("c", "d", ["d"], "user", "C"), "d": node("d", "c", ["c"], "user", "D")},
+    }
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([looping, orphans]))
+    assert import_chats(store, file).num_new == 2
+    shown = sorted([view.text for view in store.messages(row.id)] for row in store.conversations())
+    assert shown == [["A", "B"], ["C", "D"]]
+
+
+@pytest.mark.parametrize(
+    "stats",
+    [{"tokens": "many"}, {"decode_s": -1e999}, {"proposed_by_depth": [1], "accepted_by_depth": []}, {"mode": "warp"},
+     {"provenance": {"nowhere": 1}}, {"decisions": [1]}, {"tokens": True}, [], "x"],
+)  # fmt: skip
+def test_figures_that_cannot_be_are_left_out(stats: object) -> None:
+    message = {"key": 1, "parent": None, "role": "assistant", "text": "ab", "stats": stats, "spans": ["target", 5]}
+    data = {"format": "paceline-chats", "version": 1, "conversations": [{"title": "t", "messages": [message]}]}
+    read = from_data(json.loads(json.dumps(data)))[0].messages[0]
+    assert (read.stats, read.spans) == (None, ())
+
+
+def test_half_surrogates_and_zeros_do_no_harm(store: ChatStore, tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    bad = chatgpt()
+    bad[0]["title"] = "\ud800 t\x00itle"
+    bad[0]["mapping"]["q"]["message"]["content"]["parts"] = ["\udfff half\x00"]
+    file.write_text(json.dumps(bad))
+    import_chats(store, file)
+    row = store.conversations()[0]
+    assert row.title == "? title"
+    assert store.messages(row.id)[0].text == "? half"
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["messages", "versions", "mapping", "message", "parent", "children", "content", "parts", "role",
+                         "author", "key", "text", "conversations", "format", "version", "title", "stats", "spans"]),
+        inner, max_size=5,
+    ),
+    max_leaves=25,
+)  # fmt: skip
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=JSON_VALUES, kind=st.sampled_from(["own", "chatgpt", "studio", "bare"]))
+def test_any_json_is_read_or_refused(tmp_path: Path, data: object, kind: str) -> None:
+    whole: object = {
+        "own": {"format": "paceline-chats", "version": 1, "conversations": [data, {"messages": data}]},
+        "chatgpt": [{"mapping": {"a": data, "b": {"message": data, "children": data}}, "title": data}],
+        "studio": {"messages": [{"versions": [data, {"type": "multiStep", "steps": data}]}], "name": data},
+        "bare": data,
+    }[kind]
+    file = tmp_path / "any.json"
+    file.write_text(json.dumps(whole))
+    try:
+        chats = read_chats(file)
+    except ChatsImportError:
+        return
+    for chat in chats:
+        to_markdown(chat)
+        assert from_data(json.loads(to_json([chat])))[0].digest == chat.digest
+
+
+def test_a_message_that_never_ended_is_reported_as_interrupted() -> None:
+    chat = PortableChat("t", (PortableMessage(1, None, "assistant", "half", MessageState.STREAMING),))
+    assert from_data(json.loads(to_json([chat])))[0].messages[0].state is MessageState.INTERRUPTED

@@ -1,0 +1,219 @@
+"""Small files of the app that hold what no version of it writes: none stops a start, and none fills the memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.core.domain.settings.layers import PRESET_KEYS, valid_values
+from app.core.domain.settings.table import FIELD_BY_KEY, complaint
+from app.core.hub.answers import details_of, summary_of
+from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.library.library import Library
+from app.core.storage.chats.backups import backup_is_due, backups_in, rotate
+from app.core.storage.presets import Presets
+from app.core.storage.settings_file import read_settings, write_settings
+from app.core.storage.toml_file import ReadResult, TomlFile
+from engine.cache.speeds import FILE_NAME as SPEEDS
+from engine.cache.speeds import StateSpeeds
+from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
+from engine.pacing.acceptance_store import AcceptanceStore
+from engine.pacing.learning import AcceptanceStats, DraftAverage
+from engine.sandbox.probe import CACHE_FILE, _read_cache
+from engine.storage.cost_store import FILE_NAME as COSTS
+from engine.storage.cost_store import CostStore
+from ui.text.formatting import size
+
+HUGE = 10**400
+DEEP = "[" * 100_000
+ODD = st.sampled_from([HUGE, -HUGE, -1, 0, 1e999, float("nan"), None, True, "", "9" * 400, [], {}, [[]], {"1": HUGE}])
+SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = " + "9" * 5000, ".".join("a" * 100_000) + " = 1", "[" + " . ".join(["'a'"] * 9000) + "]", "x = " + "[" * 300
+     + "]" * 300, "x = " + "{a = " * 300 + "1" + "}" * 300, "x = [" * 100_000, "a.a = 1\n" * 2],
+    ids=["digits", "dotted", "table", "nested", "inline", "open", "twice"],
+)  # fmt: skip
+def test_settings_that_cannot_be_are_set_aside_and_new_ones_are_saved(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+    loaded = read_settings(file)
+    assert loaded.problem is not None
+    assert [kept.read_text() for kept in tmp_path.glob("settings.broken-*.toml")] == [text]
+    write_settings(file, loaded.settings)
+    assert read_settings(file).problem is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["".join(f"k{number} = 1\n" for number in range(1_000_000)), f"x = [{'1,' * 5_000_000}]", "#\n" * 5_000_000,
+     "".join(f"[t{number}]\n" for number in range(1_000_000)), "x = '" + "y" * 17_000_000 + "'"],
+    ids=["keys", "items", "comments", "tables", "text"],
+)  # fmt: skip
+def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, text: str) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    began_s = time.process_time()
+    loaded = read_settings(tmp_path / "settings.toml")
+    assert time.process_time() - began_s < 2.0
+    assert loaded.problem is not None
+    assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.timeout(60)
+def test_settings_that_are_no_ordinary_file_are_reported_and_left(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    os.mkfifo(file)
+    loaded = read_settings(file)
+    assert loaded.problem is not None
+    assert "not a regular file" in loaded.problem.message
+    assert file.is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_settings_behind_a_link_stay_there(tmp_path: Path) -> None:
+    (tmp_path / "dotfiles").mkdir()
+    (tmp_path / "dotfiles" / "mine.toml").write_text("[sampling]\ntop_k = 3\n")
+    link = tmp_path / "settings.toml"
+    link.symlink_to(tmp_path / "dotfiles" / "mine.toml")
+    write_settings(link, read_settings(link).settings.changed({"top_k": 4})[0])
+    assert link.is_symlink()
+    assert "top_k = 4" in (tmp_path / "dotfiles" / "mine.toml").read_text()
+    assert sorted(each.name for each in (tmp_path / "dotfiles").iterdir()) == ["mine.toml"]
+
+
+@SHARED
+@given(values=st.dictionaries(st.sampled_from(sorted(PRESET_KEYS)), ODD | st.text(), min_size=1), name=ODD | st.text())
+def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str, Any], name: object) -> None:
+    """What a file may say, whatever wrote it: TOML has neither null nor such numbers, another reader may."""
+    file = FoundDocument({"presets": [{"name": name, **values}, values, name, {"name": "good", "top_k": 3}]})
+    presets = Presets(file, [].append)  # type: ignore[arg-type]
+    for preset in presets.all:
+        assert valid_values(preset.values, PRESET_KEYS) == dict(preset.values)
+        assert all(complaint(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
+    good = presets.find("good")
+    assert good is not None
+    assert good.values == {"top_k": 3}
+
+
+class FoundDocument:
+    """A file that holds this document."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    def read(self) -> ReadResult:
+        return ReadResult(self._document)
+
+
+def test_long_sentences_and_deep_keys_within_reason_stay(tmp_path: Path) -> None:
+    prompt = "No. " * 200 + "\n" + "a.b." * 40 + "c = 1\n" + "..." * 500
+    document = {"prompts": [{"name": "long", "text": prompt}], "other": {"a": {"b": {"c": [[1]]}}}}
+    file = TomlFile(tmp_path / "prompts.toml", "prompts", "none")
+    file.write(document)
+    assert file.read().document == document
+
+
+def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
+    file = TomlFile(tmp_path / "prompts.toml", "prompts", "none")
+    file.write({"text": "a\ud800b"})
+    assert file.read().document == {"text": "a?b"}
+
+
+@SHARED
+@given(noun=st.sampled_from(["text", "draft", "drafted", "average"]), odd=ODD)
+def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
+    experience = AcceptanceStats(greedy=True)
+    experience.average = DraftAverage(2.0, 1.5)
+    good = experience.numbers
+    for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
+        data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
+        (tmp_path / EXPERIENCE).write_text(json.dumps(data))
+        for numbers in AcceptanceStore(tmp_path).get("pair").values():
+            restored = AcceptanceStats(greedy=True)
+            restored.restore(numbers)
+            assert 0.0 <= restored.text.chance(0) <= 1.0
+            assert 0.0 <= restored.draft.chance(0) <= 1.0
+            assert restored.average is None or 0.0 < restored.average.cost < 1e9
+
+
+@SHARED
+@given(odd=ODD, key=st.sampled_from(["1", "-3", "0", "9" * 400, "x"]))
+def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) -> None:
+    for bands in ({"1024": {"1": 1.0, key: odd}}, {key: {"1": 1.0}}, odd):
+        (tmp_path / COSTS).write_text(json.dumps({"format": 1, "costs": {"k": {"threads": 2, "bands": bands}}}))
+        kept = CostStore(tmp_path).get("k")
+        assert kept is None or all(0 < num < 2**31 for points in kept.bands.values() for num in points)
+    (tmp_path / SPEEDS).write_text(json.dumps({"format": 1, "speeds": {"m": {"prompt": odd}}}))
+    seconds = StateSpeeds(tmp_path).seconds("m", "prompt", 100)
+    assert seconds is None or seconds > 0
+
+
+@pytest.mark.parametrize("text", [DEEP, "9" * 5000, '{"format": 1, "reports": {"k": ' + DEEP, "\udcff" * 10])
+def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
+    for name in (EXPERIENCE, COSTS, SPEEDS, CACHE_FILE):
+        (tmp_path / name).write_text(text, errors="surrogateescape")
+    assert AcceptanceStore(tmp_path).get("k") == {}
+    assert CostStore(tmp_path).get("k") is None
+    assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
+    assert _read_cache(tmp_path) == {}
+
+
+FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]
+DATES = st.sampled_from(["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "1500-01-01", "2026-01-01"])
+
+
+@SHARED
+@given(field=st.sampled_from(FIELDS), odd=ODD | DATES)
+def test_odd_fields_of_a_hub_are_left_out(field: str, odd: object) -> None:
+    siblings = [{"rfilename": "a.gguf", "size": odd, "lfs": {"size": odd, "sha256": odd}}]
+    answer = {"id": "owner/name", "siblings": siblings, "gguf": {"total": odd, "context_length": odd}, field: odd}
+    summary = summary_of(answer)
+    assert summary is not None
+    if summary.updated is not None:
+        summary.updated.astimezone()
+    details = details_of(answer, "owner/name")
+    assert all(model.size_bytes is None or size(model.size_bytes) for model in details.models)
+
+
+@SHARED
+@given(field=st.sampled_from(["size_bytes", "added", "last_used", "files", "name", "draft"]), odd=ODD | DATES)
+def test_an_odd_index_of_the_library_can_be_shown(tmp_path: Path, field: str, odd: object) -> None:
+    base: dict[str, Any] = {"name": "m", "files": ["/no/" + "x" * 5000 + ".gguf"], "is_downloaded": False}
+    (tmp_path / "library.json").write_text(json.dumps({"version": 1, "models": [{**base, field: odd}]}))
+    for model in Library(tmp_path / "models", tmp_path / "library.json").models():
+        assert size(model.size_bytes)
+        for moment in (model.added, model.last_used):
+            assert moment is None or moment.astimezone()
+
+
+def test_an_odd_queue_is_left_out(tmp_path: Path) -> None:
+    file = {"path": "x.gguf", "size_bytes": HUGE, "sha256": ""}
+    row = {"repo_id": "a/b", "revision": "main", "name": "n", "quantization": "q", "files": [file], "draft_of": ""}
+    rows = [{**row, "licence": "", "status": "paused"}]
+    (tmp_path / "downloads.json").write_text(json.dumps({"version": 1, "downloads": rows}))
+    queue = QueueFile(tmp_path / "downloads.json")
+    assert queue.open() == ()
+    queue.close()
+
+
+def test_copies_that_a_person_renamed_are_left_alone(tmp_path: Path) -> None:
+    ours = tmp_path / "chats-daily-20261121-061206-000000.db"
+    others = [tmp_path / "chats-daily-20261121-061206-000000 (copy).db", tmp_path / "chats-daily-old.db"]
+    for path in (ours, *others):
+        path.write_bytes(b"")
+    rotate(tmp_path)
+    assert backups_in(tmp_path) == [ours]
+    assert all(path.exists() for path in others)
+    assert not backup_is_due(tmp_path, datetime(2026, 11, 21))  # noqa: DTZ001

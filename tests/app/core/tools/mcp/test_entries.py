@@ -1,0 +1,148 @@
+"""The file that names servers of tools, of one's own and of other programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from app.core.tools.errors import ToolFileError
+from app.core.tools.mcp.entries import (
+    MAX_FILE_BYTES,
+    MAX_SERVERS,
+    ServerEntry,
+    files_of_others,
+    read_entries,
+    read_entries_file,
+    with_imported,
+    write_entries_file,
+    written_entries,
+)
+
+CLAUDE = """{"globalShortcut": "", "mcpServers": {
+  "filesystem": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/data"]},
+  "weather": {"command": "uv", "args": ["run", "weather.py"], "env": {"KEY": "k", "PORT": 80}, "type": "stdio"}}}"""
+LM_STUDIO = """{"mcpServers": {"hf": {"url": "https://huggingface.co/mcp", "headers": {"Authorization": "Bearer x"}
+}}}"""
+
+
+def test_the_usual_form_is_read() -> None:
+    files, weather = read_entries(CLAUDE)
+    expected = ServerEntry("filesystem", "npx", ("-y", "@modelcontextprotocol/server-filesystem", "/data"))
+    assert files == expected
+    assert (weather.env, weather.extra, weather.problem) == ((("KEY", "k"), ("PORT", "80")), (("type", "stdio"),), "")
+    (remote,) = read_entries(LM_STUDIO)
+    assert (remote.url, remote.headers) == ("https://huggingface.co/mcp", (("Authorization", "Bearer x"),))
+    assert (remote.place, remote.problem) == ("huggingface.co", "")
+
+
+def test_what_is_written_is_read_again() -> None:
+    entries = (*read_entries(CLAUDE), *read_entries(LM_STUDIO), ServerEntry("c", "x", cwd="/data", enabled=False))
+    assert read_entries(written_entries(entries)) == entries
+
+
+@pytest.mark.parametrize(
+    ("flags", "enabled"),
+    [
+        ("", None),
+        ('"disabled": true', False),
+        ('"disabled": false', True),
+        ('"enabled": true', True),
+        ('"enabled": 1', None),
+    ],
+)
+def test_it_says_whether_a_server_may_start(flags: str, enabled: bool | None) -> None:
+    text = '{"mcpServers": {"a": {"command": "x"' + (", " + flags if flags else "") + "}}}"
+    assert read_entries(text)[0].enabled is enabled
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("{}", "either a “command” or a “url”"),
+        ('{"command": "x", "url": "http://a"}', "either a “command” or a “url”"),
+        ("3", "is no object"),
+        ('{"command": "x", "args": "y"}', "“args” must be a list"),
+        ('{"command": "x\\u0000"}', "zero character"),
+        ('{"url": "ftp://a/b"}', "must begin with http"),
+        ('{"url": "file:///etc/passwd"}', "must begin with http"),
+        ('{"url": "http://"}', "must begin with http"),
+        ('{"url": "http://a:b"}', "must begin with http"),
+        ('{"url": "https://me:secret@a/mcp"}', "put it into “headers”"),
+        ('{"url": "https://a/sse", "type": "sse"}', "The transport sse is not supported"),
+        ('{"url": "https://a", "headers": {"X": "a\\r\\nHost: b"}}', "A header has characters"),
+        ('{"url": "https://a", "headers": {"X Y": "a"}}', "A header has characters"),
+    ],
+)
+def test_what_cannot_be_used_is_told_with_its_entry(entry: str, words: str) -> None:
+    good, bad = read_entries('{"mcpServers": {"good": {"command": "x"}, "bad": ' + entry + "}}")
+    assert good.problem == ""
+    assert words in bad.problem
+
+
+def test_no_server_is_called_as_what_is_built_in_and_none_as_another() -> None:
+    text = '{"mcpServers": {"Built in": {"command": "a"}, "x": {"command": "b"}, "x\\u202e": {"command": "c"}}}'
+    assert [one.name for one in read_entries(text)] == ["Built in 2", "x", "x 2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "It is no JSON: see line 1."),
+        ("[" * 100_000, "It is no JSON"),
+        ("[]", "It has no object “mcpServers”."),
+        ('{"mcpServers": []}', "It has no object “mcpServers”."),
+    ],
+)
+def test_a_file_that_is_none_is_told(text: str, words: str) -> None:
+    with pytest.raises(ToolFileError) as caught:
+        read_entries(text)
+    assert words in caught.value.message
+
+
+def test_files_are_bounded(tmp_path: Path) -> None:
+    assert read_entries_file(tmp_path / "gone.json") == ()
+    file = tmp_path / "mcp.json"
+    file.write_bytes(b" " * (MAX_FILE_BYTES + 1))
+    with pytest.raises(ToolFileError, match="more than"):
+        read_entries_file(file)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ToolFileError, match="no UTF-8"):
+        read_entries_file(file)
+    many = {str(number): {"command": "x"} for number in range(MAX_SERVERS + 1)}
+    file.write_text(json.dumps({"mcpServers": many}))
+    with pytest.raises(ToolFileError, match="more than 100 servers"):
+        read_entries_file(file)
+    with pytest.raises(ToolFileError, match="cannot be read"):
+        read_entries_file(tmp_path)
+
+
+def test_the_own_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "config" / "mcp.json"
+    write_entries_file(file, read_entries(LM_STUDIO))
+    assert read_entries_file(file) == read_entries(LM_STUDIO)
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_imported_servers_are_off_and_come_once() -> None:
+    own = read_entries('{"mcpServers": {"filesystem": {"command": "mine", "enabled": true}}}')
+    both = with_imported(own, read_entries(CLAUDE))
+    assert [(one.name, one.enabled) for one in both] == [
+        ("filesystem", True),
+        ("filesystem 2", False),
+        ("weather", False),
+    ]
+    assert with_imported(both, read_entries(CLAUDE)) == both
+
+
+def test_files_of_other_programs_are_found(tmp_path: Path) -> None:
+    home, config = tmp_path, tmp_path / ".config"
+    assert files_of_others(home, config) == ()
+    for place in (config / "Claude" / "claude_desktop_config.json", home / ".lmstudio" / "mcp.json"):
+        place.parent.mkdir(parents=True)
+        place.write_text(CLAUDE)
+    assert [name for name, _ in files_of_others(home, config)] == ["Claude Desktop", "LM Studio"]

@@ -1,0 +1,62 @@
+"""What servers say, made fit for people and prompts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.tools.mcp.words import SCHEMA_BYTES, description, one_line, plain_text, schema, tool_name, unique_name
+
+TEXTS = st.text(st.characters() | st.sampled_from("\x1b[]\x07\x9b\u202e\u200b\r\n\\;m"), max_size=60)
+UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@given(TEXTS)
+def test_no_text_steers_a_terminal(text: str) -> None:
+    assert not UNWANTED.search(plain_text(text))
+    line = one_line(text)
+    assert not UNWANTED.search(line)
+    assert "\n" not in line
+    assert len(line) <= 80
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{0,64}", tool_name(text))
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("\n\t")))
+def test_plain_text_stays_as_it_is(text: str) -> None:
+    assert plain_text(text) == text
+
+
+def test_right_to_left_text_stays_in_results_but_marks_leave_names() -> None:
+    assert plain_text("שלום \u200fعالم") == "שלום \u200fعالم"
+    assert one_line("exe.\u202efdp") == "exe.fdp"
+
+
+def test_names_are_made_unique_with_their_server() -> None:
+    assert unique_name("read", "files", {"write"}) == "read"
+    assert unique_name("read", "My files", {"read"}) == "My_files_read"
+    assert unique_name("read", "日本", {"read", "server_read"}) == "server_read_2"
+    long = unique_name("r" * 64, "f" * 64, {"r" * 64})
+    assert (len(long), long[:26]) == (64, "f" * 24 + "_r")
+    assert len(unique_name("r" * 64, "f", {"r" * 64, unique_name("r" * 64, "f", {"r" * 64})})) <= 64
+
+
+def test_schemas_are_bounded_and_their_texts_cleaned() -> None:
+    good = {"type": "object", "properties": {"a": {"type": "string", "description": "\x1b[31mred\u202e"}}}
+    assert schema(good) == {"type": "object", "properties": {"a": {"type": "string", "description": "red"}}}
+    assert schema({}) == {"type": "object"}
+    assert schema({"type": "array"}) is None
+    assert schema([]) is None
+    assert schema({"properties": {"a": {"description": ["x" * 3_000] * 20}}}) is None
+    deep: dict[str, object] = {}
+    for _ in range(10_000):
+        deep = {"properties": deep}
+    assert schema(deep) is None
+    assert SCHEMA_BYTES == 32 * 1024
+
+
+@pytest.mark.parametrize("size", [10, 4_000, 10_000_000])
+def test_descriptions_are_bounded(size: int) -> None:
+    assert len(description("x" * size)) == min(size, 4_000)

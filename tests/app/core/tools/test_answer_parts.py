@@ -1,0 +1,60 @@
+"""Reasoning, words and calls of an answer, however it is cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.output import Called
+from engine.records import Source, TextChunk, TokenSpan
+
+
+def read(
+    text: str, size: int, opened_tag: str = "", names: frozenset[str] = frozenset()
+) -> tuple[AnswerParts, list[Part]]:
+    """The parts of a text that comes in pieces of so many characters, each a token."""
+    parts = AnswerParts(names)
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    tags = [opened_tag] + [""] * len(pieces)
+    spans = [(TokenSpan(len(piece), Source.TARGET),) for piece in pieces]
+    chunks = [TextChunk(0, *one) for one in zip(pieces, spans, [()] * len(pieces), tags, strict=False)]
+    found = [part for chunk in chunks for part in parts.feed(chunk)]
+    return parts, [*found, *parts.flush()]
+
+
+def joined(found: list[Part]) -> tuple[str, str]:
+    thought = "".join(part.text for part in found if isinstance(part, Thought))
+    return thought, "".join(part for part in found if isinstance(part, str))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+@pytest.mark.parametrize(
+    ("text", "opened_tag", "thought", "said"),
+    [
+        ("Good day.", "", "", "Good day."),
+        ("<think>\nTwo and two.\n</think>\n\nFour.", "", "Two and two.", "Four."),
+        ("Two and two.\n</think>\n\nFour.", "<think>\n", "Two and two.", "Four."),
+        ("<think>Two.</think>Four.", "<think>\n", "Two.", "Four."),
+        ("Two and", "<think>\n", "Two and", ""),
+        ("A tag is <think>, they say.</think>", "", "", "A tag is <think>, they say.</think>"),
+        ("<thin is no tag", "", "", "<thin is no tag"),
+    ],
+)
+def test_reasoning_and_words_come_apart(text: str, opened_tag: str, thought: str, said: str, size: int) -> None:
+    assert joined(read(text, size, opened_tag)[1]) == (thought, said)
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+def test_calls_are_looked_for_in_the_words_alone(size: int) -> None:
+    call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>'
+    parts, found = read(f"<think>I could write {call}.</think>{call}", size, names=frozenset({"weather"}))
+    (called,) = [part for part in found if isinstance(part, Called)]
+    assert (called.name, parts.num_calls) == ("weather", 1)
+    assert "tool_call" in joined(found)[0]
+
+
+def test_the_tokens_of_the_reasoning_are_counted() -> None:
+    assert read("Good day.", 1)[0].num_reasoning_tokens == 0
+    assert read("<think>ab</think>Four", 1)[0].num_reasoning_tokens == len("<think>ab</think>")
+    assert read("ab</think>Four", 1, "<think>")[0].num_reasoning_tokens == len("ab</think>")
+    assert read("ab", 1, "<think>")[0].num_reasoning_tokens == 2

@@ -1,0 +1,54 @@
+"""Definitions of tools are read from the cache at every turn: the prompt begins alike, whatever was called before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from app.core.tools.built_in import BuiltInTools
+from app.core.tools.interface import ToolResult
+from app.core.tools.policy import ToolPolicy
+from app.core.tools.turn import Ask, Call, Generate, ToolLoop
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, ToolFormat
+from engine.session.session import Session
+from tests.engine.gguf_factory import Kind, tiny_llama
+
+TEMPLATE = (
+    "{{ tools | tojson }}\n{% for m in messages %}{{ m.role }}: {{ m.content }}"
+    "{% for call in m.tool_calls or [] %}<tool_call>\n{{ call.function | tojson }}\n</tool_call>{% endfor %}\n"
+    "{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}"
+)
+CALL = '<tool_call>\n{"name": "calculate", "arguments": {"expression": "2+3"}}\n</tool_call>'
+
+
+def test_definitions_are_not_read_again(tmp_path: Path) -> None:
+    model = tiny_llama().with_metadata(
+        tokenizer__chat_template=(Kind.STRING, TEMPLATE), llama__context_length=(Kind.UINT32, 4096)
+    )
+    session = Session()
+    session.load(LoadRequest(str(model.write(tmp_path / "tools.gguf")), n_ctx=4096))
+    definitions = BuiltInTools(("calculate", "current_time", "search_chats")).definitions()
+    num_definitions = len(json.dumps([one.description for one in definitions]))
+    turn = ToolLoop((Message("user", "What is 2+3?"),), definitions, ToolPolicy(), ToolFormat.HERMES)
+    request = ChatRequest(mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=3)
+    prompts: list[tuple[int, int]] = []
+    for step in range(4):
+        todo = turn.todo
+        assert isinstance(todo, Generate)
+        # As a window makes them anew at every turn.
+        tools = tuple(json.loads(json.dumps(one)) for one in todo.tools)
+        *_, end = session.generate(replace(request, messages=todo.messages, tools=tools, request_id=step))
+        assert isinstance(end, Finished)
+        prompts.append((end.stats.prompt_tokens, end.stats.prompt_cached_tokens))
+        turn.answered(CALL)
+        while isinstance(turn.todo, Ask | Call):
+            assert isinstance(turn.todo, Call)  # harmless: nobody is asked
+            turn.returned(ToolResult(turn.todo.call.id, f"{step}"))
+    session.close()
+    (first, cached_at_first), *later = prompts
+    assert cached_at_first == 0
+    assert first > num_definitions  # a token for each character in this vocabulary
+    for before, (now, cached) in zip(prompts, later, strict=False):
+        assert cached >= before[0]  # all of the prompt before, definitions and all
+        assert now - cached < first

@@ -1,0 +1,229 @@
+"""The turn with tools, driven by hand: what is to be done next, and what the messages say afterwards."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.core.storage.pictures import PictureCache, picture_attachment
+from app.core.tools.interface import ToolDefinition, ToolResult
+from app.core.tools.policy import Permission, ToolPolicy, UserDecision
+from app.core.tools.turn import (
+    MAX_CALLS,
+    MAX_UNREADABLE,
+    Ask,
+    Call,
+    Generate,
+    LoopEnding,
+    LoopFinished,
+    ToolLoop,
+    functions_of,
+    read_answer,
+)
+from engine.records import Message
+from engine.tools.formats import ToolFormat
+from tests.engine.sandbox.pictures import encoded, sample
+
+ADD = ToolDefinition("add", "Add.", {"type": "object", "properties": {"a": {"type": "integer"}}}, "sums")
+LOOK = ToolDefinition("look", "Look.", {"type": "object"}, "eyes")
+QUESTION = (Message("user", "What is 1 + 1?"),)
+ALL = ToolPolicy(allows_all=True)
+
+
+def turn(policy: ToolPolicy = ALL, **limits: int) -> ToolLoop:
+    return ToolLoop(QUESTION, (ADD, LOOK), policy, ToolFormat.HERMES, **limits)
+
+
+def called(*calls: tuple[str, object]) -> str:
+    written = (json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls)
+    return "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in written)
+
+
+def make_call(one: ToolLoop) -> Call:
+    assert isinstance(one.todo, Call)
+    return one.todo
+
+
+def test_an_answer_without_calls_ends_the_turn() -> None:
+    one = turn()
+    assert one.todo == Generate(QUESTION, functions_of((ADD, LOOK)))
+    one.answered("Two.")
+    assert one.todo == LoopFinished(LoopEnding.ANSWERED)
+    assert one.messages[1:] == (Message("assistant", "Two."),)
+
+
+def test_calls_are_made_one_after_the_other_and_the_model_is_asked_again() -> None:
+    one = turn()
+    one.answered("Let me see.\n" + called(("add", {"a": 1}), ("look", {})))
+    first = make_call(one)
+    assert (first.call.name, first.call.arguments, first.tool) == ("add", {"a": 1}, ADD)
+    one.returned(ToolResult(first.call.id, "2"))
+    second = make_call(one)
+    one.returned(ToolResult(second.call.id, "nothing", is_error=True))
+    assert isinstance(one.todo, Generate)
+    asked, *results = one.messages[1:]
+    assert (asked.role, asked.content, [call.name for call in asked.tool_calls]) == (
+        "assistant",
+        "Let me see.\n",
+        ["add", "look"],
+    )
+    assert [(m.role, m.content, m.tool_call_id, m.name) for m in results] == [
+        ("tool", "2", first.call.id, "add"),
+        ("tool", "nothing", second.call.id, "look"),
+    ]
+
+
+def test_a_call_waits_for_a_decision_and_a_refusal_is_told_with_its_reason() -> None:
+    one = turn(ToolPolicy())
+    one.answered(called(("add", {"a": 1}), ("add", {"a": 2}), ("look", {})))
+    assert isinstance(one.todo, Ask)
+    one.decided(UserDecision(Permission.REFUSED, "No sums today"))
+    assert isinstance(one.todo, Ask)
+    one.decided(UserDecision(Permission.ONCE))
+    one.returned(ToolResult(make_call(one).call.id, "3"))
+    assert isinstance(one.todo, Ask)
+    one.decided(UserDecision(Permission.CHAT))
+    one.returned(ToolResult(make_call(one).call.id, "seen"))
+    one.answered(called(("look", {}), ("add", {})))
+    one.returned(ToolResult(make_call(one).call.id, "seen again"))
+    assert isinstance(one.todo, Ask)  # once was once
+    told = [message.content for message in one.messages if message.role == "tool"]
+    assert told[0] == "The user did not allow this call: No sums today. Go on without it."
+    assert told[1:] == ["3", "seen", "seen again"]
+
+
+def test_a_tool_that_is_not_there_goes_back_as_an_error() -> None:
+    one = turn()
+    one.answered("Hm. " + called(("subtract", {"a": 1})))
+    assert isinstance(one.todo, Generate)
+    asked, result = one.messages[-2:]
+    assert (asked.content, asked.tool_calls[0].name) == ("Hm.", "subtract")
+    assert result.content == "There is no tool named 'subtract'. The tools are: add, look."
+    assert result.tool_call_id == asked.tool_calls[0].call_id
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "problem"),
+    [
+        ('<tool_call>\n{"name": "add", "arguments": {"a": 1]}\n</tool_call>', "add", "not valid JSON"),
+        ("<tool_call>\nadd 1 and 1\n</tool_call>", "unreadable", "Write it again in the form"),
+        ('<tool_call>\n{"name": "add", "arguments": {"a": 1', "add", "not valid JSON"),
+    ],
+)
+def test_a_call_that_cannot_be_read_goes_back_as_an_error(text: str, name: str, problem: str) -> None:
+    one = turn()
+    one.answered(text)
+    assert isinstance(one.todo, Generate)
+    asked, result = one.messages[-2:]
+    assert asked.tool_calls[0].name == name
+    assert problem in result.content
+
+
+def test_a_model_that_goes_on_writing_what_cannot_be_read_is_let_have_its_say() -> None:
+    one = turn()
+    for _ in range(MAX_UNREADABLE):
+        one.answered("<tool_call>\nadd it\n</tool_call>")
+    one.answered("One writes\n<tool_call>\nadd it\n</tool_call>")
+    assert one.todo == LoopFinished(LoopEnding.ANSWERED)
+    assert one.messages[-1].content == "One writes\n<tool_call>\nadd it\n</tool_call>"
+
+
+def test_bare_objects_are_read_and_strange_ones_told() -> None:
+    assert read_answer('{"name": "add", "parameters": {"a": 1}}', (ADD,), ToolFormat.LLAMA).calls[0].name == "add"
+    strange = read_answer('{"name": "rm", "parameters": {"a": 1}}', (ADD,), ToolFormat.LLAMA)
+    assert strange.problem.startswith("There is no tool named 'rm'")
+    plain = read_answer('{"name": "Ann", "age": 3}', (ADD,), ToolFormat.LLAMA)
+    assert (plain.said, plain.unreadable) == ('{"name": "Ann", "age": 3}', "")
+
+
+def test_reasoning_calls_nothing() -> None:
+    thinking = f"<think>\nMaybe {called(('add', {}))}\n</think>\n\nTwo."
+    answer = read_answer(thinking, (ADD,), ToolFormat.HERMES)
+    assert (answer.said.strip(), answer.calls) == ("Two.", ())
+    assert "Maybe" in answer.thought
+    opened = read_answer(f"Maybe {called(('add', {}))}</think>\n\nTwo.", (ADD,), ToolFormat.HERMES, "<think>\n")
+    assert (opened.said.strip(), opened.calls) == ("Two.", ())
+
+
+def test_the_turn_ends_at_its_limit_with_every_call_answered() -> None:
+    one = turn(max_steps=3)
+    for number in range(3):
+        one.answered(called(("add", {"a": number})))
+        one.returned(ToolResult(make_call(one).call.id, "again"))
+    assert one.todo == LoopFinished(LoopEnding.LIMIT)
+    assert one.messages[-1].content == "again"
+
+
+def test_too_many_calls_at_once_are_answered_without_being_made() -> None:
+    one = turn()
+    one.answered(called(*(("add", {"a": number}) for number in range(MAX_CALLS + 3))))
+    for _ in range(MAX_CALLS):
+        one.returned(ToolResult(make_call(one).call.id, "ok"))
+    assert isinstance(one.todo, Generate)
+    assert sum(message.content == "ok" for message in one.messages) == MAX_CALLS
+    assert sum("calls are made at once" in message.content for message in one.messages) == 3
+
+
+@pytest.mark.parametrize("place", ["asked", "generating", "calling", "at the limit"])
+def test_it_stops_at_any_point_and_leaves_no_call_without_a_result(place: str) -> None:
+    one = turn(ToolPolicy() if place == "asked" else ALL, max_steps=1 if place == "at the limit" else 5)
+    if place != "generating":
+        one.answered(called(("add", {}), ("look", {})))
+    one.stop()
+    assert one.todo == LoopFinished(LoopEnding.STOPPED)
+    calls = [call.call_id for message in one.messages for call in message.tool_calls]
+    results = [message.tool_call_id for message in one.messages if message.role == "tool"]
+    assert calls == results
+    before = one.messages
+    assert one.answered("more") is None
+    assert one.returned(ToolResult("1", "late")) is None
+    assert one.messages == before
+
+
+def test_what_nobody_waits_for_changes_nothing() -> None:
+    one = turn(ToolPolicy())
+    assert one.decided(UserDecision(Permission.ONCE)) is None
+    one.answered(called(("add", {})))
+    assert one.returned(ToolResult("1", "nobody allowed this")) is None
+    one.decided(UserDecision(Permission.ONCE))
+    assert one.returned(ToolResult("another", "no")) is None
+    assert isinstance(one.todo, Call)
+
+
+def test_a_call_that_was_cut_ends_the_turn() -> None:
+    one = turn()
+    one.answered('<tool_call>\n{"name": "add", "arguments": {"a": 1', is_cut=True)
+    assert one.todo == LoopFinished(LoopEnding.CUT)
+
+
+def test_long_results_are_cut_and_the_model_is_told_how_much() -> None:
+    one = turn(result_chars=10)
+    one.answered(called(("add", {})))
+    kept = one.returned(ToolResult(make_call(one).call.id, "x" * 1_000, cut=500))
+    assert kept is not None
+    assert (kept.text, kept.cut) == ("x" * 10, 1_490)
+    assert one.messages[-1].content == "x" * 10 + "\n[1,490 more characters were left out]"
+
+
+def test_pictures_of_a_result_are_shown_to_a_model_that_sees_and_named_to_others() -> None:
+    picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
+    for decode in (None, PictureCache().decoded):
+        one = turn()
+        one.decode = decode
+        one.answered(called(("add", {})))
+        one.returned(ToolResult(make_call(one).call.id, "[picture 1]", pictures=(picture,)))
+        told = one.messages[-1]
+        assert told.role == "tool"
+        if decode is None:
+            assert told.content == "Attached picture, which you cannot see: picture 1\n\n[picture 1]"
+            assert told.pictures == ()
+        else:
+            assert told.content == "[picture 1]"
+            assert [(place, seen.rgb) for place, seen in told.pictures] == [(0, sample().tobytes())]
+
+
+def test_tools_are_told_in_the_same_words_each_time() -> None:
+    first, second = (json.dumps(functions_of((ADD, LOOK))) for _ in range(2))
+    assert first == second
+    assert json.loads(first)[0]["function"]["name"] == "add"
