@@ -31,11 +31,12 @@ PROGRESS_PX = 4
 CHROME_PX = 40  # of the button of the models, around its words
 MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
 LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
+LEAST_TITLE = 20  # widths of a letter for a title beside an indicator that goes whole
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
-UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", "tools (function calls)")}
+UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
 
 
 def describe(model: ModelInfo) -> str:
