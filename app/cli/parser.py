@@ -189,9 +189,6 @@ def make_parser() -> argparse.ArgumentParser:
     shown = commands.add_parser(
         "demo", help="a question to the small real model, if it is here, and a race of the built-in pair in each mode"
     )
-    shown.add_argument(
-        "--light", action="store_true", help=argparse.SUPPRESS
-    )  # of earlier versions, which had a choice
     shown.set_defaults(module="demo")
     return parser
 
@@ -253,7 +250,7 @@ def _add_tool_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--mode", type=values.current_modes, choices=[mode.value for mode in Mode], help="default: auto")
+    group.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
 
 
@@ -400,7 +397,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
-    group.add_argument("--lanes", type=values.current_modes, default="off,auto", metavar="M,M", help=which)
+    group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"

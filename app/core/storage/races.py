@@ -226,7 +226,7 @@ def _result_from(data: Mapping[str, Any]) -> RaceResult:
             int(setup["max_tokens"]),
             bool(setup["greedy"]),
             before,
-            lost_pictures=int(setup.get("lost_pictures", 0)),
+            lost_pictures=int(setup["lost_pictures"]),
         ),
         lanes=lanes,
         verdicts=verdicts,
@@ -250,8 +250,8 @@ def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
 
 def _choice_from(data: Mapping[str, Any]) -> LaneChoice:
     depth = None if data["depth"] is None else int(data["depth"])
-    names = ("draft", "target", "draft_name", "target_name")  # older files have the first only
-    return LaneChoice(Mode(data["mode"]), depth, **{name: str(data.get(name, "")) for name in names})
+    names = ("draft", "target", "draft_name", "target_name")
+    return LaneChoice(Mode(data["mode"]), depth, **{name: str(data[name]) for name in names})
 
 
 def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:
@@ -268,7 +268,7 @@ def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:
         else Parting(int(parting["token"]), int(parting["num_rounds"]), _number(parting["margin"])),
         temperature=float(data["temperature"]),
         is_complete=bool(data["is_complete"]),
-        are_alike=bool(data.get("are_alike", True)),
+        are_alike=bool(data["are_alike"]),
         **numbers,
     )
 
