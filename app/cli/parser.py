@@ -358,14 +358,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="llama-server=PATH, llama-cpp-python, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
+        help="llama-server=PATH, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
     )
     peers.add_argument(
         "--peer-configs",
         type=values.words,
         default=[],
         metavar="C,C",
-        help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
+        help="plain, draft-3 (a draft model or a head), ngram-simple; default all",
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)
@@ -464,10 +464,6 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
-    verified = commands.add_parser("verify-catalog", help="hold the recommended models against the hub")
-    verified.add_argument("keys", nargs="*", metavar="KEY", help="entries, as pairs --json names them; default: all")
-    verified.add_argument("--json", metavar="OUT", help="also write what was found into this file, to be committed")
-    verified.set_defaults(module="models.verify_catalog")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"

@@ -90,18 +90,13 @@ def test_what_cannot_be_raced_is_refused_in_one_sentence(words: list[str], sente
     assert len(told.strip().splitlines()) == 1
 
 
-def test_lanes_that_do_not_fit_are_refused_before_anything_is_loaded(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_lanes_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     def refuse(*_arguments: object) -> None:
-        raise NotEnoughMemoryError("Each of the 2 lanes loads its own models.", "Race less.")
+        raise NotEnoughMemoryError("The 2 lanes need too much.", "Race less.")
 
-    monkeypatch.setattr("app.cli.race.settle_memory", refuse)
-    monkeypatch.setattr(Session, "load", None)
+    monkeypatch.setattr("app.cli.race.open_beside", refuse)
     assert main(QUESTION) == 1
-    assert capsys.readouterr().err == (
-        "paceline: Not enough memory: Each of the 2 lanes loads its own models. Race less.\n"
-    )
+    assert capsys.readouterr().err == "paceline: Not enough memory: The 2 lanes need too much. Race less.\n"
 
 
 def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
