@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from app.cli.models.output import as_dict, progress_line, size_words
 from app.cli.models.small import NAME as SMALL_NAME
@@ -93,12 +93,13 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     """
     alone = [model for model in details.models if model.kind.runs_alone]
     found: Sequence[RepoModel] = ()
-    for models, names in (
+    ways: tuple[tuple[Sequence[RepoModel], Callable[[RepoModel], set[str]]], ...] = (
         (details.models, lambda model: {each.path for each in model.files}),
         (details.models, lambda model: {each.path.rsplit("/", 1)[-1] for each in model.files}),
         (details.models, lambda model: {model.name}),
         (alone, lambda model: {model.quantization}),
-    ):
+    )
+    for models, names in ways:
         found = found or [model for model in models if file in names(model)]
         # Two names may differ in nothing but capitals: those that were typed decide, where they are of one of them.
         found = found or [model for model in models if file.lower() in {name.lower() for name in names(model)}]

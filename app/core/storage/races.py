@@ -9,7 +9,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -223,7 +223,7 @@ def _read(kind: Any, data: Any) -> Any:  # noqa: ANN401  (JSON)
         return tuple(_read(of[0], each) for each in data)
     if of:  # or None
         return None if data is None else _read(of[0], data)
-    if is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return kind(**{name: _read(one, data[name]) for name, one in _types_of(kind).items() if name in data})
     if kind in (int, float, bool) and not isinstance(data, int | float):
         raise TypeError("no number")
