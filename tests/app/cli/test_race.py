@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import race as race_command
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import LaneLines, _request
@@ -146,11 +147,13 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
             yield event
 
     monkeypatch.setattr(Race, "events", interrupt_in_round_2)
+    plan = race_command._plan
+    monkeypatch.setattr(race_command, "_plan", lambda options: replace(plan(options), slice_s=1000.0))
     out = tmp_path / "race.json"
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()
     assert "All of 1 round\n" in told.out
-    assert "which says little" in told.err  # sixteen tokens of a tiny model
+    assert "which says little" in told.err  # sixteen tokens take no slice
     assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
 
 
