@@ -76,7 +76,7 @@ def _pull_alone(options: argparse.Namespace) -> int:
 
 
 def _judged(link: str) -> DownloadRequest:
-    """What a link asks for, by the header of its file."""
+    """Read what a link asks for, and judge it by the header of its file."""
     request = request_of(link)
     known, hosts = judge_link(request)
     size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")

@@ -76,7 +76,7 @@ LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests bef
 
 
 def _form(parse: Callable[..., Any], build: Callable[..., Builder], **kind: bool) -> Read:
-    """How the requests of a path are read, and their answers told."""
+    """Make what reads the requests of a path, with what tells their answers."""
 
     def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
         made = parse(body, model, **kind)
@@ -187,7 +187,7 @@ class Endpoints:
         self._metrics = metrics
 
     def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
-        """What answers posts, by path."""
+        """List what answers posts, by path."""
         return {
             **{path: partial(self._answer, read=read) for path, read in _ANSWERED.items()},
             **{path: partial(self._tell, read=read) for path, read in _TOLD.items()},
