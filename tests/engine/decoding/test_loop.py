@@ -19,6 +19,7 @@ from engine.errors import DecodeError
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
+from tests.long_form import rounds
 from tests.scripted_pair import (
     N_VOCAB,
     P_LOGITS,
