@@ -14,7 +14,6 @@ from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, SamplingParams
 from engine.session.session import Session
 from tests.engine.heads.head_sessions import answer
-from tests.long_form import rounds
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,12 @@ def check_distribution(
 ) -> None:
     """Answers of longer drafts have the target's distribution."""
     after, num_proposed = Counter[tuple[int, int]](), 0
-    for seed in range(rounds(2, 4)):
+    for seed in range(4):  # with fewer of them hardly a token comes often enough
         sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
         end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
         after.update(pairwise(end.token_ids))
         num_proposed += end.stats.proposed
-    assert num_proposed > 100 or mode is Mode.AUTO
+    assert num_proposed > 200 or mode is Mode.AUTO
     assert chi_square_p(after, chain.p) > 0.001
     session.close()
 

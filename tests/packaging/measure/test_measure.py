@@ -44,7 +44,7 @@ def test_with_near_ties_decided_as_plain_there_is_no_difference_at_all(
 def test_sampled_tokens_are_distributed_as_plain_decoding(
     exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of each mode and depth in four positions. What the mutants do to the verification is found with 400.
+    # Of each mode and depth in three positions. A verification that is broken on purpose is found with 200, see below.
     samples = str(rounds(400, 1600))
     assert run(exactness, monkeypatch, "sampling", "--samples", samples, "--temperatures", "0.8") == 0
 
