@@ -299,7 +299,7 @@ class ModelInfo:
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
     thinking: tuple[ThinkingOption, ...] = ()  # the usual one first; none where the template leaves no choice
-    unused: tuple[str, ...] = ()  # what the file has and this version does not use: "pictures", "tools"
+    unused: tuple[str, ...] = ()  # what the model has and cannot use without a file beside it: "pictures"
 
     @property
     def has_template(self) -> bool:

@@ -83,10 +83,16 @@ def counters(run: RunStats) -> RunStats:
 
 
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
-    """One run as sums; one that goes on with an answer counts as no answer more."""
+    """One run as sums; one that goes on with an answer counts as no answer more.
+
+    A run in which nothing was drafted is plain decoding itself: it saved nothing and lost nothing, whatever the
+    measured cost of a plain pass says of a machine that was busier or idler meanwhile.
+    """
     compared = run.plain_ms is not None and run.tokens > 0 and run.generation_s > 0
     plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
     compared_s, reading_s = (run.generation_s, run.draft_prompt_s) if compared else (0.0, 0.0)
+    if not run.proposed:
+        plain_s = compared_s
     return Sums(num_answers, counters(run), plain_s, compared_s, reading_s, run.tokens if compared else 0)
 
 
