@@ -65,7 +65,7 @@ from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
-from engine.tuning.target_attention import with_attention
+from engine.tuning.attention import with_attention
 
 log = logging.getLogger(__name__)
 
