@@ -57,7 +57,6 @@ class LoopConfig:
         prices: follow what passes take, also where no pacer decides; passes are padded where that is cheaper by them.
             None: the pacer's.
         tie_safe: verifies in place of the usual verifier; at temperature 0 or with a seed.
-        on_first_look: is given p and q of the first of the tokens that were drawn for a pass.
         on_trace: is given every pass.
         observers: are told of every pass, after the statistics and the pacer.
         num_logprobs: how many of the likeliest tokens to tell with each; None where nothing is wanted. By `step` only.
@@ -66,7 +65,6 @@ class LoopConfig:
     pacer: Pacer | None = None
     prices: Prices | None = None
     tie_safe: TieSafeVerifier | None = None
-    on_first_look: Callable[[Distribution, Distribution], None] | None = None
     on_trace: OnTrace | None = None
     observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
@@ -288,10 +286,7 @@ class Speculation:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
 
         def p_at(i: int) -> Distribution:
-            p = sampler.distribution(rows[i], history, ids[:i])
-            if i == 0 and draft.q is not None and self._config.on_first_look is not None:
-                self._config.on_first_look(p, draft.q[0])
-            return p
+            return sampler.distribution(rows[i], history, ids[:i])
 
         if sampler.noise is not None:
             return verify_seeded(draft, p_at, lambda p, i: sampler.draw(p, len(history) + i))

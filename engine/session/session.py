@@ -50,7 +50,6 @@ from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
-from engine.sampling.sharpness import DraftTemperature
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
@@ -108,7 +107,6 @@ class Session:
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
-        self._sharpness = DraftTemperature()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
@@ -211,7 +209,7 @@ class Session:
             self._use_draft(head)
 
     def _use_draft(self, draft: Loaded) -> None:
-        self._draft, self._sharpness = draft, DraftTemperature()
+        self._draft = draft
         self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
         self._join_batch(draft)
 
@@ -418,8 +416,6 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
-        sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
         vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
         outlines = self._drafters.outlines(request, prompt.tool_format, vocab)
@@ -438,14 +434,12 @@ class Session:
             constraint,
             self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None,
             on_pass=None if tie_safe else costs.observe_passes,  # another number of threads would change the last bits
-            on_first_look=sharpness.observe if sharpness is not None else None,
             on_trace=self.on_trace,
             notes=(*plain, *((note,) if note else ())),
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
             model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
-            model.sharpness = sharpness
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._lane)
         with self.interrupt.attached_to(self._contexts()):
