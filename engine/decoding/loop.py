@@ -142,12 +142,10 @@ class Speculation:
         return output
 
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
-        """Make passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
+        """Make up to ``most`` (>= 1) passes of one token, for at most ``budget_s`` seconds, or until ``ends_run``.
 
-        ``ends_run`` hears of the history after every token, and ends it there.
-
-        What `step` would give one at a time. What surrounds a pass runs on caches that the weights have just swept,
-        where it takes several times as long as it should; so what can wait is done for several passes at once.
+        Gives what as many calls of `step` would. The weights of a pass sweep the processor's caches, so what surrounds
+        it runs several times as slowly as it could: here that is done once for all of them.
 
         Raises:
             DecodeError: the first pass failed, or the one that ended the run before.

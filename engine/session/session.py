@@ -216,8 +216,8 @@ class Session:
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Give another session on the models that are loaded here: weights are shared, caches and text are not.
 
-        Its contexts hold ``n_ctx`` tokens. It keeps nothing on the disk but what passes cost, begins with what is
-        known of that, and is stopped by the same `interrupt`. Close it before anything is loaded or closed here.
+        Its contexts hold ``n_ctx`` tokens. It shares the kept costs of passes and the `interrupt`, and keeps nothing
+        else on the disk. Close it before anything is loaded or closed here.
 
         Raises:
             EngineError: nothing is loaded, or there is no memory for its contexts.
@@ -386,8 +386,8 @@ class Session:
     ) -> Iterator[Event]:
         """Answer ``request``: progress, text and counters as they come, `Finished` last.
 
-        A mode that cannot run is answered plain, and the decisions of the statistics say why. Where the request wants
-        it and must, its oldest turns are summarised first; ``should_skip`` gives up the summary only.
+        A mode that cannot run is decoded plain; the statistics' decisions say why. A conversation that is too long has
+        its oldest turns summarised first, if the request allows it; ``should_skip`` gives up the summary only.
 
         Raises:
             EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
@@ -461,10 +461,9 @@ class Session:
             return self.prompts.of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
-        """Give how far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
+        """Compute the logit of ``first`` minus that of ``second`` behind ``answer_ids``, in a pass of one token.
 
-        In a pass of one token, as in plain decoding, without penalties. Where a seed draws, its Gumbel numbers times
-        the temperature are added: the greater sum wins. What the cache holds of it is not read again.
+        Without penalties; with a seed, its Gumbel numbers times the temperature are added, as the draw adds them.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.
