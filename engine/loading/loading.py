@@ -6,7 +6,7 @@ A loaded model is weights, context and cached sequence, and the `ModelInfo` that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
+    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `tuning.attention`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
     heads: bool = False  # with the next-token layers (MTP) that the file has
     placement: Placement = ANYWHERE
@@ -366,17 +366,6 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
         shares_cells=options.shares_cells,
     )
     return LlamaContext(model, params)
-
-
-@contextmanager
-def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaContext]:
-    """Give another context on a model that is loaded, for as long as it is needed, with as many threads.
-
-    Raises:
-        ContextError: it cannot be made.
-    """
-    with _make_context(loaded.model, replace(options, threads=loaded.context.threads)) as context:
-        yield context
 
 
 def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:

@@ -118,7 +118,7 @@ class HubController(QObject):
         keeper, paths = self._parts.keeper, self._parts.paths
 
         def in_use() -> LoadRequest:
-            return load_request(keeper.current, paths)
+            return load_request(keeper.current)
 
         check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
         devices = DeviceList(paths.cache, lambda: self._ready)
