@@ -185,9 +185,6 @@ def make_parser() -> argparse.ArgumentParser:
     shown = commands.add_parser(
         "demo", help="a question to the small real model, if it is here, and a race of the built-in pair in each mode"
     )
-    shown.add_argument(
-        "--light", action="store_true", help=argparse.SUPPRESS
-    )  # of earlier versions, which had a choice
     shown.set_defaults(module="demo")
     return parser
 
@@ -249,7 +246,7 @@ def _add_tool_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--mode", type=values.current_modes, choices=[mode.value for mode in Mode], help="default: auto")
+    group.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
 
 
@@ -357,14 +354,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="llama-server=PATH, llama-cpp-python, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
+        help="llama-server=PATH, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
     )
     peers.add_argument(
         "--peer-configs",
         type=values.words,
         default=[],
         metavar="C,C",
-        help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
+        help="plain, draft-3 (a draft model or a head), ngram-simple; default all",
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)
@@ -396,7 +393,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
-    group.add_argument("--lanes", type=values.current_modes, default="off,auto", metavar="M,M", help=which)
+    group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
@@ -463,10 +460,6 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
-    verified = commands.add_parser("verify-catalog", help="hold the recommended models against the hub")
-    verified.add_argument("keys", nargs="*", metavar="KEY", help="entries, as pairs --json names them; default: all")
-    verified.add_argument("--json", metavar="OUT", help="also write what was found into this file, to be committed")
-    verified.set_defaults(module="models.verify_catalog")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"

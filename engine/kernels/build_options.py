@@ -21,6 +21,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 _AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and 4, of which only Zen 4 has AVX-512; Zen 5
 # By the products; which of them a processor gets, its compiler's macros say.
 _NEEDED = frozenset({"avx2", "f16c", "fma"})
+_NEEDED_ON_ARM = "asimddp"  # dot products, as Linux calls them
 
 
 def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
@@ -35,6 +36,8 @@ def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
     for line in text.split("\n\n", 1)[0].splitlines():
         name, _, value = line.partition(":")
         facts[name.strip()] = value.strip()
+    if _NEEDED_ON_ARM in facts.get("Features", "").split():
+        return FEW
     flags = frozenset(facts.get("flags", "").split())
     if not flags >= _NEEDED:
         return ""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before the C++ compiler while llama.cpp is built, on processors with AVX2 (build_options.py says where another does):
+# Stands before the C++ compiler while llama.cpp is built, on processors with AVX2 or ARM's dot products (build_options.py says where another does):
 # compiles llama.cpp's products of a few tokens with ours in their place, and every other file as it is. narrow.sh and ordered.sh
 # source it.
 #
@@ -13,6 +13,10 @@ case " $* " in
     echo "few_tokens.h does not compile here: llama.cpp keeps its own products of a few tokens." >&2
     # shellcheck disable=SC2086
     "$@" ${others-} 2>/dev/null && exit 0
+    ;;
+*/arch/arm/repack.cpp\ *)
+    "$@" -include "$here/few_tokens_arm_q4_k.h" 2>/dev/null && exit 0
+    echo "few_tokens_arm_q4_k.h does not compile here: llama.cpp keeps its own product of Q4_K weights." >&2
     ;;
 */llamafile/sgemm.cpp\ *)
     "$@" -include "$here/few_tokens_sgemm.h" 2>/dev/null && exit 0

@@ -1,5 +1,5 @@
 // Included before ggml/src/ggml-cpu/tiled/tiled.cpp by few_tokens.sh: leaves IQ4_XS, Q5_K and Q6_K weights with a few
-// tokens to few_tokens_sgemm.h.
+// tokens to few_tokens_sgemm.h. On ARM, where llama.cpp has no such tiles but asks for them, IQ4_XS gets a product here.
 //
 // llama.cpp has a product of eight tokens and more for them, which is asked first. It unpacks the weights into a buffer, for
 // tiles of 16 by 16, which pays with many tokens, and rounds otherwise than the product with a single token does.
@@ -37,4 +37,6 @@ bool ggml_compute_forward_mul_mat_tiled(const struct ggml_compute_params * param
 // llama.cpp's own definition, which follows, gets this name.
 #define ggml_compute_forward_mul_mat_tiled ggml_compute_forward_mul_mat_tiled_stock
 
+#elif defined(__aarch64__)
+#include "few_tokens_arm_iq4_xs.h"
 #endif

@@ -1,5 +1,6 @@
 // How the threads of llama.cpp share a product whose weights lie as the file has them, and what of them is fetched early. Knows
-// nothing of kinds of weights and of sets of instructions: few_tokens_sgemm.h gives it products.
+// nothing of kinds of weights and of sets of instructions: few_tokens_sgemm.h and few_tokens_arm_iq4_xs.h
+// give it products.
 #pragma once
 
 #include "ggml-cpu-impl.h"

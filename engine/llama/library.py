@@ -74,11 +74,13 @@ _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
 _DELETED = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
 # What each of the set-up's files of kernels calls llama.cpp's own function, which stays in the library beside ours.
-KERNEL_MARKS = {
+_OF_X86 = {
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
     "few_tokens_sgemm": b"llamafile_sgemm_stock",
     "few_tokens_tiled": b"ggml_compute_forward_mul_mat_tiled_stock",
 }
+_OF_ARM = {"few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock", "few_tokens_tiled": _OF_X86["few_tokens_tiled"]}
+KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]

@@ -432,9 +432,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         key_type=context.params.key_type,
         flash_attention=context.params.flash_attention,
         recommended=recommended_sampling(model.metadata),
-        unused=unused_parts(
-            model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)
-        ),
+        unused=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),
         placement=options.placement,
         parallel=context.params.num_sequences,
     )

@@ -3,9 +3,9 @@
 # SOURCE is llama.cpp's source (vendor/llama.cpp of llama-cpp-python), BUILD a folder to build in, OUT gets the libraries.
 #
 # ggml loads its backends at run time, and of the processor's the best variant for the machine at hand. On Linux every variant
-# with AVX2 and more has our products of few tokens (engine/kernels/few_tokens.sh). Beside those lie two
-# more in OUT/few_tokens: the one for Zen 4 compiled with narrow.sh, and with ordered.sh for Zen 5; engine/llama/backends.py
-# chooses. On macOS the processor's backend and Metal are compiled in.
+# with AVX2 and more, or with ARM's dot products, has our products of few tokens (engine/kernels/few_tokens.sh). Beside those for
+# x86 lie two more in OUT/few_tokens: the one for Zen 4 compiled with narrow.sh, and with ordered.sh for Zen 5; engine/llama/backends.py chooses. On macOS the
+# processor's backend and Metal are compiled in.
 # Vulkan's backend is built where glslc is found; VULKAN_INCLUDE_DIR may name newer headers. WITHOUT_VULKAN=1 leaves it out.
 # BACKEND_OPTIONS adds options of CMake, as -DGGML_CUDA=ON.
 set -eu
@@ -43,7 +43,7 @@ vulkan=OFF
 if [ $system != macos ] && [ "${WITHOUT_VULKAN:-}" != 1 ] && command -v glslc >/dev/null; then vulkan=ON; fi
 set -- "-DGGML_VULKAN=$vulkan" "-DCMAKE_INSTALL_RPATH=$origin"
 case "$system-$(uname -m)" in
-linux-x86_64) set -- "$@" "-DCMAKE_CXX_COMPILER_LAUNCHER=$kernels/few_tokens.sh" ;;
+linux-x86_64 | linux-aarch64) set -- "$@" "-DCMAKE_CXX_COMPILER_LAUNCHER=$kernels/few_tokens.sh" ;;
 esac
 if [ -n "${VULKAN_INCLUDE_DIR:-}" ]; then set -- "$@" "-DVulkan_INCLUDE_DIR=$VULKAN_INCLUDE_DIR"; fi
 echo "Compiling llama.cpp for $system, with Vulkan: $vulkan."

@@ -6,11 +6,13 @@ import ctypes
 import importlib.util
 import json
 import os
+import platform
 import sys
 from pathlib import Path
 
 import pytest
 
+IS_ARM = platform.machine() in ("aarch64", "arm64")  # which has products of its own, of fewer kinds
 PLACE = "PACELINE_GGML_CPU"  # another build's libggml-cpu.so to try
 
 

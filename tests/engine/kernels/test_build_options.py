@@ -20,6 +20,7 @@ AVX2 = "avx2 f16c fma"
 ALSO_CHANGED = {
     "llamafile/sgemm.cpp": "few_tokens_sgemm.h",
     "tiled/tiled.cpp": "few_tokens_tiled.h",
+    "arch/arm/repack.cpp": "few_tokens_arm_q4_k.h",
 }
 
 
@@ -52,10 +53,16 @@ def test_each_processor_gets_its_own(
     assert kernels.wanted_kernels("", processor(tmp_path, vendor, family, flags)) == expected
 
 
-def test_arm_gets_what_llama_cpp_chooses(kernels: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [("fp asimd asimdhp asimddp", "few tokens"), ("fp asimd asimddp sve i8mm", "few tokens"), ("fp asimd crc32", "")],
+)  # Raspberry Pi 5, Graviton 3, Raspberry Pi 4
+def test_arm_gets_products_where_it_has_dot_products(
+    kernels: ModuleType, tmp_path: Path, features: str, expected: str
+) -> None:
     path = tmp_path / "cpuinfo"
-    path.write_text("processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd asimddp i8mm\n\n")
-    assert kernels.wanted_kernels("", path) == ""
+    path.write_text(f"processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: {features}\nCPU implementer\t: 0x41\n\n")
+    assert kernels.wanted_kernels("", path) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import ctypes
 import mmap
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.engine.kernels.ggml_cpu import open_library
+from tests.engine.kernels.ggml_cpu import IS_ARM, open_library
 
 Product = Callable[..., None]
 UNTOUCHED = 12345.0
@@ -30,9 +30,10 @@ class Kind:
     weights: np.dtype[np.void]
     four: np.dtype[np.void]
     one: np.dtype[np.void]
+    piece: int = 8  # columns of a row that lie together
 
 
-KINDS = [
+OF_X86 = [
     Kind(
         "q4_0_8x8_q8_0",
         32,
@@ -48,6 +49,8 @@ KINDS = [
         np.dtype([("scale", "<f4", 1), ("values", "i1", 256), ("sums", "<i2", 16)]),
     ),
 ]
+OF_ARM = [replace(OF_X86[1], functions="q4_K_8x4_q8_K", piece=4)]  # without i8mm
+KINDS = OF_ARM if IS_ARM else OF_X86
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +109,7 @@ def together(kind: Kind, tokens: NDArray[np.void]) -> NDArray[np.void]:
     fours = tokens.reshape(count // 4, 4, blocks).transpose(0, 2, 1)
     result = np.zeros(fours.shape[:2], kind.four)
     result["scale"] = fours["scale"].reshape(*result.shape, 4)
-    pieces = fours["values"].reshape(*result.shape, 4, -1, 8)
+    pieces = fours["values"].reshape(*result.shape, 4, -1, kind.piece)
     result["values"] = pieces.swapaxes(2, 3).reshape(*result.shape, -1)
     if "sums" in (kind.four.names or ()):  # of 16 values each: four of a part of 64 for each token in turn
         result["sums"] = fours["sums"].reshape(*result.shape, 4, 4, 4).swapaxes(2, 3).reshape(*result.shape, -1)
