@@ -36,8 +36,7 @@ def num_stale(window: MainWindow, area: QWidget) -> int:
     return int(np.count_nonzero(one != other))
 
 
-@pytest.mark.parametrize("marked", [False, True])
-@pytest.mark.parametrize("kind", [*KINDS])
+@pytest.mark.parametrize(("kind", "marked"), [("mixed", False), *((kind, True) for kind in KINDS)])
 def test_only_what_changed_is_painted_and_nothing_is_left_out(
     window: MainWindow, qtbot: QtBot, kind: str, marked: bool
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.core.storage.chats import database
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 
@@ -60,7 +61,10 @@ def test_a_short_hold_is_waited_for(place: StoreLocation, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
-def test_a_long_hold_is_reported_and_the_file_left_alone(place: StoreLocation, how: str) -> None:
+def test_a_long_hold_is_reported_and_the_file_left_alone(
+    place: StoreLocation, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     with held(place.file, how, 600):
         began_s = time.monotonic()
         store = ChatStore(place, [].append)
