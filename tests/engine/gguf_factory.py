@@ -119,7 +119,10 @@ def entry(kind: Kind, value: Any) -> bytes:  # noqa: ANN401
     if kind is not Kind.ARRAY:
         return struct.pack("<I", kind) + _plain(kind, value)
     item_kind, items = value
-    packed = b"".join(_plain(item_kind, item) for item in items)
+    if item_kind in _FORMAT:
+        packed = struct.pack(f"<{len(items)}{_FORMAT[item_kind]}", *items)
+    else:
+        packed = b"".join(_plain(item_kind, item) for item in items)
     return struct.pack("<IIQ", kind, item_kind, len(items)) + packed
 
 

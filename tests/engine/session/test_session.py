@@ -36,9 +36,11 @@ from engine.records import (
 )
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 GREEDY = SamplingParams(temperature=0.0)
+DRAFTING = set(Mode) - {Mode.OFF, Mode.HEAD}  # of models without a head; it is answered plain, at any depth
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +92,7 @@ def test_every_mode_gives_the_same_greedy_tokens(pair: Session) -> None:
     ids = {
         (mode, depth): finished(list(pair.generate(request(mode, depth=depth)))).token_ids
         for mode in Mode
-        for depth in (None, 1, 3, 7)
+        for depth in ((None, 1, 3, 7) if mode in DRAFTING else (None,))
     }
     assert len(set(ids.values())) == 1
     assert len(ids[Mode.OFF, None]) == 96
@@ -120,11 +122,12 @@ def test_a_seed_gives_one_answer_in_every_mode_and_depth(pair: Session, chain: s
         asked = request(mode, depth=depth, sampling=replace(CHAINS[chain], seed=seed), tie_safe=True)
         return finished(list(pair.generate(asked))).token_ids
 
-    plain = [answer(Mode.OFF, None, seed) for seed in range(3)]
-    assert len(set(plain)) == 3
+    seeds = range(rounds(2, 3))
+    plain = [answer(Mode.OFF, None, seed) for seed in seeds]
+    assert len(set(plain)) == len(seeds)
     for mode in Mode:
-        for depth in (None, 1, 3, 6):
-            assert [answer(mode, depth, seed) for seed in range(3)] == plain
+        for depth in (None, 1, 3, 6) if mode in DRAFTING else (None,):
+            assert [answer(mode, depth, seed) for seed in seeds] == plain
 
 
 def test_how_sharply_to_draft_is_learnt_where_there_is_no_seed(pair: Session) -> None:

@@ -230,6 +230,7 @@ def refusal(folder: Path, head: GgufFile | bytes) -> str:
     return ready.unavailable[Mode.DRAFT]
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("number", [1, 2])
 def test_few_heads_pass_the_trial_and_draft_but_not_before_the_first_row(tmp_path: Path, number: int) -> None:
     target = longer(tiny_llama)
@@ -242,6 +243,7 @@ def test_few_heads_pass_the_trial_and_draft_but_not_before_the_first_row(tmp_pat
     assert 0 < stats.proposed <= number * (stats.passes - 1)
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> None:
     target = tiny_llama()
     good = random_heads(target, kept=KEPT)

@@ -19,7 +19,7 @@ from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode
 from engine.session.session import Session
 
 TARGET = Path(__file__).parents[4] / "assets" / "models" / "paceline-tiny-target.gguf"
-PLAN = TrainingPlan(num_heads=2, vocabulary=256, seconds=0.5, every_s=60.0, passes=1e6)
+PLAN = TrainingPlan(num_heads=2, vocabulary=256, seconds=0.2, every_s=60.0, passes=1e6)
 
 
 def texts(number: int) -> list[tuple[Message, ...]]:
@@ -78,7 +78,7 @@ def test_training_learns_goes_on_and_its_file_drafts(
     tmp_path: Path, readings: Readings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trainer_module, "_BATCH", 256)
-    first = trained(tmp_path, readings)
+    first = trained(tmp_path, readings, replace(PLAN, seconds=0.5))
     assert first.curve[-1].greedy[0] > 0.3
     assert first.curve[-1].tokens > 0
     on = trained(tmp_path, readings, replace(PLAN, seconds=first.seconds + 0.3))
