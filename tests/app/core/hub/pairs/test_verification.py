@@ -16,6 +16,8 @@ from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 TARGET_REPO, DRAFT_REPO = "tiny/target-GGUF", "tiny/draft-GGUF"
 LLAMA, WITH_HEADS = tiny_llama(n_ff=9600), qwen35_with_mtp()
 
