@@ -130,20 +130,6 @@ def test_a_seed_gives_one_answer_in_every_mode_and_depth(pair: Session, chain: s
             assert [answer(mode, depth, seed) for seed in seeds] == plain
 
 
-def test_how_sharply_to_draft_is_learnt_where_there_is_no_seed(pair: Session) -> None:
-    def taught(seed: int | None, depth: int | None) -> float:
-        before = pair._sharpness._num_passes
-        sampling = SamplingParams(temperature=1.0, seed=seed)
-        list(pair.generate(request(Mode.DRAFT, depth=depth, sampling=sampling)))
-        return pair._sharpness._num_passes - before
-
-    assert taught(None, 3) > 5
-    assert taught(7, None) == taught(7, 3) == 0  # both models draw with the same numbers then
-    assert finished(list(pair.generate(request(Mode.DRAFT, depth=3)))).stats.accepted > 0
-    assert pair._sharpness._params is not None
-    assert pair._sharpness._params.temperature == 1.0  # temperature 0 has no q to learn from
-
-
 def test_the_cache_is_kept_between_turns(pair: Session) -> None:
     first = list(pair.generate(request(Mode.OFF, "The cat sat on the mat and", max_tokens=20)))
     longer = "The cat sat on the mat and" + text(first) + " Then"
