@@ -212,8 +212,8 @@ class LocalServer(QObject):
         self.button.address_copied.connect(self._copy_address)
         self.button.stop_requested.connect(self.stop_requested)
         self.button.retry_requested.connect(self.retry_requested)
-        self.button.page_requested.connect(window.server.open)
-        self.button.turned_off.connect(lambda: window.settings_changed.emit({"server": False}))
+        self.button.page_requested.connect(window.server.show_page)
+        self.button.turned_off.connect(lambda: window.dialogs.save({"server": False}))
         window.server.page_created.connect(self._follow)
         window.models.stack.currentChanged.connect(lambda _place: self._on_page())
 
@@ -224,7 +224,7 @@ class LocalServer(QObject):
 
     def _follow(self, page: ServerPage) -> None:
         window = self._window
-        page.changed.connect(window.settings_changed)
+        page.changed.connect(window.dialogs.save)
         page.settings_requested.connect(window.dialogs.open_server)
         page.renewal_requested.connect(self.renewal_requested)
         page.stop_requested.connect(self.stop_requested)

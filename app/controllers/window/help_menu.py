@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Callable
-
-from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 import app
-from app.controllers.parts import Parts
-from app.core.domain.engine_view import EngineView
+from app.controllers.models.jobs import JobRunner
+from app.controllers.parts import Parts, PartsController
 from app.core.logs import LOG_NAME
 from ui.text.language import mark, translate
 
@@ -23,15 +19,12 @@ ABOUT = mark(
 COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your chats.")
 
 
-class HelpMenuController(QObject):
+class HelpMenuController(PartsController):
     """Lives as long as the window."""
 
-    _gathered = Signal(str)
-
-    def __init__(self, parts: Parts, engine: Callable[[], EngineView]) -> None:
-        super().__init__(parts.window)
-        self._parts = parts
-        self._engine = engine
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._jobs = JobRunner()
         self._connect()
 
     def _connect(self) -> None:
@@ -39,10 +32,13 @@ class HelpMenuController(QObject):
         button.shortcuts.connect(parts.window.dialogs.open_shortcuts)
         button.log_folder.connect(self._open_logs)
         button.diagnostics.connect(self._gather_diagnostics)
-        self._gathered.connect(self._copy_diagnostics)
         button.about.connect(
             lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
+
+    def close(self) -> None:
+        """Gather nothing any more."""
+        self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
         folder = self._parts.paths.logs
@@ -51,18 +47,16 @@ class HelpMenuController(QObject):
 
     def _gather_diagnostics(self) -> None:
         """Make the text on a thread of its own: a helper process has to load llama.cpp for it."""
-        view, settings, paths = self._engine(), self._parts.keeper.current, self._parts.paths
+        models, settings, paths = self._state.engine, self._state.settings, self._parts.paths
 
-        def gather() -> None:
+        def gather(_stop: object) -> str:
             from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
             from engine.sandbox.library_child import ask_library  # noqa: PLC0415
 
             library = ask_library(paths.cache)
-            text = diagnostics(settings, (view.target, view.draft), paths.logs / LOG_NAME, library)
-            with contextlib.suppress(RuntimeError):  # the window was closed meanwhile
-                self._gathered.emit(text)
+            return diagnostics(settings, (models.target, models.draft), paths.logs / LOG_NAME, library)
 
-        threading.Thread(target=gather, name="diagnostics", daemon=True).start()
+        self._jobs.run("diagnostics", gather, self._copy_diagnostics, self._window.show_problem)
 
     def _copy_diagnostics(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)

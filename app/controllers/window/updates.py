@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPlainTextEdit
 
 import app
 from app.controllers.models.jobs import JobRunner
+from app.controllers.parts import Parts, PartsController
 from engine.records import Problem
 from ui.text.language import translate
 from ui.widgets.dialogs import ConfirmDialog
-from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # the first paint waits for no network library
     from app.core.hub.updates import Release
@@ -21,21 +21,13 @@ if TYPE_CHECKING:  # the first paint waits for no network library
 NOTES_PX = 180
 
 
-class UpdatesController(QObject):
-    """Lives as long as the window; it asks on a thread of its own.
+class UpdatesController(PartsController):
+    """Lives as long as the window; it asks on a thread of its own."""
 
-    Signals:
-        posted(object): a function to be called on the thread of the window.
-    """
-
-    posted = Signal(object)
-
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._jobs = JobRunner(self.posted.emit)
-        self.posted.connect(lambda function: function(), Qt.ConnectionType.QueuedConnection)
-        window.sidebar.help_button.updates.connect(self.ask)
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._jobs = JobRunner()
+        self._window.sidebar.help_button.updates.connect(self.ask)
 
     def ask(self) -> None:
         """Ask the page of releases; a second press while it is asked asks anew."""
