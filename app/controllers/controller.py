@@ -27,7 +27,6 @@ from app.controllers.window.layout import LayoutController
 from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
-from app.controllers.window.updates import UpdatesController
 from app.core.hub.addresses import find_endpoint
 from app.core.hub.errors import HubError
 from engine.records import (
@@ -80,7 +79,6 @@ class Controller(PartsController):
         self.statistics = StatisticsController(parts)
         self.races = RaceController(parts, lists)
         self.help = HelpMenuController(parts)
-        self.updates = UpdatesController(parts)
         self.notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
@@ -132,7 +130,6 @@ class Controller(PartsController):
         self.conversations.edits.keep()
         self.space.close()
         self.help.close()
-        self.updates.close()
         if self.hub is not None:
             self.hub.close()
         self.engines.close()

@@ -31,28 +31,18 @@ from ui.widgets.popups import Menu
 
 
 class HelpButton(IconButton):
-    """A button that opens a menu above itself.
-
-    Signals:
-        shortcuts, log_folder, diagnostics, updates, about: what was chosen.
-    """
-
-    shortcuts = Signal()
-    log_folder = Signal()
-    diagnostics = Signal()
-    updates = Signal()
-    about = Signal()
+    """A button that opens a menu above itself."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
         self.popup_menu = Menu(self)
-        self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
+        self.shortcuts = self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts"))
         self.popup_menu.addSeparator()
-        self.popup_menu.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
-        self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
+        self.log_folder = self.popup_menu.addAction(translate("HelpButton", "Open the log folder"))
+        self.diagnostics = self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics"))
         self.popup_menu.addSeparator()
-        self.popup_menu.addAction(translate("HelpButton", "Check for updates…")).triggered.connect(self.updates)
-        self.popup_menu.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
+        self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
+        self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 

@@ -17,6 +17,7 @@ from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
+from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
@@ -139,15 +140,13 @@ class ModelsNavigation(PageNavigation):
         """Which page of the panel is shown, or was last; empty where none was."""
         return self.panel.page if self.is_created else ""
 
-    def connect_entry_points(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
-        """Every way in; ``buttons`` have a signal ``browse``."""
+    def connect_entry_points(self, header: Header, sidebar: Sidebar, empty: EmptyState) -> None:
+        """Every way in."""
         header.add_indicator(self.indicator)
         self.indicator.clicked.connect(lambda: self.open("downloads"))
-        header.browse_action.triggered.connect(partial(self.open, ""))
-        sidebar.models_button.clicked.connect(partial(self.open, ""))
+        for wanted in (header.browse_action.triggered, sidebar.models_button.clicked, empty.browse_button.clicked):
+            wanted.connect(partial(self.open, ""))
         sidebar.new_chat.connect(self.leave)
-        for one in buttons:
-            one.browse.connect(self.open)  # type: ignore[attr-defined]
 
     def open(self, page: str = "") -> None:
         """Show the panel, at a page or where it was left."""

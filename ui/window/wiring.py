@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def connect_parts(window: MainWindow) -> None:
     """Connect what the parts want with who does it."""
-    window.models.connect_entry_points(window.header, window.sidebar, (window.empty,))
+    window.models.connect_entry_points(window.header, window.sidebar, window.empty)
     window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
     _connect_sidebar(window)
     _connect_models(window)
@@ -49,9 +49,9 @@ def _connect_models(window: MainWindow) -> None:
     header.target_action.triggered.connect(lambda: dialogs.browse("target"))
     header.draft_action.triggered.connect(lambda: dialogs.browse("draft"))
     header.stop_action.triggered.connect(window.composer.stop_requested)
-    empty.use_builtin.connect(window.composer.setFocus)  # the button goes, and the next key is for the message
-    empty.use_builtin.connect(header.use_builtin)
-    empty.open_target.connect(lambda: dialogs.browse("target"))
+    empty.builtin_button.clicked.connect(window.composer.setFocus)  # next is a message: the button goes
+    empty.builtin_button.clicked.connect(header.use_builtin)
+    empty.open_button.clicked.connect(lambda: dialogs.browse("target"))
     window.drop_overlay.chosen.connect(dialogs.file_chosen)
     window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
 

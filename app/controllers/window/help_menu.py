@@ -1,15 +1,25 @@
-"""Answers the help menu: opens the log folder, copies diagnostics, says what this is. Thin Qt wiring."""
+"""Answers the help menu: opens the log folder, copies diagnostics, asks for updates once, says what this is."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QPlainTextEdit
 
 import app
 from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.logs import LOG_NAME
+from engine.records import Problem
 from ui.text.language import mark, translate
+from ui.widgets.dialogs import ConfirmDialog
+
+if TYPE_CHECKING:  # the first paint waits for no network library
+    from app.core.hub.updates import Release
+
+NOTES_PX = 180
 
 ABOUT = mark(
     "HelpMenu",
@@ -29,15 +39,16 @@ class HelpMenuController(PartsController):
 
     def _connect(self) -> None:
         parts, button = self._parts, self._parts.window.sidebar.help_button
-        button.shortcuts.connect(parts.window.dialogs.open_shortcuts)
-        button.log_folder.connect(self._open_logs)
-        button.diagnostics.connect(self._gather_diagnostics)
-        button.about.connect(
+        button.shortcuts.triggered.connect(parts.window.dialogs.open_shortcuts)
+        button.log_folder.triggered.connect(self._open_logs)
+        button.diagnostics.triggered.connect(self._gather_diagnostics)
+        button.updates.triggered.connect(self._ask_for_updates)
+        button.about.triggered.connect(
             lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
 
     def close(self) -> None:
-        """Gather nothing any more."""
+        """Whatever is gathered or asked ends with the process; its answer is not waited for."""
         self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
@@ -61,3 +72,47 @@ class HelpMenuController(PartsController):
     def _copy_diagnostics(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self._parts.window.show_notice(translate("HelpMenu", COPIED))
+
+    # ---- updates -----------------------------------------------------------------------------------------------------
+
+    def _ask_for_updates(self) -> None:
+        """Ask the page of releases; a second press while it is asked asks anew."""
+        self._window.show_notice(translate("Updates", "Asking whether there is a newer version…"))
+
+        def work(_stop: object) -> Release:
+            from app.core.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
+
+            return newest_release()
+
+        self._jobs.run("updates", work, self._show_release, self._on_no_answer)
+
+    def _on_no_answer(self, problem: Problem) -> None:
+        self._window.notice_banner.hide()
+        self._window.show_problem(problem)
+
+    def _show_release(self, release: Release) -> None:
+        """Say that this is the newest version, or what there is."""
+        self._window.notice_banner.hide()
+        if not release.is_newer:
+            words = translate("Updates", "You have the newest version, {version}.").format(version=app.__version__)
+            self._window.show_notice(words)
+            return
+        question = ConfirmDialog(
+            self._window,
+            translate("Updates", "Paceline {version} is out").format(version=release.version),
+            translate("Updates", "This is {version}. Its page in your browser tells how to get the new one.").format(
+                version=app.__version__
+            ),
+            translate("Updates", "Open its page"),
+        )
+        if release.notes:
+            notes = QPlainTextEdit(release.notes)
+            notes.setProperty("kind", "field")
+            notes.setReadOnly(True)
+            notes.setTabChangesFocus(True)
+            notes.setFixedHeight(NOTES_PX)
+            notes.setAccessibleName(translate("Updates", "What it brings"))
+            question.column.addWidget(notes)
+        question.accept_button.setEnabled(bool(release.page))
+        question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(release.page)))
+        question.open()
