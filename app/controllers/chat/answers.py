@@ -11,7 +11,6 @@ from app.controllers.chat.context import ContextController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.repeats import repeat_notice
 from app.controllers.chat.tools import ToolController, ToolTurn
-from app.controllers.chat.visible_text import VisibleText
 from app.controllers.models.models import NO_BUILTIN
 from app.controllers.parts import Parts, PartsController
 from app.controllers.state import ChatAnswer
@@ -30,6 +29,7 @@ from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.store import StoredTurn
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.tools.turn import functions_of
+from app.core.tools.visible_text import VisibleText
 from engine.records import (
     ChatRequest,
     EngineFailed,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from app.controllers.chat.unsent import EditsController, UnsentController
 from app.controllers.layers import ChatLayers
-from app.controllers.load_requests import load_request
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
+from app.core.load_requests import load_request
 from app.core.storage.chats.store import StoredTurn
 from app.core.storage.model_settings import ModelSettings, model_settings_file
 from app.core.storage.window_state import NEW_CHAT, OpenChat

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.controllers.layers import ChatLayers
-from app.controllers.load_requests import load_request
 from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
@@ -19,6 +18,7 @@ from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
+from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
@@ -91,8 +91,8 @@ class HubController(PartsController):
 
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
-        from app.controllers.models.device_list import DeviceList  # noqa: PLC0415
         from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
+        from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
         from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
         from engine.sandbox.kernel_check import check_kernels  # noqa: PLC0415

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.controllers.load_requests import load_request
 from app.controllers.parts import Parts, PartsController
 from app.controllers.state import Models
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import RELOAD_KEYS
+from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import (
     EngineEnded,

@@ -129,7 +129,7 @@ class RaceController(PartsController):
 
     def start(self, setup: RaceSetup) -> None:
         """Race, where that is possible now."""
-        from app.controllers.race.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
+        from app.core.benchmark.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
 
         reason = self._blocked
         if reason:

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.controllers.load_requests import load_request
 from app.controllers.parts import Parts
 from app.controllers.state import Models
 from app.core.domain.model_name import shown_name
@@ -21,6 +20,7 @@ from app.core.domain.models import FileKind
 from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
 from app.core.hub.opening import open_library
+from app.core.load_requests import load_request
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries

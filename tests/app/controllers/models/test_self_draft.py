@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.self_draft import SelfDraftController
-from app.controllers.models.self_draft_job import SelfDraftJob
 from app.core.domain.models import ModelRef, SelfDraftState
+from app.core.hub.self_draft_job import SelfDraftJob
 from engine.process.client import EngineClient
 from engine.records import EngineFailed, Problem
 from engine.requests import JobEnded, OnEvent, RunJob

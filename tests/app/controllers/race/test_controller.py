@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.controllers.race.job import RaceJob
+from app.core.benchmark.job import RaceJob
 from app.core.domain.engine_view import EngineState
 from app.core.domain.speed.races import (
     LaneProgress,
