@@ -27,7 +27,7 @@ class ConversationController(PartsController):
         self._open_chat = OpenChat(parts.paths.open_chat_file)
         self.unsent = UnsentController(parts)
         self.edits = EditsController(parts)
-        target = load_request(self._state.settings, parts.paths).target
+        target = load_request(self._state.settings).target
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
         self.layers = ChatLayers(self._state, models, parts.store, target)
         self.problems = (models.problem,) if models.problem is not None else ()

@@ -58,7 +58,6 @@ class ModelController(PartsController):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        self._paths = parts.paths
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
@@ -156,7 +155,7 @@ class ModelController(PartsController):
         if any(each.wanted for each in self._pending.values()):
             self._follow = draft_only and self._follow is not False
         elif draft_only and self._ready is not None:
-            self._set_draft(load_request(self._state.settings, self._paths).draft, {})
+            self._set_draft(load_request(self._state.settings).draft, {})
         else:
             self._load({})
 
@@ -304,7 +303,7 @@ class ModelController(PartsController):
         for before in reversed(self._pending.values()):  # the settings will have what is being loaded now
             changes = {**before.wanted, **changes}
         wanted, _complaints = self._state.settings.changed(changes)
-        request = load_request(wanted, self._paths)
+        request = load_request(wanted)
         if request.target == str(builtin_target()) and not builtin_target().exists():
             self._window.show_problem(NO_BUILTIN)
             return
