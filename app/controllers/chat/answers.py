@@ -53,7 +53,6 @@ from ui.text.problem_words import in_language
 
 log = logging.getLogger(__name__)
 
-
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
 _CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
