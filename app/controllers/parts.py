@@ -1,32 +1,60 @@
-"""What the controllers share: one window, one engine, one store, one set of settings."""
+"""What the controllers share: one window, one engine, one store, one set of settings, one state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
-from app.controllers.settings_keeper import SettingsKeeper
+from PySide6.QtCore import QObject
+
+from app.controllers.state import AppState
 from app.core.domain.errors import StorageError
 from app.core.domain.requests import Decode
+from app.core.domain.settings.fields import SettingValue
 from app.core.paths import Paths
 from app.core.remote.engines import Engines
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.pictures import PictureCache
+from app.core.storage.settings_file import settings_document, settings_file
+from app.core.storage.toml_file import DocumentSaver
+from engine.records import Problem
 from engine.requests import Engine
 from ui.window.main_window import MainWindow
 
 Result = TypeVar("Result")
 
 
+class SettingsKeeper:
+    """The settings are changed here alone, and saved at once; a failure is reported."""
+
+    def __init__(self, path: Path, state: AppState, on_problem: Callable[[Problem], None]) -> None:
+        self._on_problem = on_problem
+        self._saver = DocumentSaver(settings_file(path), on_problem)
+        self._state = state
+
+    def change(self, changes: Mapping[str, SettingValue]) -> None:
+        """Take and save ``changes``; what is not accepted is told, and shown as it was."""
+        before = self._state.settings
+        settings, complaints = before.changed(changes)
+        for sentence in complaints:
+            self._on_problem(Problem("This setting was not accepted", sentence, "Enter a value in its range."))
+        changed = frozenset(key for key, value in settings.values.items() if value != before.values[key])
+        if changed:
+            self._saver.save(settings_document(settings))
+        self._state.set_settings(settings, changed)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts that `app.startup.window` puts together."""
+    """The parts that `app.startup.assembly` puts together."""
 
     window: MainWindow
     worker: Engine
     store: ChatStore
     keeper: SettingsKeeper
+    state: AppState
     paths: Paths
     engines: Engines
     pictures: PictureCache = field(default_factory=PictureCache)
@@ -34,8 +62,7 @@ class Parts:
     @property
     def decode(self) -> Decode | None:
         """What gives the pixels of pictures to the loaded model; None where it does not see."""
-        target = self.window.engine_view.target
-        return self.pictures.decoded if target is not None and target.sees else None
+        return self.pictures.decoded if self.state.models.sees else None
 
     def attempt(self, job: Callable[[], Result]) -> Result | None:
         """Do what reads or writes the chats; None where it could not be done, which the window says."""
@@ -48,3 +75,13 @@ class Parts:
     def succeeds(self, job: Callable[[], object]) -> bool:
         """Do what writes the chats; False where it could not be done, which the window says."""
         return self.attempt(lambda: (job(),)) is not None
+
+
+class PartsController(QObject):
+    """Lives on the window's thread, with the parts at hand that most controllers need."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self._parts, self._state, self._window = parts, parts.state, parts.window
+        self._store, self._worker, self._keeper = parts.store, parts.worker, parts.keeper
+        self._attempt, self._succeeds = parts.attempt, parts.succeeds

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from app.controllers.controller import Controller
 from app.controllers.engine_bridge import EngineBridge, MakeWorker
 from app.controllers.engine_router import EngineRouter
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, SettingsKeeper
 from app.controllers.reports import ThreadReports
-from app.controllers.settings_keeper import SettingsKeeper
+from app.controllers.state import AppState
 from app.core.logs import RedactingFormatter
 from app.core.paths import Paths, builtin_target
 from app.core.remote.engines import Engines
@@ -46,9 +46,10 @@ def assemble(
     bridge = EngineBridge(
         lambda on_event: EngineRouter(on_event, make_worker, lambda on_remote: _remote_engine(on_remote, engines))
     )
-    keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
+    state = AppState(startup.settings)
+    keeper = SettingsKeeper(paths.settings_file, state, window.show_problem)
     store = startup.opened_store()
-    controller = Controller(Parts(window, bridge.worker, store, keeper, paths, engines), bridge)
+    controller = Controller(Parts(window, bridge.worker, store, keeper, state, paths, engines), bridge)
     reports.trouble.connect(controller.on_trouble)
     reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
     bridge.worker.start()

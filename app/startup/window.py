@@ -103,8 +103,8 @@ def _run(
     window.layout_state.fit_screen()
     window.show()
     window.transcript.fill_viewport()
-    garbage = GarbageController(lambda: controller.is_answering, application)
-    for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
+    garbage = GarbageController(lambda: bool(controller.state.answers), application)
+    for happened in (window.composer.submitted, window.sidebar.list.chosen, window.sidebar.new_chat):
         happened.connect(garbage.something_happened)
     controller.server.activity_changed.connect(garbage.something_happened_elsewhere)
     status = application.exec()
@@ -117,7 +117,7 @@ def open_file(window: MainWindow, path: str) -> None:
     if window.models.is_open:
         window.models.panel.leave()
     window.show_chat()
-    window.model_file_chosen.emit(path, "target")
+    window.dialogs.file_chosen.emit(path, "target")
 
 
 def _bring_forward(window: MainWindow) -> None:

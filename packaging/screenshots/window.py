@@ -100,7 +100,7 @@ class AppWindow:
 
     def ready(self) -> bool:
         """Whether the engine waits for a message."""
-        return self.controller.models.view(self.controller.answers.state).state is EngineState.READY
+        return self.controller.state.engine.state is EngineState.READY
 
     def ask(self, text: str) -> None:
         """Type, send, and wait for the answer."""
@@ -130,7 +130,7 @@ class Pictures:
         self._app.shoot(self._out, "start")
         for text in BEFORE:
             self._app.ask(text)
-            self._window.start_new_chat()
+            self._window.sidebar.new_chat.emit()
             self._app.settle()
         self.chat()
         self.marks()
@@ -164,14 +164,14 @@ class Pictures:
         """Two chats that answer at the same time."""
         self._window.show_chat()
         for text in SIDE_BY_SIDE:
-            self._window.start_new_chat()
+            self._window.sidebar.new_chat.emit()
             self._app.settle()
             self._window.composer.edit.setPlainText(text)
             self._window.composer.send_button.click()
             self._app.settle(6.0)
         self._app.shoot(self._out, "side-by-side")
         self._app.wait(self._app.ready, "an answer")
-        self._app.wait(lambda: not self._app.controller.answers.is_answering, "the other answer")
+        self._app.wait(lambda: not self._app.controller.state.answers, "the other answer")
         self._app.settle()
 
     def race(self) -> None:
@@ -204,7 +204,7 @@ class Pictures:
 
     def server(self) -> None:
         """The local server's page, once a program has asked it something."""
-        self._window.settings_changed.emit({"server": True})
+        self._window.dialogs.saved.emit({"server": True})
         self._window.sidebar.server_button.click()
         page = self._window.server.page
         url, key = page.access.url, page.access.key
@@ -243,7 +243,7 @@ def main() -> int:
         app_window = AppWindow(make_application())
         try:
             app_window.window.models.leave()
-            app_window.window.mode_changed.emit(Mode.AUTO)
+            app_window.window.composer.mode_chosen.emit(Mode.AUTO)
             app_window.wait(app_window.ready, "loading")
             Pictures(app_window, options.out).draw()
         finally:

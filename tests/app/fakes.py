@@ -179,10 +179,20 @@ class SpyWindow(MainWindow):
         self.text = ""
         self.finished: list[MessageView] = []
         self.engine = EngineView()
-        self.mode: Mode | None = None
         self.themes: list[str] = []
         self.values: dict[str, SettingValue] = {}
         super().__init__(assets_dir(), FIELDS)
+        append_text = self.transcript.append_text
+
+        def append(text: str, spans: tuple[TokenSpan, ...]) -> None:
+            self.text += text
+            append_text(text, spans)
+
+        self.transcript.append_text = append  # type: ignore[method-assign]
+
+    @property
+    def mode(self) -> Mode:
+        return self.composer.modes.mode
 
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         self.problems.append(problem)
@@ -204,10 +214,6 @@ class SpyWindow(MainWindow):
         self.text = ""
         super().begin_answer(view)
 
-    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:
-        self.text += chunk_text
-        super().append_text(chunk_text, spans)
-
     def finish_answer(self, view: MessageView) -> None:
         self.finished.append(view)
         super().finish_answer(view)
@@ -215,10 +221,6 @@ class SpyWindow(MainWindow):
     def set_engine(self, view: EngineView) -> None:
         self.engine = view
         super().set_engine(view)
-
-    def set_mode(self, mode: Mode) -> None:
-        self.mode = mode
-        super().set_mode(mode)
 
     def set_theme(self, name: str) -> None:
         self.themes.append(name)
@@ -253,7 +255,7 @@ class AppHarness:
         return [row.title for row in self.store.conversations()]
 
     def messages(self) -> tuple[MessageView, ...]:
-        current = self.controller.conversations.current_id
+        current = self.controller.state.chat_id
         return () if current is None else self.store.messages(current)
 
 

@@ -56,8 +56,8 @@ def wanted() -> str:
 def ask() -> None:
     windows = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
     for question in (QUESTION, OTHER_QUESTION) if wanted() == "two" else (QUESTION,):
-        windows[0].new_chat_requested.emit()
-        windows[0].message_submitted.emit(question)
+        windows[0].sidebar.new_chat.emit()
+        windows[0].composer.submitted.emit(question)
     tell(asked=QUESTION)
 
 

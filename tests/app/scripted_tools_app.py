@@ -91,7 +91,7 @@ def ask() -> None:
     """Send the next question, once nothing is in the making."""
     window = next(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow))
     if window.engine_view.state is EngineState.READY:
-        window.message_submitted.emit(QUESTION)
+        window.composer.submitted.emit(QUESTION)
         tell(asked=QUESTION)
 
 

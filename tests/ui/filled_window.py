@@ -35,7 +35,7 @@ def make_window(qtbot: QtBot) -> MainWindow:
     qtbot.addWidget(window)
     window.set_theme("light")
     window.set_engine(READY)
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     views = [
         MessageView(1, "user", "question"),
         MessageView(2, "assistant", ANSWER, stats=STATS, versions=(2, 3), cut=True),

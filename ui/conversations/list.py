@@ -139,12 +139,12 @@ class ConversationList(QListView):
 
     Signals:
         chosen(int): another conversation is wanted.
-        rename_requested(int, str), delete_requested(int, str): id and title.
+        rename_requested(int, str), delete_requested(int): id, and the title that it is to have.
     """
 
     chosen = Signal(int)
     rename_requested = Signal(int, str)
-    delete_requested = Signal(int, str)
+    delete_requested = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,7 +295,7 @@ class ConversationList(QListView):
         """Wish a conversation or a folder away."""
         item = self.rows.item(index)
         if isinstance(item, ConversationRow):
-            self.delete_requested.emit(item.id, item.title)
+            self.delete_requested.emit(item.id)
         elif item is not None and item.folder is not None:
             self.rows.library_signals.folder_deleted.emit(item.folder.id)
 

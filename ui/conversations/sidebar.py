@@ -31,28 +31,18 @@ from ui.widgets.popups import Menu
 
 
 class HelpButton(IconButton):
-    """A button that opens a menu above itself.
-
-    Signals:
-        shortcuts, log_folder, diagnostics, updates, about: what was chosen.
-    """
-
-    shortcuts = Signal()
-    log_folder = Signal()
-    diagnostics = Signal()
-    updates = Signal()
-    about = Signal()
+    """A button that opens a menu above itself."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
         self.popup_menu = Menu(self)
-        self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
+        self.shortcuts = self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts"))
         self.popup_menu.addSeparator()
-        self.popup_menu.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
-        self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
+        self.log_folder = self.popup_menu.addAction(translate("HelpButton", "Open the log folder"))
+        self.diagnostics = self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics"))
         self.popup_menu.addSeparator()
-        self.popup_menu.addAction(translate("HelpButton", "Check for updates…")).triggered.connect(self.updates)
-        self.popup_menu.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
+        self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
+        self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
@@ -61,24 +51,13 @@ class Sidebar(QFrame):
     """Values in by methods.
 
     Signals:
-        new_chat, models, race, server, settings, hide_requested: buttons.
-        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `library_signals`.
-        search_requested(str): words to look for, at every key. result_chosen(int, object, object): a
-            conversation, the message in it or None, and the parts of the hit.
+        new_chat: its button. What else is wanted is told by the other buttons, the list and the results.
+        search_requested(str): words to look for, at every key.
         left: the search was left by Esc.
     """
 
     new_chat = Signal()
-    models = Signal()
-    race = Signal()
-    server = Signal()
-    settings = Signal()
-    hide_requested = Signal()
-    chosen = Signal(int)
-    rename_requested = Signal(int, str)
-    delete_requested = Signal(int, str)
     search_requested = Signal(str)
-    result_chosen = Signal(int, object, object)
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -110,24 +89,20 @@ class Sidebar(QFrame):
     def _make(self) -> None:
         self.new_button.setAccessibleName(translate("Sidebar", "New chat"))
         self.new_button.setToolTip(translate("Sidebar", "Start a new chat (Ctrl+N)"))
-        self.settings_button.setProperty("kind", "side")
-        self.settings_button.setAccessibleName(translate("Sidebar", "Settings"))
-        self.settings_button.setToolTip(translate("Sidebar", "Open the settings (Ctrl+,)"))
-        self.models_button.setProperty("kind", "side")
-        self.models_button.setAccessibleName(translate("Sidebar", "Models"))
-        self.models_button.setToolTip(translate("Sidebar", "Find and download models (Ctrl+M)"))
-        self.race_button.setProperty("kind", "side")
-        self.race_button.setAccessibleName(translate("Sidebar", "Race"))
-        self.race_button.setToolTip(
-            hover(translate("Sidebar", "Race plain decoding against drafting, side by side (Ctrl+Shift+D)"))
+        sides = (
+            (self.models_button, translate("Sidebar", "Find and download models (Ctrl+M)")),
+            (
+                self.race_button,
+                translate("Sidebar", "Race plain decoding against drafting, side by side (Ctrl+Shift+D)"),
+            ),
+            (self.server_button, translate("Sidebar", "Let editors and other programs use the model (Ctrl+Shift+S)")),
+            (self.settings_button, translate("Sidebar", "Open the settings (Ctrl+,)")),
         )
-        self.server_button.setProperty("kind", "side")
-        self.server_button.setAccessibleName(translate("Sidebar", "Server"))
-        self.server_button.setToolTip(
-            hover(translate("Sidebar", "Let editors and other programs use the model (Ctrl+Shift+S)"))
-        )
-        sides = (self.models_button, self.race_button, self.server_button, self.settings_button)
-        for button in (self.new_button, *sides):
+        for button, words in sides:
+            button.setProperty("kind", "side")
+            button.setAccessibleName(button.text().strip())
+            button.setToolTip(hover(words))
+        for button in (self.new_button, *(button for button, _words in sides)):
             button.setIconSize(QSize(16, 16))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.search.setObjectName("search")
@@ -146,17 +121,8 @@ class Sidebar(QFrame):
         self.search.left.connect(self._leave_search)
         self.results.up_pressed.connect(self.focus_search)
         self.results.left.connect(self._leave_search)
-        self.results.chosen.connect(self.result_chosen)
         self.menu_button.clicked.connect(self._open_menu)
         self.new_button.clicked.connect(self.new_chat)
-        self.models_button.clicked.connect(self.models)
-        self.race_button.clicked.connect(self.race)
-        self.server_button.clicked.connect(self.server)
-        self.settings_button.clicked.connect(self.settings)
-        self.hide_button.clicked.connect(self.hide_requested)
-        self.list.chosen.connect(self.chosen)
-        self.list.rename_requested.connect(self.rename_requested)
-        self.list.delete_requested.connect(self.delete_requested)
 
     def _arrange(self) -> None:
         top = QHBoxLayout()

@@ -5,31 +5,30 @@ A line above the chat tells the system prompt that is in use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout
 
 from app.core.domain.engine_view import EngineView
 from app.core.domain.settings.layers import Layer, LayersView, Preset, SavedPrompt
 from app.core.domain.settings.table import COMPLETES
 from engine.records import Mode
-from ui.composer.composer import RACE_COMMAND, Composer
+from ui.composer.composer import RACE_COMMAND
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.text.mode_words import mode_words
-from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands
 from ui.widgets.icon_button import IconButton
-from ui.window.header import Header
 from ui.window.prompt_line import PromptLine
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.chat_panel import ChatSettingsPanel
     from ui.settings.prompts_page import PromptsPage
+    from ui.window.main_window import MainWindow
 
 
 PANEL_PX = 300
@@ -43,10 +42,6 @@ class ChatSettings(QObject):
         kept_for_model: what the chat has of its own is to be its model's.
         preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): what is to become of presets.
         prompts_changed(object): all prompts as they are to be.
-        completing(bool): whether messages of the open chat are continued as texts.
-        manage_prompts: the page of the prompts is wanted.
-        notice(str): why something cannot be done.
-        widened(int): the panel beside the chat takes so many pixels now, 0 where it is away.
     """
 
     changed = Signal(object, dict)
@@ -56,28 +51,24 @@ class ChatSettings(QObject):
     preset_renamed = Signal(str, str)
     preset_deleted = Signal(str)
     prompts_changed = Signal(object)
-    manage_prompts = Signal()
-    notice = Signal(str)
-    completing = Signal(bool)
-    widened = Signal(int)
 
-    def __init__(self, window: QWidget, theme: Theme, header: Header, composer: Composer) -> None:
+    def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
-        self._theme = theme
-        self._composer = composer
+        theme, header, composer = window.theme, window.header, window.composer
+        self._window, self._theme, self._composer = window, theme, composer
         self._view = LayersView()
         self._chat_id: int | None = None
         self._presets: tuple[Preset, ...] = ()
         self._prompts: tuple[SavedPrompt, ...] = ()
         self._engine = EngineView()
-        self.server_names: Callable[[], Sequence[str]] = tuple  # of tools, that are switched on
         self.panel: ChatSettingsPanel | None = None
         self.side = QHBoxLayout()  # where the panel stands, beside the chat
         self.prompt_line = PromptLine(theme)
         self.prompt_line.clicked.connect(self.open_prompt)
         self.prompt_list = PromptList(theme, composer.edit, composer)
-        self.prompt_list.manage_requested.connect(self.manage_prompts)
+        self.prompt_list.manage_requested.connect(window.dialogs.open_prompts)
+        window.empty.completing_chosen.connect(self.choose_completing)
+        window.tool_servers.changed.connect(self.show_servers)
         self.button = IconButton(theme, "sliders-horizontal", translate("ChatSettings", "Chat settings"))
         self.button.clicked.connect(self.open)
         header.bar.insertWidget(header.bar.indexOf(header.stats_button), self.button)
@@ -100,7 +91,7 @@ class ChatSettings(QObject):
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
         completes = held is not None and held.value == COMPLETES
-        self.completing.emit(completes)
+        self._window.empty.set_completing(completes)
         prompt = view.values.get(Layer.CHAT, {}).get("system_prompt")
         self.prompt_line.show_prompt(None if completes else prompt)
         thinks = view.values.get(Layer.CHAT, {}).get("thinking")
@@ -127,7 +118,7 @@ class ChatSettings(QObject):
     def show_servers(self) -> None:
         """Offer the servers of tools as they are now."""
         if self.panel is not None:
-            self.panel.set_servers(self.server_names())
+            self.panel.set_servers(self._window.tool_servers.names())
 
     def set_engine(self, view: EngineView) -> None:
         """What can run now."""
@@ -160,7 +151,7 @@ class ChatSettings(QObject):
         self.show_servers()
         width = max(round(PANEL_PX * self._theme.type.growth), self.panel.least_width)
         self.panel.setFixedWidth(width)
-        self.widened.emit(width)
+        self._window.layout_state.make_room_beside(width)
         self.panel.show()
         self.panel.layer_buttons[self.panel.layer].setFocus()
 
@@ -185,7 +176,7 @@ class ChatSettings(QObject):
         return True
 
     def _on_closed(self) -> None:
-        self.widened.emit(0)
+        self._window.layout_state.make_room_beside(0)
         self._composer.setFocus()
 
     def _make_panel(self) -> ChatSettingsPanel:
@@ -212,7 +203,7 @@ class ChatSettings(QObject):
         reason = self._engine.unavailable.get(mode, "")
         if reason:
             words = translate("ChatSettings", "{mode} is not available now. {reason}")
-            self.notice.emit(words.format(mode=mode_words(mode).name, reason=reason))
+            self._window.show_notice(words.format(mode=mode_words(mode).name, reason=reason))
             return
         self._composer.set_mode(mode)
         self._composer.mode_chosen.emit(mode)

@@ -25,8 +25,8 @@ class WindowDialogs(QObject):
     """Opens them above the window.
 
     Signals:
-        saved(dict): settings were changed in their dialog; only those.
-        file_chosen(str, str): a path, to be the "target" or the "draft".
+        saved(dict): settings were changed, in their dialog or where else the window offers them; only those.
+        file_chosen(str, str): a path, to be the "target" or the "draft"; also of a file that was dropped.
     """
 
     saved = Signal(dict)
@@ -84,7 +84,7 @@ class WindowDialogs(QObject):
             dialog.rows["notify"].add_note(
                 translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
             )
-        dialog.saved.connect(self._on_saved)
+        dialog.saved.connect(self.save)
         dialog.look_previewed.connect(self._try_look)
         return dialog
 
@@ -92,7 +92,8 @@ class WindowDialogs(QObject):
         window = self._window
         {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
 
-    def _on_saved(self, changed: dict[str, SettingValue]) -> None:
+    def save(self, changed: dict[str, SettingValue]) -> None:
+        """Ask for other values of settings."""
         self.values.update(changed)
         self.saved.emit(changed)
 

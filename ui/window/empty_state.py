@@ -97,14 +97,10 @@ class EmptyState(QScrollArea):
     Signals:
         prompt_chosen(str): an example is to be sent.
         completing_chosen(bool): messages are to be continued as texts, or to be answered.
-        use_builtin, open_target, browse: buttons.
     """
 
     prompt_chosen = Signal(str)
     completing_chosen = Signal(bool)
-    use_builtin = Signal()
-    open_target = Signal()
-    browse = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -145,11 +141,8 @@ class EmptyState(QScrollArea):
         self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
         self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
         self.browse_button.setToolTip(translate("EmptyState", "Recommended models, search and library (Ctrl+M)"))
-        self.browse_button.clicked.connect(self.browse)
         for button in (self.builtin_button, self.open_button, self.browse_button):
             button.setAccessibleName(button.text().strip())
-        self.builtin_button.clicked.connect(self.use_builtin)
-        self.open_button.clicked.connect(self.open_target)
 
     def _arrange(self) -> None:
         self._first_row = first = QHBoxLayout()

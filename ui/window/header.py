@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -108,24 +108,16 @@ class Header(QFrame):
     """Values in by methods.
 
     Signals:
-        show_sidebar, toggle_stats: the panes' switches.
         models_wanted: the list of models is opened; answer by `set_models`.
         target_picked(str), draft_picked(str): a path from that list.
-        open_target, open_draft, remove_draft, use_builtin, browse: from there, too.
-        stop_loading: from there, too, while a model is loaded.
+        remove_draft, use_builtin: from there, too; what else it offers are actions.
     """
 
-    show_sidebar = Signal()
-    toggle_stats = Signal()
     models_wanted = Signal()
     target_picked = Signal(str)
     draft_picked = Signal(str)
-    open_target = Signal()
-    open_draft = Signal()
     remove_draft = Signal()
     use_builtin = Signal()
-    browse = Signal()
-    stop_loading = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -164,26 +156,18 @@ class Header(QFrame):
         self.progress.setAccessibleName(translate("Header", "Loading the model"))
         self.model_button.clicked.connect(self.open_models)
         self._make_actions()
-        self.sidebar_button.clicked.connect(self.show_sidebar)
-        self.stats_button.clicked.connect(self.toggle_stats)
 
     def _make_actions(self) -> None:
         """What the list of models offers beside them."""
-
-        def action(text: str, slot: Callable[[], None], words: str = "") -> QAction:
-            made = QAction(text, self)
-            made.setToolTip(hover(words))
-            made.triggered.connect(lambda _checked=False: slot())
-            return made
-
+        self.browse_action = QAction(translate("Header", "Find and download models…"), self)
         words = translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
-        self.browse_action = action(translate("Header", "Find and download models…"), self.browse.emit, words)
-        self.stop_action = action(translate("Header", "Stop loading"), self.stop_loading.emit)
-        self.target_action = action(translate("Header", "Open a GGUF file…"), self.open_target.emit)
-        self.draft_action = action(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
-        self.builtin_action = action(
-            translate("Header", "Quick demo"), self.use_builtin.emit, translate("Header", TINY_NOTE)
-        )
+        self.browse_action.setToolTip(hover(words))
+        self.stop_action = QAction(translate("Header", "Stop loading"), self)
+        self.target_action = QAction(translate("Header", "Open a GGUF file…"), self)
+        self.draft_action = QAction(translate("Header", "Open a GGUF as draft…"), self)
+        self.builtin_action = QAction(translate("Header", "Quick demo"), self)
+        self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.builtin_action.triggered.connect(self.use_builtin)
 
     @property
     def picker(self) -> ModelPicker:

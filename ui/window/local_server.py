@@ -66,17 +66,7 @@ def _waiting_words(number: int) -> str:
 
 
 class ServerButton(IconButton):
-    """In the header while the server is wanted: whether it is ready, or whom it answers.
-
-    Signals:
-        address_copied, stop_requested, retry_requested, page_requested, turned_off: from its menu.
-    """
-
-    address_copied = Signal()
-    stop_requested = Signal()
-    retry_requested = Signal()
-    page_requested = Signal()
-    turned_off = Signal()
+    """In the header while the server is wanted: whether it is ready, or whom it answers; its menu has actions."""
 
     def __init__(self, theme: Theme) -> None:
         name = translate("LocalServer", "Local server")
@@ -95,14 +85,12 @@ class ServerButton(IconButton):
         self.menu_of_server = menu = QMenu(self)
         self._lines = [self._line(menu) for _ in range(3)]
         menu.addSeparator()
-        self.copy_action = menu.addAction(translate("LocalServer", "Copy the base URL"), self.address_copied.emit)
-        self.stop_action = menu.addAction(
-            translate("LocalServer", "Stop the program's answer"), self.stop_requested.emit
-        )
-        self.retry_action = menu.addAction(translate("LocalServer", "Try again"), self.retry_requested.emit)
+        self.copy_action = menu.addAction(translate("LocalServer", "Copy the base URL"))
+        self.stop_action = menu.addAction(translate("LocalServer", "Stop the program's answer"))
+        self.retry_action = menu.addAction(translate("LocalServer", "Try again"))
         menu.addSeparator()
-        self.page_action = menu.addAction(translate("LocalServer", "Show the server page"), self.page_requested.emit)
-        self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"), self.turned_off.emit)
+        self.page_action = menu.addAction(translate("LocalServer", "Show the server page"))
+        self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"))
 
     def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
         """A line that says something and does nothing."""
@@ -209,11 +197,11 @@ class LocalServer(QObject):
         self.view = ServerView()
         self.button = ServerButton(window.theme)
         window.header.add_indicator(self.button)
-        self.button.address_copied.connect(self._copy_address)
-        self.button.stop_requested.connect(self.stop_requested)
-        self.button.retry_requested.connect(self.retry_requested)
-        self.button.page_requested.connect(window.server.open)
-        self.button.turned_off.connect(lambda: window.settings_changed.emit({"server": False}))
+        self.button.copy_action.triggered.connect(self._copy_address)
+        self.button.stop_action.triggered.connect(self.stop_requested)
+        self.button.retry_action.triggered.connect(self.retry_requested)
+        self.button.page_action.triggered.connect(window.server.show_page)
+        self.button.off_action.triggered.connect(lambda: window.dialogs.save({"server": False}))
         window.server.page_created.connect(self._follow)
         window.models.stack.currentChanged.connect(lambda _place: self._on_page())
 
@@ -224,7 +212,7 @@ class LocalServer(QObject):
 
     def _follow(self, page: ServerPage) -> None:
         window = self._window
-        page.changed.connect(window.settings_changed)
+        page.changed.connect(window.dialogs.save)
         page.settings_requested.connect(window.dialogs.open_server)
         page.renewal_requested.connect(self.renewal_requested)
         page.stop_requested.connect(self.stop_requested)

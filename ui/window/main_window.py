@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +17,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.domain.conversations import ConversationRow, FolderRow
 from app.core.domain.engine_view import EngineView
 from app.core.domain.messages import MessageView
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.settings.fields import SettingField, SettingValue
-from engine.records import Mode, Problem, RunStats, TokenSpan
+from engine.records import Problem, RunStats
 from ui.composer.composer import Composer
 from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
@@ -60,44 +59,19 @@ MINIMUM_HEIGHT = 440
 
 
 class MainWindow(QMainWindow):
-    """The chat with its panes, and the panel of the models.
+    """The chat with its panes, and the panel of the models. Whoever does what a part wants connects to that part.
 
     Signals:
-        message_submitted(str), stop_requested, regenerate_requested(int): the conversation.
-        mode_changed(object), depth_changed(object): a `Mode`; an int or None. For the next message.
-        new_chat_requested, conversation_selected(int), conversation_rename_requested(int, str),
-        conversation_delete_requested(int): the list; what is deleted can be taken back.
-        settings_changed(dict): only the changed keys.
-        model_file_chosen(str, str), draft_removed, builtin_pair_requested: models; path and "target" or "draft".
-        draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
-        layout_changed: what `save_layout` gives may be another; comes with every pixel of a drag.
     """
 
-    message_submitted = Signal(str)
-    stop_requested = Signal()
-    mode_changed = Signal(object)
-    depth_changed = Signal(object)
-    new_chat_requested = Signal()
-    conversation_selected = Signal(int)
-    conversation_rename_requested = Signal(int, str)
-    conversation_delete_requested = Signal(int)
-    regenerate_requested = Signal(int)
-    settings_changed = Signal(dict)
-    model_file_chosen = Signal(str, str)
-    draft_removed = Signal()
-    builtin_pair_requested = Signal()
-    draft_text_changed = Signal(str)
     closing = Signal()
-    layout_changed = Signal()
     _is_made = False
     _problem_goes = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
         super().__init__()
         self.dialogs = WindowDialogs(self, fields)
-        self.dialogs.saved.connect(self.settings_changed)
-        self.dialogs.file_chosen.connect(self.model_file_chosen)
         self.engine_view = EngineView()
         self._assets_dir = assets_dir
         self._title = ""  # of the open chat
@@ -127,22 +101,15 @@ class MainWindow(QMainWindow):
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
         self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
-        self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
+        self.tool_servers = ToolServerRequests(self)
+        self.chat_settings = ChatSettings(self)
         self.find_bar = FindBar(self.theme, self.transcript)
         self.find_bar.closed.connect(self.composer.setFocus)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
-        self.chat_settings.widened.connect(self.layout_state.make_room_beside)
-        self.chat_settings.notice.connect(self.show_notice)
-        self.chat_settings.completing.connect(self.empty.set_completing)
-        self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
-        self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.local_server = LocalServer(self)
-        self.tool_servers = ToolServerRequests(self)
-        self.chat_settings.server_names = lambda: self.tool_servers.names()  # noqa: PLW0108 (it gets another)
-        self.tool_servers.changed.connect(self.chat_settings.show_servers)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
@@ -159,24 +126,17 @@ class MainWindow(QMainWindow):
         middle = _with_side(middle, self.chat_settings.side)
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
-        self.race = RaceNavigation(self.theme, self.models, self.splitter)
-        self.server = ServerNavigation(self.theme, self.models, self.splitter, self.dialogs.fields)
+        self.race = RaceNavigation(self.theme, self.splitter, self.models)
+        self.server = ServerNavigation(self.theme, self.splitter, self.models, self.dialogs.fields)
         self.setCentralWidget(self.models.stack)
         self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
-        self.layout_state.changed.connect(self.layout_changed)
 
     @property
     def _has_conversation(self) -> bool:
         return self.pages.currentWidget() is self.transcript
 
     # ---- conversations -----------------------------------------------------------------------------------------
-
-    def set_conversations(
-        self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
-    ) -> None:
-        """Fill the list, newest first, and mark the open conversation."""
-        self.sidebar.set_rows(rows, current_id, folders)
 
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
         """Replace the page; an empty conversation shows what to try."""
@@ -222,14 +182,9 @@ class MainWindow(QMainWindow):
         """Show an answer in the making; it is the loaded model's unless it says another's."""
         view = replace(view, target=view.target or model_name(self.engine_view.target))
         self.pages.setCurrentWidget(self.transcript)
-        self.problem_banner.hide()
         self.transcript.begin_answer(view)
         self.stats.begin()
         self.composer.set_streaming(True)
-
-    def append_text(self, chunk_text: str, spans: tuple[TokenSpan, ...]) -> None:
-        """More text of the answer in the making, and where its tokens came from."""
-        self.transcript.append_text(chunk_text, spans)
 
     def finish_answer(self, view: MessageView) -> None:
         """The answer ended with this text, state and figures."""
@@ -244,10 +199,6 @@ class MainWindow(QMainWindow):
         if view.stats is not None and view.stats.context_size:
             self.composer.set_context(view.stats.context_used, view.stats.context_size)
         self.composer.set_streaming(False)
-
-    def show_prefill(self, done: int, total: int) -> None:
-        """How far the prompt has been read, in tokens."""
-        self.transcript.show_prefill(done, total)
 
     def show_stats(self, stats: RunStats) -> None:
         """The counters of the answer in the making, a few times a second."""
@@ -279,14 +230,6 @@ class MainWindow(QMainWindow):
             for card in self.transcript.cards:
                 if isinstance(card, AnswerCard):
                     card.show_title()
-
-    def set_mode(self, mode: Mode) -> None:
-        """The mode of the next message."""
-        self.composer.set_mode(mode)
-
-    def set_depth(self, depth: int | None) -> None:
-        """The draft length of the next message; None is automatic."""
-        self.composer.set_depth(depth)
 
     def set_settings(self, values: Mapping[str, SettingValue]) -> None:
         """The values in force, by key."""
@@ -335,14 +278,6 @@ class MainWindow(QMainWindow):
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)
 
-    def suggest(self, text: str, action: str, do: Callable[[], object]) -> None:
-        """Say something with a button that does it."""
-        self.notice_banner.show_suggestion(text, action, do)
-
-    def withdraw_suggestion(self) -> None:
-        """What was suggested holds no longer: other models are in use, or on their way."""
-        self.notice_banner.withdraw_suggestion()
-
     def restore_composer(self, text: str) -> None:
         """Give back a text that could not be sent."""
         self.composer.set_text(text)
@@ -356,11 +291,6 @@ class MainWindow(QMainWindow):
         if answer is not None:
             answer.copy_text()
             answer.copy_button.confirm(translate("MainWindow", "Copied"))
-
-    def start_new_chat(self) -> None:
-        """Ask for a new chat and be ready to type in it."""
-        self.composer.setFocus()
-        self.new_chat_requested.emit()
 
     @property
     def shows_chat(self) -> bool:
@@ -399,7 +329,7 @@ class MainWindow(QMainWindow):
         elif self.find_bar.leave():
             pass
         elif self.composer.is_busy and not self.chat_settings.has_focus:
-            self.stop_requested.emit()
+            self.composer.stop_requested.emit()
         else:
             self.chat_settings.leave()
 
@@ -410,14 +340,6 @@ class MainWindow(QMainWindow):
         self.composer.submit()
 
     # ---- Qt ----------------------------------------------------------------------------------------------------
-
-    def save_layout(self) -> bytes:
-        """Size and panes, to be given back to `restore_layout`."""
-        return self.layout_state.save()
-
-    def restore_layout(self, data: bytes) -> None:
-        """Size and panes as saved; anything unreadable leaves them as they are."""
-        self.layout_state.restore(data)
 
     def childEvent(self, event: QChildEvent) -> None:
         """A dialog takes the room of the window, once it is made."""
@@ -439,12 +361,12 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         self.drop_overlay.setGeometry(self.rect())
         self.layout_state.adapt(event.size().width())
-        self.layout_changed.emit()
+        self.layout_state.changed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
         """It stands in another place."""
         super().moveEvent(event)
-        self.layout_changed.emit()
+        self.layout_state.changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
         """It may fill the screen, or no longer; it is come back to, maybe on another day."""
@@ -452,7 +374,7 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.ActivationChange:
             self.sidebar.list.follow_day()
         if event.type() == QEvent.Type.WindowStateChange:
-            self.layout_changed.emit()
+            self.layout_state.changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Let the app put things away."""

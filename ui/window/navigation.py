@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,6 +17,7 @@ from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
+from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
@@ -50,111 +52,8 @@ class DownloadIndicator(IconButton):
         self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
 
 
-class ModelsNavigation(QObject):
-    """Holds the chat and the panel one above the other. The panel is made when it is first wanted.
-
-    Signals:
-        panel_created(object): the `ModelsPanel`, once; whoever serves it connects to it.
-    """
-
-    panel_created = Signal(object)
-
-    def __init__(self, theme: Theme, chat: QWidget) -> None:
-        super().__init__()
-        self._theme = theme
-        self._chat = chat
-        self._focus: QWidget | None = None
-        self._panel: ModelsPanel | None = None
-        self._downloads: Sequence[Download] = ()
-        self.indicator = DownloadIndicator(theme)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(chat)
-
-    @property
-    def panel(self) -> ModelsPanel:
-        """The panel; asking for it makes it."""
-        if self._panel is None:
-            self._panel = self._make_panel()
-            self.panel_created.emit(self._panel)
-        return self._panel
-
-    def _make_panel(self) -> ModelsPanel:
-        from ui.models.panel import ModelsPanel  # noqa: PLC0415
-
-        panel = ModelsPanel(self._theme)
-        # A page that is not seen must not keep the window wide.
-        panel.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.stack.addWidget(panel)
-        self._theme.apply_density(panel)
-        panel.back.connect(self.leave)
-        if self._downloads:
-            panel.set_downloads(self._downloads)
-        return panel
-
-    @property
-    def is_created(self) -> bool:
-        """Whether the panel was wanted yet."""
-        return self._panel is not None
-
-    @property
-    def page(self) -> str:
-        """Which page of the panel is shown, or was last; empty where none was."""
-        return "" if self._panel is None else self._panel.page
-
-    def connect_entry_points(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
-        """Every way in; ``buttons`` have a signal ``browse``."""
-        header.add_indicator(self.indicator)
-        self.indicator.clicked.connect(lambda: self.open("downloads"))
-        header.browse.connect(self.open)
-        sidebar.models.connect(self.open)
-        sidebar.new_chat.connect(self.leave)
-        for one in buttons:
-            one.browse.connect(self.open)  # type: ignore[attr-defined]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the panel is seen."""
-        return self._panel is not None and self.stack.currentWidget() is self._panel
-
-    def open(self, page: str = "") -> None:
-        """Show the panel, at a page or where it was left."""
-        panel = self.panel
-        if not self.is_open:
-            self._focus = self.stack.window().focusWidget()
-            self.stack.setCurrentWidget(panel)
-        panel.open(page or ("" if panel.page != WELCOME else "recommended"))
-
-    def find_draft(self) -> None:
-        """Show what can draft for the target in use."""
-        self.open("drafts")
-        self.panel.requests.drafts_requested.emit(None)
-
-    def toggle(self) -> None:
-        """Open it, or go back to the chat."""
-        if self.is_open:
-            self.panel.leave()
-        else:
-            self.open()
-
-    def leave(self) -> None:
-        """Back to the chat, with the focus where it was."""
-        if self.is_open:
-            self.stack.setCurrentWidget(self._chat)
-            if self._focus is not None and isValid(self._focus):
-                self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def set_downloads(self, rows: Sequence[Download]) -> None:
-        """Show the downloads, there and in the chat's header."""
-        if not rows and not self._downloads:
-            return
-        self._downloads = rows
-        if self._panel is not None:
-            self._panel.set_downloads(rows)
-        self.indicator.set_rows(rows)
-
-
 class PageNavigation(QObject):
-    """Puts a page into the same stack, once it is first wanted.
+    """A page in the same stack as the chat, made when it is first wanted.
 
     Signals:
         page_created(object): the page, once; whoever serves it connects to it.
@@ -162,11 +61,15 @@ class PageNavigation(QObject):
 
     page_created = Signal(object)
 
-    def __init__(self, theme: Theme, models: ModelsNavigation, chat: QWidget) -> None:
+    def __init__(self, theme: Theme, chat: QWidget, first: PageNavigation | None = None) -> None:
+        """``first`` has made the stack."""
         super().__init__()
-        self._theme, self._models, self._chat = theme, models, chat
+        self._theme, self._chat, self._first = theme, chat, first
         self._made: QWidget | None = None
         self._focus: QWidget | None = None
+        self.stack: QStackedWidget = QStackedWidget() if first is None else first.stack
+        if first is None:
+            self.stack.addWidget(chat)
 
     def _make(self) -> QWidget:
         """The page, with a signal ``back``."""
@@ -176,8 +79,9 @@ class PageNavigation(QObject):
         """The page; asking for it makes it."""
         if self._made is None:
             self._made = page = self._make()
+            # A page that is not seen must not keep the window wide.
             page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-            self._models.stack.addWidget(page)
+            self.stack.addWidget(page)
             self._theme.apply_density(page)
             page.back.connect(self.leave)  # type: ignore[attr-defined]
             self.page_created.emit(page)
@@ -191,22 +95,84 @@ class PageNavigation(QObject):
     @property
     def is_open(self) -> bool:
         """Whether it is seen."""
-        return self._made is not None and self._models.stack.currentWidget() is self._made
+        return self._made is not None and self.stack.currentWidget() is self._made
 
-    def open(self) -> None:
+    def show_page(self) -> None:
         """Show the page."""
         page = self._wanted()
         if not self.is_open:
-            self._models.leave()
-            self._focus = self._models.stack.window().focusWidget()
-            self._models.stack.setCurrentWidget(page)
+            if self._first is not None:
+                self._first.leave()
+            self._focus = self.stack.window().focusWidget()
+            self.stack.setCurrentWidget(page)
 
     def leave(self) -> None:
         """Back to the chat, with the focus where it was; what goes on there goes on."""
         if self.is_open:
-            self._models.stack.setCurrentWidget(self._chat)
+            self.stack.setCurrentWidget(self._chat)
             if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
                 self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class ModelsNavigation(PageNavigation):
+    """The panel of the models, and the downloads in the chat's header."""
+
+    def __init__(self, theme: Theme, chat: QWidget) -> None:
+        super().__init__(theme, chat)
+        self._downloads: Sequence[Download] = ()
+        self.indicator = DownloadIndicator(theme)
+
+    @property
+    def panel(self) -> ModelsPanel:
+        """The panel; asking for it makes it."""
+        return cast("ModelsPanel", self._wanted())
+
+    def _make(self) -> QWidget:
+        from ui.models.panel import ModelsPanel  # noqa: PLC0415
+
+        panel = ModelsPanel(self._theme)
+        if self._downloads:
+            panel.set_downloads(self._downloads)
+        return panel
+
+    @property
+    def page(self) -> str:
+        """Which page of the panel is shown, or was last; empty where none was."""
+        return self.panel.page if self.is_created else ""
+
+    def connect_entry_points(self, header: Header, sidebar: Sidebar, empty: EmptyState) -> None:
+        """Every way in."""
+        header.add_indicator(self.indicator)
+        self.indicator.clicked.connect(lambda: self.open("downloads"))
+        for wanted in (header.browse_action.triggered, sidebar.models_button.clicked, empty.browse_button.clicked):
+            wanted.connect(partial(self.open, ""))
+        sidebar.new_chat.connect(self.leave)
+
+    def open(self, page: str = "") -> None:
+        """Show the panel, at a page or where it was left."""
+        self.show_page()
+        self.panel.open(page or ("" if self.panel.page != WELCOME else "recommended"))
+
+    def find_draft(self) -> None:
+        """Show what can draft for the target in use."""
+        self.open("drafts")
+        self.panel.requests.drafts_requested.emit(None)
+
+    def toggle(self) -> None:
+        """Open it, or go back to the chat."""
+        if self.is_open:
+            self.panel.leave()
+        else:
+            self.open()
+
+    def set_downloads(self, rows: Sequence[Download]) -> None:
+        """Show the downloads, there and in the chat's header."""
+        if not rows and not self._downloads:
+            return
+        self._downloads = rows
+        if self.is_created:
+            self.panel.set_downloads(rows)
+        self.indicator.set_rows(rows)
 
 
 class RaceNavigation(PageNavigation):
@@ -240,8 +206,8 @@ class RaceNavigation(PageNavigation):
 class ServerNavigation(PageNavigation):
     """The page of the local server."""
 
-    def __init__(self, theme: Theme, models: ModelsNavigation, chat: QWidget, fields: Sequence[SettingField]) -> None:
-        super().__init__(theme, models, chat)
+    def __init__(self, theme: Theme, chat: QWidget, models: ModelsNavigation, fields: Sequence[SettingField]) -> None:
+        super().__init__(theme, chat, models)
         self._fields = fields
 
     def _make(self) -> QWidget:
@@ -259,4 +225,4 @@ class ServerNavigation(PageNavigation):
         if self.is_open:
             self.leave()
         else:
-            self.open()
+            self.show_page()

@@ -1,4 +1,4 @@
-"""Connects the parts of the window with one another and with its signals, and adds its commands."""
+"""Connects the parts of the window with one another, and adds its commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def connect_parts(window: MainWindow) -> None:
     """Connect what the parts want with who does it."""
-    window.models.connect_entry_points(window.header, window.sidebar, (window.empty,))
+    window.models.connect_entry_points(window.header, window.sidebar, window.empty)
     window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
     _connect_sidebar(window)
     _connect_models(window)
@@ -32,33 +32,27 @@ def connect_parts(window: MainWindow) -> None:
 
 def _connect_sidebar(window: MainWindow) -> None:
     sidebar, layout = window.sidebar, window.layout_state
-    sidebar.new_chat.connect(window.start_new_chat)
-    sidebar.settings.connect(window.dialogs.open_settings)
-    sidebar.race.connect(window.race.ask)
-    sidebar.server.connect(window.server.toggle)
+    sidebar.new_chat.connect(window.composer.setFocus)
     sidebar.new_chat.connect(window.server.leave)
-    sidebar.chosen.connect(window.conversation_selected)
-    sidebar.rename_requested.connect(window.conversation_rename_requested)
-    sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
+    sidebar.settings_button.clicked.connect(window.dialogs.open_settings)
+    sidebar.race_button.clicked.connect(window.race.ask)
+    sidebar.server_button.clicked.connect(window.server.toggle)
     sidebar.left.connect(window.composer.setFocus)
     sidebar.search_requested.connect(lambda _words: window.transcript.forget_found())
-    sidebar.hide_requested.connect(layout.toggle_sidebar)
-    window.header.show_sidebar.connect(layout.toggle_sidebar)
-    window.header.toggle_stats.connect(layout.toggle_stats)
+    sidebar.hide_button.clicked.connect(layout.toggle_sidebar)
+    window.header.sidebar_button.clicked.connect(layout.toggle_sidebar)
+    window.header.stats_button.clicked.connect(layout.toggle_stats)
 
 
 def _connect_models(window: MainWindow) -> None:
-    header, empty = window.header, window.empty
-    header.open_target.connect(lambda: window.dialogs.browse("target"))
-    header.open_draft.connect(lambda: window.dialogs.browse("draft"))
-    header.draft_picked.connect(lambda path: window.model_file_chosen.emit(path, "draft"))
-    header.remove_draft.connect(window.draft_removed)
-    header.use_builtin.connect(window.builtin_pair_requested)
-    header.stop_loading.connect(window.stop_requested)
-    empty.use_builtin.connect(window.composer.setFocus)  # the button goes, and the next key is for the message
-    empty.use_builtin.connect(window.builtin_pair_requested)
-    empty.open_target.connect(lambda: window.dialogs.browse("target"))
-    window.drop_overlay.chosen.connect(window.model_file_chosen)
+    header, empty, dialogs = window.header, window.empty, window.dialogs
+    header.target_action.triggered.connect(lambda: dialogs.browse("target"))
+    header.draft_action.triggered.connect(lambda: dialogs.browse("draft"))
+    header.stop_action.triggered.connect(window.composer.stop_requested)
+    empty.builtin_button.clicked.connect(window.composer.setFocus)  # next is a message: the button goes
+    empty.builtin_button.clicked.connect(header.use_builtin)
+    empty.open_button.clicked.connect(lambda: dialogs.browse("target"))
+    window.drop_overlay.chosen.connect(dialogs.file_chosen)
     window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
 
 
@@ -66,14 +60,8 @@ def _connect_conversation(window: MainWindow) -> None:
     composer = window.composer
     window.undo_bar.watch(composer.edit)
     window.empty.prompt_chosen.connect(window.try_prompt)
-    composer.submitted.connect(window.message_submitted)
-    composer.stop_requested.connect(window.stop_requested)
     composer.race_requested.connect(window.race.question_asked)
-    composer.mode_chosen.connect(window.mode_changed)
-    composer.depth_chosen.connect(window.depth_changed)
     composer.find_draft.connect(window.models.find_draft)
-    composer.text_changed.connect(window.draft_text_changed)
-    window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.find_draft.connect(window.models.find_draft)
     window.stats.sources_selected.connect(window.transcript.mark_sources)
@@ -171,8 +159,8 @@ def _add_source_switch(window: MainWindow) -> None:
 
 
 def _switch_server(window: MainWindow) -> None:
-    window.settings_changed.emit({"server": not window.dialogs.values.get("server", False)})
+    window.dialogs.save({"server": not window.dialogs.values.get("server", False)})
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:
-    window.settings_changed.emit({"text_size": window.theme.text_size_beside(by) if by else "normal"})
+    window.dialogs.save({"text_size": window.theme.text_size_beside(by) if by else "normal"})

@@ -6,14 +6,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
+from app.controllers.chat.context import ContextController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.repeats import repeat_notice
 from app.controllers.chat.tools import ToolController, ToolTurn
-from app.controllers.chat.visible_text import VisibleText
-from app.controllers.models.models import ModelController
-from app.controllers.parts import Parts
+from app.controllers.models.models import NO_BUILTIN
+from app.controllers.parts import Parts, PartsController
+from app.controllers.state import ChatAnswer
 from app.core.domain.engine_view import EngineState
 from app.core.domain.engines import AT
 from app.core.domain.messages import MessageState, MessageView
@@ -24,10 +24,12 @@ from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import answer_speed, credited_draft
 from app.core.domain.sums import draft_in, summed
 from app.core.domain.thinking import ThinkingTime
+from app.core.paths import builtin_target
 from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.store import StoredTurn
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.tools.turn import functions_of
+from app.core.tools.visible_text import VisibleText
 from engine.records import (
     ChatRequest,
     EngineFailed,
@@ -37,6 +39,7 @@ from engine.records import (
     Mode,
     Overflow,
     PrefillProgress,
+    Problem,
     RunStats,
     Source,
     StatsUpdate,
@@ -50,11 +53,11 @@ from ui.text.problem_words import in_language
 
 log = logging.getLogger(__name__)
 
-
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
 _CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
+NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
 ONE_AT_A_TIME = mark(
     "AnswerController", "A chat gets one answer at a time. Wait for the one in the making, or stop it."
@@ -120,105 +123,79 @@ class _StreamingAnswer:
     visible: VisibleText | None = None  # where it may call tools
 
 
-class AnswerController:
+class AnswerController(PartsController):
     """Answers in the making, at most one in a chat; they go on in the background when another chat is opened."""
 
-    def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
-        self._models, self._parts = models, parts
-        self._window = parts.window
-        self._attempt = parts.attempt
-        self._worker = parts.worker
-        self._store = parts.store
-        self._conversations = conversations
+    def __init__(self, parts: Parts, conversations: ConversationController, context: ContextController) -> None:
+        super().__init__(parts)
+        self._conversations, self._context = conversations, context
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
-        self.tools = ToolController(parts, conversations, models)
-        self.tools.next_answer = self._ask_again
-        self.tools.is_free = lambda conversation_id: not self.is_answering_in(conversation_id) and not self.blocked()
-        self.prepare: Callable[[ChatRequest, StoredTurn], ChatRequest] = lambda request, _turn: request
-        self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
-        self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
+        self.tools = ToolController(parts, conversations)
+        self.tools.next_wanted.connect(self._ask_again)
+        self.tools.changed.connect(self._tell)
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
-        self._window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
+        self._state.models_changed.connect(self._tell)
+        self._state.chat_shown.connect(self._show)
+        self._connect()
 
-    @property
-    def state(self) -> EngineState | None:
-        """What the engine does for the answer of the open chat; None where there is none in the making."""
-        if (streaming := self._in(self._conversations.current_id)) is not None:
-            return streaming.state
-        # A tool runs, or a person is asked.
-        return EngineState.ANSWERING if self._conversations.current_id in self.tools.turns else None
+    def _connect(self) -> None:
+        page = self._window.transcript
+        self._window.composer.submitted.connect(self.submit)
+        page.edited.connect(self.edit)
+        page.regenerate_requested.connect(self.regenerate)
+        page.regenerate_in_mode.connect(self.regenerate)
+        page.continue_requested.connect(self.continue_answer)
+        page.attachments_left_out.connect(self._left_out.__setitem__)
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the engine has yet to take up what was asked of it in the open chat."""
-        streaming = self._in(self._conversations.current_id)
-        return streaming is not None and not streaming.has_begun
-
-    @property
-    def waits_for(self) -> tuple[str, ...]:
-        """The titles of the chats whose answers come before that of the open chat, where it has to wait for one."""
-        streaming = self._in(self._conversations.current_id)
-        return self._before(streaming) if streaming is not None else ()
-
-    @property
-    def starts_beside(self) -> tuple[str, ...]:
-        """The titles of the chats beside whose answers that of the open chat is about to begin."""
-        streaming = self._in(self._conversations.current_id)
-        if streaming is None or streaming.has_begun or not streaming.is_asked or self._before(streaming):
-            return ()
-        return tuple(each.title for each in self._asked_before(streaming))
-
-    @property
-    def num_answering(self) -> int:
-        """How many chats have an answer in the making, deleted ones as well."""
-        return len({each.conversation_id for each in self._making.values()} | self.tools.turns.keys())
-
-    @property
-    def is_answering(self) -> bool:
-        """Whether an answer is in the making in any chat."""
-        return self.num_answering > 0
-
-    @property
-    def answering(self) -> frozenset[int]:
-        """The conversations with an answer in the making, but those that are deleted."""
-        deleted = {each.conversation_id for each in self._making.values() if each.abandoned}
-        return frozenset(each.conversation_id for each in self._making.values()).union(self.tools.turns) - deleted
-
-    def is_answering_in(self, conversation_id: int | None) -> bool:
-        """Whether an answer is in the making in this conversation."""
-        return self._in(conversation_id) is not None or conversation_id in self.tools.turns
+    def _tell(self) -> None:
+        """Say which answers are in the making."""
+        answers = {
+            each.conversation_id: ChatAnswer(
+                each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
+            )
+            for each in reversed(self._making.values())
+        }
+        # There a tool runs, or a person is asked.
+        running = {chat: ChatAnswer(EngineState.ANSWERING) for chat in self.tools.turns}
+        self._state.set_answers({**running, **answers})
 
     def submit(self, text: str) -> None:
-        """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""
-        chat = self._conversations
-        turn = self._begin(
-            chat.current_id, lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth)
-        )
+        """Store the question and ask for its answer; where that cannot be, the text goes back to the composer.
+
+        The engine is asked first: it reads while the page is drawn.
+        """
+        if not self._state.models.usable:
+            self._window.show_problem(NO_MODEL if builtin_target().exists() else NO_BUILTIN)
+            self._window.restore_composer(text)
+            return
+        chat, conversations = self._state.chat, self._conversations
+        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth))
         if turn is None:
             self._window.restore_composer(text)
             return
-        if chat.current_id is None:
-            chat.opened(turn)
+        if chat.id is None:
+            conversations.stored(turn.conversation_id)
+        self._request(self._new_answer(turn), turn, chat.mode)
+        if chat.id is None:
+            conversations.show_first(turn)
         else:
             self._window.add_message(turn.question)
-            chat.unsent.sent(turn.conversation_id)
+            conversations.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(self._new_answer(turn), turn, chat.mode)
-        chat.refresh()
+        self._show()
+        self._tell()
+        conversations.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
         """Ask an edited question: it becomes another version beside the one that was edited."""
-        chat, without = self._conversations, self._left_out.pop(message_id, frozenset())
-        turn = self._begin(
-            chat.current_id,
-            lambda: self._store.begin_turn(chat.current_id, text, chat.mode, chat.depth, message_id, without),
-        )
+        chat, without = self._state.chat, self._left_out.pop(message_id, frozenset())
+        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, without))
         if turn is not None:
-            chat.edits.sent(message_id)
-            chat.show()
+            self._conversations.edits.sent(message_id)
+            self._conversations.show()
             self._ask(self._new_answer(turn), turn, chat.mode)
-            chat.refresh()
+            self._conversations.refresh()
 
     def regenerate(
         self,
@@ -233,21 +210,20 @@ class AnswerController:
         ``mode``: in another one than the chat's. ``values``: with these settings in place of the chat's. ``repeats``:
         the answer as it was, where it is to be the same.
         """
-        chat = self._conversations
-        conversation_id = chat.current_id
+        chat, chats = self._state.chat, self._conversations
+        conversation_id = chat.id
         if conversation_id is None:
             return
-        turn = self._begin(conversation_id, lambda: self._store.begin_answer(conversation_id, answer_id))
+        turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
-            chat.show()
+            chats.show()
             streaming = self._new_answer(turn)
             streaming.instead_of, streaming.values, streaming.repeats = answer_id, values or {}, repeats
-            self._ask(streaming, turn, chat.mode if mode is None else chat.runnable(mode))
+            self._ask(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
         """Let an answer that was cut short go on in the same message."""
-        chat = self._conversations
-        conversation_id = chat.current_id
+        conversation_id = self._state.chat_id
         if conversation_id is None:
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
@@ -257,12 +233,12 @@ class AnswerController:
                 translate("AnswerController", "Only the last answer can be continued, if it was cut off.")
             )
             return
-        turn = self._begin(conversation_id, lambda: self._store.continue_answer(conversation_id, answer_id))
+        turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
-            chat.show()
+            self._conversations.show()
             streaming = self._new_answer(turn)
             streaming.before = before
-            self._ask(streaming, turn, chat.mode)
+            self._ask(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
         """Stop the answer in the making of a conversation; what is there stays."""
@@ -274,12 +250,13 @@ class AnswerController:
         self._worker.cancel(streaming.request_id)
         if waits:  # nobody waits for other answers only to see this one end
             self._on_end(streaming, Finished(streaming.request_id, FinishReason.CANCELLED, RunStats()))
-            self.tools.on_changed()
+            self._tell()
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer in the making of this conversation, which is about to be gone for good."""
         if (streaming := self._in(conversation_id)) is not None:
             streaming.abandoned = True
+            self._tell()
         self.stop(conversation_id)
 
     def close(self) -> None:
@@ -291,15 +268,15 @@ class AnswerController:
         self._making.clear()
         self.tools.close()
 
-    def show(self) -> None:
+    def _show(self) -> None:
         """Show how far the answer of the open chat is: its words are on the page already."""
-        streaming = self._in(self._conversations.current_id)
+        streaming = self._in(self._state.chat_id)
         if streaming is None:
             return
         if not streaming.is_asked:
             self._window.transcript.show_servers_starting()
         if streaming.progress is not None:
-            self._window.show_prefill(streaming.progress.done, streaming.progress.total)
+            self._window.transcript.show_prefill(streaming.progress.done, streaming.progress.total)
         if streaming.stats is not None:
             self._window.show_stats(streaming.stats)
 
@@ -313,7 +290,7 @@ class AnswerController:
         if isinstance(event, PrefillProgress):
             streaming.progress = event
             if self._is_shown(streaming):
-                self._window.show_prefill(event.done, event.total)
+                self._window.transcript.show_prefill(event.done, event.total)
         elif isinstance(event, TextChunk):
             self._on_text(streaming, event)
         elif isinstance(event, StatsUpdate):
@@ -322,6 +299,9 @@ class AnswerController:
                 self._window.show_stats(event.stats)
         else:
             self._on_end(streaming, event)
+            if isinstance(event, Finished):
+                self._state.model_answered.emit()
+        self._tell()
 
     def _in(self, conversation_id: int | None) -> _StreamingAnswer | None:
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
@@ -329,9 +309,15 @@ class AnswerController:
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
         before = self._asked_before(streaming)
-        at_once = 1 if any(each.is_alone for each in (*before, streaming)) else self._models.num_parallel
+        at_once = 1 if any(each.is_alone for each in (*before, streaming)) else self._state.models.num_parallel
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
+
+    def _beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
+        """The titles of the chats beside whose answers this one is about to begin."""
+        if streaming.has_begun or not streaming.is_asked or self._before(streaming):
+            return ()
+        return tuple(each.title for each in self._asked_before(streaming))
 
     def _asked_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
         """The answers in the making that the same engine was asked for earlier."""
@@ -341,18 +327,21 @@ class AnswerController:
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         """An answer that is about to be asked for in the open chat."""
-        settings = self._conversations.settings
+        settings = self._state.chat.settings
         return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
-    def _begin(self, conversation_id: int | None, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
-        """Store what an answer needs; None where the chat has one in the making or nothing could be stored."""
-        if self.is_answering_in(conversation_id):
+    def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
+        """Store what an answer needs; None where the open chat has one in the making or nothing could be stored."""
+        if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
-        if self.blocked():
+        if self._state.is_racing:
             self._window.show_notice(translate("AnswerController", RACE_GOES_ON))
             return None
-        return self._attempt(store_it)
+        turn = self._attempt(store_it)
+        if turn is not None:
+            self._window.problem_banner.hide()
+        return turn
 
     def _ask_again(self, tool_turn: ToolTurn, after: int) -> None:
         """Let the model go on below the results of its calls."""
@@ -361,22 +350,32 @@ class AnswerController:
         if turn is None:
             self.tools.stop(conversation_id)
             return
-        if conversation_id == self._conversations.current_id:
+        if conversation_id == self._state.chat_id:
+            self._window.problem_banner.hide()
             self._window.begin_answer(turn.answer)
         streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
         streaming.values = tool_turn.values
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
-        self.tools.on_changed()
 
     def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
+        """Ask for an answer whose card is on the page already."""
+        self._request(streaming, turn, mode, tools)
+        self._show()
+        self._tell()
+
+    def _request(
+        self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
+    ) -> None:
+        """Ask the engine, now or once servers of tools have started."""
         self._making[streaming.request_id] = streaming
         streaming.mode = mode
-        send = partial(self._send, streaming, turn)
-        if tools is None and self.tools.wait_for_servers(turn.conversation_id, streaming.settings, send):
-            if self._is_shown(streaming):
-                self._window.transcript.show_servers_starting()
-        else:
-            send(tools)
+
+        def send_late() -> None:
+            self._send(streaming, turn)
+            self._tell()
+
+        if tools is not None or not self.tools.wait_for_servers(turn.conversation_id, streaming.settings, send_late):
+            self._send(streaming, turn, tools)
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
         """Ask the engine: the tools are known."""
@@ -396,13 +395,13 @@ class AnswerController:
             streaming.visible = VisibleText(tools.definitions, turn.answer.text)
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
             request = replace(request, tools=functions, holds_calls=holds)
-        request = self.prepare(request, turn)
+        request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
         self._note_drawn(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_asked, streaming.is_alone = True, request.tie_safe
-        streaming.engine_url = self._models.engine_url
+        streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
@@ -431,7 +430,7 @@ class AnswerController:
         streaming.thinking.feed(text)
         self._store.append(streaming.answer_id, text, spans, streaming.thinking.thinking_ms)
         if self._is_shown(streaming):
-            self._window.append_text(text, spans)
+            self._window.transcript.append_text(text, spans)
 
     def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
         if isinstance(event, Finished) and self._end_with_calls(streaming, event):
@@ -486,9 +485,9 @@ class AnswerController:
         if self._is_shown(streaming):
             target = view.target or streaming.target
             self._window.finish_answer(replace(view, target=target, drawn=streaming.drawn))
-        if AT in self._models.names[0]:
+        if AT in self._state.models.names[0]:
             self._conversations.refresh()  # the list marks chats that have left this machine
-        self.on_ended(streaming.conversation_id)
+        self._state.answer_ended.emit(streaming.conversation_id)
 
     def _fail(self, streaming: _StreamingAnswer, event: EngineFailed) -> None:
         problem, state = event.problem, MessageState.INTERRUPTED if event.engine_ended else MessageState.FAILED
@@ -551,11 +550,11 @@ class AnswerController:
         self._store.note_drawn(streaming.answer_id, streaming.drawn)
 
     def _models_in(self, mode: Mode) -> tuple[str, str]:
-        target, draft = self._models.names
+        target, draft = self._state.models.names
         return target, draft_in(mode, draft)
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
-        return streaming.conversation_id == self._conversations.current_id and not streaming.abandoned
+        return streaming.conversation_id == self._state.chat_id and not streaming.abandoned
 
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject, Signal
+from PySide6.QtCore import QBuffer, QIODevice, Signal
 from PySide6.QtGui import QImage
 
-from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import TokenSumController
-from app.controllers.parts import Parts
+from app.controllers.chat.transfer import TransferController
+from app.controllers.chat.unsent import UnsentController
+from app.controllers.models.lists import ModelLists
+from app.controllers.parts import Parts, PartsController
 from app.core.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.core.domain.attachment_errors import TooManyFilesError
 from app.core.domain.attachments import Attachment
@@ -29,13 +31,11 @@ from ui.text.language import translate
 
 log = logging.getLogger(__name__)
 
-# Looks for models that see, and shows them, file and name: the last used first.
-FindSeeing = Callable[[Callable[[Sequence[tuple[str, str]]], None]], None]
 MAX_ATTACHMENTS = 12  # attachments of one message
 SHOWN_REFUSALS = 3
 
 
-class AttachmentController(QObject):
+class AttachmentController(PartsController):
     """Follows the open conversation, as `UnsentController` does for the text.
 
     Signals:
@@ -44,28 +44,19 @@ class AttachmentController(QObject):
 
     outcome_ready = Signal(object)
 
-    def __init__(
-        self, parts: Parts, conversations: ConversationController, import_file: Callable[[Path], None]
-    ) -> None:
-        """``import_file`` takes in a file that holds chats."""
-        super().__init__()
-        self._parts = parts
-        self._window = parts.window
-        self._store = parts.store
-        self._attempt = parts.attempt
-        self._conversations = conversations
-        self._import = import_file
+    def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController, lists: ModelLists) -> None:
+        super().__init__(parts)
+        self._transfer, self._lists = transfer, lists
         self._attached: list[Attachment] = []
         self._reading: dict[int, ReadRequest] = {}
         self._refused: list[Problem] = []
         self._num_requests = 0
-        self.sums = TokenSumController(parts, conversations)
-        self.find_seeing: FindSeeing = lambda _show: None  # looks for the library's models that see
+        self.sums = TokenSumController(parts)
         self._seeing: tuple[tuple[str, str], ...] | None = None  # None: nobody has looked
         self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
         self.outcome_ready.connect(self._on_outcome)
         self.sums.counted.connect(self._show)
-        conversations.unsent.opened.connect(self._open)
+        unsent.opened.connect(self._open)
         self._connect()
         self._changed()
 
@@ -76,7 +67,7 @@ class AttachmentController(QObject):
         composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.show_text)
-        composer.tray.model_wanted.connect(lambda path: window.model_file_chosen.emit(path, "target"))
+        composer.tray.model_wanted.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
         window.transcript.attachment_opened.connect(self.show_text)
         window.drop_zone.files_dropped.connect(self._on_dropped)
 
@@ -145,7 +136,7 @@ class AttachmentController(QObject):
         note = (
             counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
         )
-        target = self._window.engine_view.target
+        target = self._state.engine.target
         note = "" if target is not None and target.engine_url else note  # its vocabulary is not known
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
         notes = [
@@ -167,7 +158,7 @@ class AttachmentController(QObject):
             return
         if self._seeing is None:
             self._seeing = ()
-            self.find_seeing(self._offer_seeing)
+            self._lists.find_seeing(self._offer_seeing)
         words = translate("Attachments", "This model cannot see pictures: it gets their names alone.")
         tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
 
@@ -179,13 +170,13 @@ class AttachmentController(QObject):
     @property
     def _of_picture(self) -> str:
         """What is said of an attached picture: whether the loaded model sees it."""
-        target = self._window.engine_view.target
+        target = self._state.engine.target
         if target is None or target.sees:
             return ""
         return translate("Attachments", "this model cannot see it")
 
     def _is_here(self, request: ReadRequest) -> bool:
-        return request.conversation_id == self._conversations.current_id
+        return request.conversation_id == self._state.chat_id
 
     # ---- what comes -------------------------------------------------------------------------------------------------
 
@@ -201,7 +192,7 @@ class AttachmentController(QObject):
         may_import: bool = False,
         picture: Callable[[], bytes] | None = None,
     ) -> None:
-        here = self._conversations.current_id
+        here = self._state.chat_id
         room = MAX_ATTACHMENTS - len(self._attached) - sum(self._is_here(each) for each in self._reading.values())
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
@@ -234,7 +225,7 @@ class AttachmentController(QObject):
             if request.path is None and request.text and fits_box(request.text):
                 self._window.composer.edit.insertPlainText(request.text)
         elif outcome.is_export and request.path is not None:
-            self._import(request.path)
+            self._transfer.import_files([request.path])
         elif outcome.attachment is not None and self._is_here(request):
             known = {each.id for each in self._attached}  # the chat may have been opened since it was kept
             self._attached += [outcome.attachment] if outcome.attachment.id not in known else []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from app.controllers.chat.condensing import CondensedMessages, condensed_messages
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import MESSAGE_TOKENS
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
@@ -49,22 +49,16 @@ class _Question:
     writing: tuple[int, SummaryView] | None = None
 
 
-class ContextController:
+class ContextController(PartsController):
     """Makes the meter of the header, and the lines of the transcript true."""
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
-        self._parts = parts
-        self._window = parts.window
-        self._attempt = parts.attempt
-        self._worker = parts.worker
-        self._store = parts.store
-        self._keeper = parts.keeper
+        super().__init__(parts)
         self._conversations = conversations
         self._asked: dict[int, _Question] = {}  # the last of each conversation
         self._size, self._target = 0, ""
         self._system_prompt = ""
         self._count = 0  # the number of the newest
-        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
         self._shown_tools = ""
         self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
@@ -73,6 +67,10 @@ class ContextController:
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo)
         lines.skip_requested.connect(self._skip_summary)
+        self._state.settings_changed.connect(self._on_settings)
+        self._state.chat_settings_changed.connect(self._follow_chat)
+        self._state.tools_changed.connect(self._follow_chat)
+        self._state.chat_shown.connect(self.show)
 
     def _make_meter(self) -> ContextMeter:
         meter = ContextMeter(self._window.theme)
@@ -84,10 +82,9 @@ class ContextController:
 
     def start(self) -> None:
         """Say how many caches may be kept."""
-        self._worker.submit(SetStateLimit((self._keeper.current.whole(KEPT_CACHES) or 0) * MIB))
+        self._worker.submit(SetStateLimit((self._state.settings.whole(KEPT_CACHES) or 0) * MIB))
 
-    def settings_changed(self, changed: Collection[str]) -> None:
-        """Follow the settings."""
+    def _on_settings(self, changed: Collection[str]) -> None:
         if KEPT_CACHES in changed:
             self.start()
 
@@ -96,11 +93,11 @@ class ContextController:
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
-    def follow_settings(self) -> None:
-        """Other settings hold for the open chat."""
-        held = self._conversations.settings
+    def _follow_chat(self) -> None:
+        """Other settings hold for the open chat, or it has other tools."""
+        held = self._state.chat.settings
         self.meter.set_policy(held.text("overflow"))
-        if held.text("system_prompt") != self._system_prompt or self.tools_text() != self._shown_tools:
+        if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
             self.show()
 
     # ---- summaries --------------------------------------------------------------------------------------------------
@@ -114,7 +111,7 @@ class ContextController:
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
         self._asked[conversation_id] = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
-        if conversation_id == self._conversations.current_id:
+        if conversation_id == self._state.chat_id:
             self._failed = None  # another question is the last now, whatever is still being counted
             self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
@@ -134,11 +131,11 @@ class ContextController:
                 self._attempt(lambda: self._store.write(lambda db: summaries.put(db, message_id, event.text)))
             else:
                 asked.writing = message_id, SummaryView(event.text, True, event.num_messages, event.done, event.total)
-        if asked.conversation_id == self._conversations.current_id:
+        if asked.conversation_id == self._state.chat_id:
             self._show_lines(self._path())
 
     def _skip_summary(self) -> None:
-        asked = self._asked.get(self._conversations.current_id or 0)
+        asked = self._asked.get(self._state.chat_id or 0)
         if asked is not None:
             self._worker.skip_summary(asked.request_id)
 
@@ -156,7 +153,7 @@ class ContextController:
         """Show the open conversation's summaries, and count what it takes."""
         views = self._path()
         short = self._show_lines(views)
-        system = self._system_prompt = self._conversations.settings.text("system_prompt")
+        system = self._system_prompt = self._state.chat.settings.text("system_prompt")
         last = views[-1] if views else None
         answer = last.text if last is not None and last.role == "assistant" else ""
         self._failed = last if last is not None and last.state is MessageState.FAILED and not answer else None
@@ -167,7 +164,7 @@ class ContextController:
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # what another model told of its tokens
         self._count = next_number()
-        self._shown_tools = self.tools_text()
+        self._shown_tools = self._state.tools_text
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
         said = counted_text(short.messages)
         refused = self._needed(0)
@@ -192,7 +189,7 @@ class ContextController:
         if asked is None:
             return
         was_writing, asked.writing = asked.writing is not None, None
-        is_shown = asked.conversation_id == self._conversations.current_id
+        is_shown = asked.conversation_id == self._state.chat_id
         if was_writing and is_shown:
             self._show_lines(self._path())
         if event.tokens_needed:
@@ -212,7 +209,7 @@ class ContextController:
         asked, stats = self._question(event.request_id), event.stats
         if asked is None or not stats.context_size:
             return
-        if asked.conversation_id == self._conversations.current_id:
+        if asked.conversation_id == self._state.chat_id:
             parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
             self.meter.set_parts(self._as_used(parts, stats.context_used), settled=isinstance(event, Finished))
 
@@ -224,7 +221,7 @@ class ContextController:
         return replace(parts, conversation=used - parts.system - parts.last_answer)
 
     def _path(self) -> tuple[MessageView, ...]:
-        conversation_id = self._conversations.current_id
+        conversation_id = self._state.chat_id
         if conversation_id is None:
             return ()
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
@@ -237,7 +234,7 @@ class ContextController:
         return picture_sizes(views[begin:]) if self._parts.decode is not None else ()
 
     def _show_lines(self, views: tuple[MessageView, ...]) -> CondensedMessages:
-        conversation_id = self._conversations.current_id
+        conversation_id = self._state.chat_id
         stored: dict[int, str] = {}
         if conversation_id is not None:
             read = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from app.controllers.chat.edits import EditsController
-from app.controllers.chat.layers import ChatLayers
-from app.controllers.chat.unsent import UnsentController
-from app.controllers.load_requests import load_request
-from app.controllers.parts import Parts
+from app.controllers.chat.unsent import EditsController, UnsentController
+from app.controllers.layers import ChatLayers
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
-from app.core.domain.settings.values import Settings
+from app.core.load_requests import load_request
 from app.core.storage.chats.store import StoredTurn
 from app.core.storage.model_settings import ModelSettings, model_settings_file
 from app.core.storage.window_state import NEW_CHAT, OpenChat
@@ -21,38 +19,35 @@ from engine.records import Mode, ModelInfo
 from ui.conversations.model import BATCH
 
 
-class ConversationController:
-    """``current_id`` is None in a chat that has no message yet: it is stored with its first one.
+class ConversationController(PartsController):
+    """Writes which chat is open. One that has no message yet is stored with its first one."""
 
-    ``runnable`` gives the mode that can run in place of a wanted one, and why.
-    """
-
-    def __init__(self, parts: Parts, runnable: Callable[[Mode], tuple[Mode, str]]) -> None:
-        self._runnable = runnable
-        self._window = parts.window
-        self._attempt = parts.attempt
-        self._store = parts.store
-        self._keeper = parts.keeper
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._open_chat = OpenChat(parts.paths.open_chat_file)
-        self.current_id: int | None = None
-        self.on_settings: Callable[[], None] = lambda: None  # other settings hold for the open chat
-        self.on_shown: Callable[[], None] = lambda: None  # another conversation, or another path through it
-        self.on_listed: Callable[[], None] = lambda: None  # there may be others, or of other names
         self.unsent = UnsentController(parts)
         self.edits = EditsController(parts)
-        target = load_request(self._keeper.current).target
+        target = load_request(self._state.settings).target
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
-        self.layers = ChatLayers(self._keeper, models, parts.store, target)
+        self.layers = ChatLayers(self._state, models, parts.store, target)
         self.problems = (models.problem,) if models.problem is not None else ()
         self._num_first: int | None = None  # the list is shown with the newest so many at first
         self._rest_waits = False
-        self.mode = Mode(self.settings.text("mode"))
-        self.depth = self.settings.whole("depth")
+        self._marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        self._unseen: set[int] = set()  # chats with an answer that was not looked at yet, as long as the app runs
+        self._connect()
 
-    @property
-    def settings(self) -> Settings:
-        """The settings as they hold for the open chat."""
-        return self.layers.effective()
+    def _connect(self) -> None:
+        window, state = self._window, self._state
+        window.composer.mode_chosen.connect(lambda mode: self.change(Layer.CHAT, {"mode": mode.value}))
+        window.composer.depth_chosen.connect(lambda depth: self.change(Layer.CHAT, {"depth": depth}))
+        window.sidebar.new_chat.connect(self.new_chat)
+        window.sidebar.list.chosen.connect(self.select)
+        window.sidebar.list.rename_requested.connect(self.rename)
+        state.settings_changed.connect(self.show_settings)
+        state.answer_ended.connect(self._unseen.add)
+        state.answers_changed.connect(self._mark_chats)
+        state.chat_shown.connect(self._mark_chats)
 
     def start(self) -> None:
         """Show the list and the chat that was open last, else the one that changed last.
@@ -72,13 +67,13 @@ class ConversationController:
         newest, self._num_first = self._num_first, None
         listed = self._attempt(lambda: self._store.conversations(newest))
         self._rest_waits = listed is not None and newest is not None and len(listed) >= newest
-        if self._rest_waits and self.current_id not in {None, *(row.id for row in listed or ())}:
+        if self._rest_waits and self._state.chat_id not in {None, *(row.id for row in listed or ())}:
             self.refresh()
             return
         folders = self._attempt(self._store.library.folders)
         if listed is not None:
-            self._window.set_conversations(listed, self.current_id, folders)
-        self.on_listed()
+            self._window.sidebar.set_rows(listed, self._state.chat_id, folders)
+        self._state.chats_listed.emit()
 
     def list_rest(self) -> None:
         """Show the whole list where it is not yet."""
@@ -88,14 +83,13 @@ class ConversationController:
     def new_chat(self) -> None:
         """Open an empty chat, with nothing of its own."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
-        self.current_id = None
-        self._open_chat.keep(None)
+        self._open(None)
         self.layers.open_new()
         self.show_settings()
         self.edits.open(None)
         self._window.show_conversation("", ())
         self.unsent.open(None)
-        self.on_shown()
+        self._state.show_chat()
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
@@ -105,8 +99,7 @@ class ConversationController:
         if conversation is None:
             self.new_chat()
             return
-        self.current_id = conversation_id
-        self._open_chat.keep(conversation_id)
+        self._open(conversation_id)
         self._attempt(lambda: self.layers.open(conversation_id))
         self.show_settings()
         self.show(conversation.title)
@@ -115,7 +108,7 @@ class ConversationController:
 
     def show(self, title: str | None = None) -> None:
         """Show the open conversation's messages again; an answer in the making goes on growing there."""
-        conversation_id = self.current_id
+        conversation_id = self._state.chat_id
         if conversation_id is None:
             return
         if title is None:
@@ -127,23 +120,38 @@ class ConversationController:
         self._window.show_conversation(title, views[:-1] if streaming else views)
         if streaming:
             self._show_streaming(streaming)
-        self.on_shown()
+        self._state.show_chat()
 
-    def opened(self, turn: StoredTurn) -> None:
-        """Note that the open chat was stored with its first turn, and show it with its name."""
-        self.current_id = turn.conversation_id
-        self._open_chat.keep(turn.conversation_id)
-        self._attempt(lambda: self.layers.stored_as(turn.conversation_id))
+    def stored(self, conversation_id: int) -> None:
+        """Note that the open chat was stored with its first turn."""
+        self._open(conversation_id)
+        self._attempt(lambda: self.layers.stored_as(conversation_id))
+
+    def show_first(self, turn: StoredTurn) -> None:
+        """Show the chat that was stored with this turn, with its name."""
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
-        self.on_shown()
+        self._state.show_chat()
+
+    def _open(self, conversation_id: int | None) -> None:
+        self._state.open_chat(conversation_id)
+        self._open_chat.keep(conversation_id)
+
+    def _mark_chats(self) -> None:
+        """Mark in the list which chats have an answer in the making, and which one that was not looked at yet."""
+        if self._state.chat_id is not None:
+            self._unseen.discard(self._state.chat_id)
+        marks = self._state.answering, frozenset(self._unseen)
+        if marks != self._marks:
+            self._marks = marks
+            self._window.sidebar.list.set_activity(*marks)
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation the user's title; an empty one is not taken."""
         if title.strip():
             self._attempt(lambda: self._store.rename_conversation(conversation_id, title.strip()))
         renamed = self._attempt(lambda: self._store.conversation(conversation_id))
-        if renamed and conversation_id == self.current_id:
+        if renamed and conversation_id == self._state.chat_id:
             self._window.name_conversation(renamed.title)
         self.refresh()
 
@@ -164,32 +172,31 @@ class ConversationController:
 
     def runnable(self, mode: Mode) -> Mode:
         """Give the mode that can run in place of a wanted one; where it is another, say why."""
-        possible, reason = self._runnable(mode)
+        possible, reason = self._state.models.runnable(mode)
         if reason:
             self._window.show_notice(reason)
         return possible
 
     def models_changed(self, target: ModelInfo) -> None:
         """Take what the loaded model remembers. A mode that cannot run now is left, and why is said; it comes back."""
-        before = self.mode
+        before = self._state.chat.mode
         self.layers.use_target(target)
         reason = self.show_settings()
-        if reason and self.mode is not before and not target.engine_url:  # of those the composer says it
+        if reason and self._state.chat.mode is not before and not target.engine_url:  # of those the composer says it
             self._window.show_notice(reason)
 
     def show_settings(self) -> str:
         """Show the settings as they hold for the open chat; return why its mode cannot run, if it cannot."""
-        held = self.settings
-        self.mode, reason = self._runnable(Mode(held.text("mode")))
-        self.depth = held.whole("depth")
-        self._window.set_mode(self.mode)
-        self._window.set_depth(self.depth)
+        held = self.layers.effective()
+        (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.whole("depth")
+        self._window.composer.set_mode(mode)
+        self._window.composer.set_depth(depth)
         self._window.composer.set_overflow(held.text("overflow"))
-        self.on_settings()
-        self._window.chat_settings.set_view(self.layers.view(), self.current_id)
+        self._window.chat_settings.set_view(self.layers.view(), self._state.chat_id)
+        self._state.set_chat_settings(held, mode, depth)
         return reason
 
     def _show_streaming(self, view: MessageView) -> None:
         self._window.begin_answer(replace(view, text="", spans=()))
         if view.text:
-            self._window.append_text(view.text, view.spans)
+            self._window.transcript.append_text(view.text, view.spans)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
 from engine.sentences import one_stop
 from ui.text.language import translate
@@ -30,23 +30,19 @@ class _Deleted:
     words: Callable[[], str]
 
 
-class DeletionController:
+class DeletionController(PartsController):
     """Follows the list's and the messages' wish to delete, and the bar that offers to take it back."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
-        self._window = parts.window
-        self._attempt = parts.attempt
-        self._succeeds = parts.succeeds
-        self._store = parts.store
-        self._worker = parts.worker
+        super().__init__(parts)
         self._conversations = conversations
         self._answers = answers
         self._last: _Deleted | None = None
-        parts.window.conversation_delete_requested.connect(self.delete_chat)
         self._connect()
 
     def _connect(self) -> None:
         bar = self._window.undo_bar
+        self._window.sidebar.list.delete_requested.connect(self.delete_chat)
         self._window.transcript.delete_requested.connect(self.delete_messages)
         self._window.transcript.delete_one_requested.connect(
             lambda message_id: self.delete_messages(message_id, alone=True)
@@ -63,7 +59,7 @@ class DeletionController:
         """Take a chat out of sight; an answer in the making ends as it is."""
         self._answers.stop(conversation_id)
         conversation = self._attempt(lambda: self._store.conversation(conversation_id))
-        was_open = conversation_id == self._conversations.current_id
+        was_open = conversation_id == self._state.chat_id
         deletions = self._store.deletions
         if conversation is None or not self._succeeds(lambda: deletions.mark(conversation_id, datetime.now(UTC))):
             return
@@ -84,7 +80,7 @@ class DeletionController:
 
     def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
         """Take a message out of sight, ``alone`` or with all that follows it in all branches."""
-        if self._answers.is_answering_in(self._conversations.current_id):
+        if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return
         deletions = self._store.deletions
@@ -95,7 +91,7 @@ class DeletionController:
 
         def take_back() -> None:
             # An answer in the making stays in sight, with the button that stops it; what comes back is a version of it.
-            answered = self._answers.is_answering_in(branch.conversation_id)
+            answered = branch.conversation_id in self._state.answers
             back = replace(branch, shown=branch.shown and not answered)
             if self._succeeds(lambda: deletions.take_back_branch(back)):
                 self._show(branch.conversation_id, was_open=True)
@@ -152,7 +148,7 @@ class DeletionController:
         self._last = deleted
 
     def _show(self, conversation_id: int, *, was_open: bool) -> None:
-        if was_open and conversation_id == self._conversations.current_id:
+        if was_open and conversation_id == self._state.chat_id:
             self._conversations.show()
         elif was_open:
             self._conversations.select(conversation_id)

@@ -6,11 +6,10 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.controllers.chat.branches import BranchController
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.conversations import SearchHit
 from ui.text.language import mark, translate
 
@@ -20,7 +19,7 @@ NEW_FOLDER = mark("LibraryController", "New folder")
 Hits = tuple[SearchHit, ...]
 
 
-class LibraryController(QObject):
+class LibraryController(PartsController):
     """Connects the sidebar's wishes.
 
     Signals:
@@ -29,22 +28,18 @@ class LibraryController(QObject):
 
     found = Signal(str, object)
 
-    def __init__(self, parts: Parts, conversations: ConversationController, branches: BranchController) -> None:
-        super().__init__()
-        self._window = parts.window
-        self._attempt = parts.attempt
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__(parts)
         self._library = parts.store.library
         self._conversations = conversations
-        self._branches = branches
         self.found.connect(self._on_found)
-        conversations.on_listed = self._search_again
+        self._state.chats_listed.connect(self._search_again)
         self._connect()
 
     def _connect(self) -> None:
         sidebar, library = self._window.sidebar, self._library
         library_signals = sidebar.library_signals
         sidebar.search_requested.connect(self.search)
-        sidebar.result_chosen.connect(self._branches.open_at)
         library_signals.pinned.connect(self._then_refresh(library.set_pinned))
         library_signals.archived.connect(self._then_refresh(library.set_archived))
         library_signals.foldered.connect(self._then_refresh(library.move_to_folder))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer, SavedPrompt
@@ -16,20 +16,15 @@ from engine.records import Problem
 from engine.requests import ForgetPast
 from ui.settings.builtin_prompts import builtin_prompts
 
+LOOK = frozenset({"theme", "text_size", "density"})
 
-class ChatSettingsController:
-    """``change_settings`` takes changes of the settings themselves."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        conversations: ConversationController,
-        change_settings: Callable[[Mapping[str, SettingValue]], object],
-    ) -> None:
+class ChatSettingsController(PartsController):
+    """Takes what is wanted of the settings, of the app's and those of chats and models."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__(parts)
         self._conversations = conversations
-        self._change_settings = change_settings
-        self._worker = parts.worker
-        self._window = parts.window
         self.presets = Presets(presets_file(parts.paths.presets_file), parts.window.show_problem)
         self.prompts = Prompts(prompts_file(parts.paths.prompts_file), builtin_prompts(), parts.window.show_problem)
         self._connect()
@@ -42,6 +37,8 @@ class ChatSettingsController:
 
     def _connect(self) -> None:
         wants = self._window.chat_settings
+        self._window.dialogs.saved.connect(self._keeper.change)
+        self._state.settings_changed.connect(self._on_settings)
         wants.set_presets(self.presets.all)
         wants.set_prompts(self.prompts.all)
         wants.changed.connect(self._on_changed)
@@ -52,9 +49,22 @@ class ChatSettingsController:
         wants.preset_deleted.connect(lambda name: self._with_presets(lambda: self.presets.delete(name)))
         wants.prompts_changed.connect(self._on_prompts)
 
+    def show(self) -> None:
+        """Give the window the settings of the app, and the look that they have."""
+        self._on_settings(LOOK)
+
+    def _on_settings(self, changed: Collection[str]) -> None:
+        window, settings = self._window, self._state.settings
+        window.set_settings(settings.values)
+        looks = {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}
+        for key in LOOK.intersection(changed):
+            looks[key](settings.text(key))
+        if "learn_past" in changed and not settings.values["learn_past"]:
+            self._worker.submit(ForgetPast())
+
     def _on_changed(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
         if layer is Layer.GLOBAL:
-            self._change_settings(values)
+            self._keeper.change(values)
             return
         self._conversations.change(layer, values)
         if values.get("learn_past") is False:
@@ -62,7 +72,7 @@ class ChatSettingsController:
 
     def _on_reset(self, layer: Layer, keys: Collection[str]) -> None:
         if layer is Layer.GLOBAL:
-            self._change_settings({key: DEFAULTS[key] for key in keys})
+            self._keeper.change({key: DEFAULTS[key] for key in keys})
         else:
             self._conversations.reset(layer, keys)
 

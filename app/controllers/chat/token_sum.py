@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
-from app.controllers.chat.conversations import ConversationController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
 from app.core.domain.framing import framed
@@ -25,7 +24,7 @@ MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 Key = tuple[str, int | str]
 
 
-class TokenSumController(QObject):
+class TokenSumController(PartsController):
     """Asks for each text once, and again for another model.
 
     Signals:
@@ -34,24 +33,19 @@ class TokenSumController(QObject):
 
     counted = Signal()
 
-    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
-        super().__init__()
-        self._parts = parts
-        self._worker = parts.worker
-        self._window = parts.window
-        self._store = parts.store
-        self._keeper = parts.keeper
-        self._conversations = conversations
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._attachments: tuple[Attachment, ...] = ()
         self._size: int | None = None  # None: no model
         self._counts: dict[Key, int] = {}
         self._sizes: tuple[PictureSize, ...] = ()  # of the conversation's pictures, where the model sees
-        self.tools_text: Callable[[], str] = lambda: ""  # what the model is told of its tools
         self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
         self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._timer.timeout.connect(self.update)
-        parts.window.draft_text_changed.connect(self._on_text)
+        self._window.composer.text_changed.connect(self._on_text)
+        self._state.chat_settings_changed.connect(self.update)
+        self._state.tools_changed.connect(self.update)
 
     @property
     def can_count(self) -> bool:
@@ -135,17 +129,17 @@ class TokenSumController(QObject):
         return texts
 
     def _of_tools(self) -> dict[Key, str]:
-        text = self.tools_text()
+        text = self._state.tools_text
         return {("tools", text): text} if text else {}
 
     @property
     def _conversation_key(self) -> Key | None:
         """None once the engine has reported the conversation's tokens."""
-        return None if self._window.composer.context_used else ("conversation", self._conversations.current_id or 0)
+        return None if self._window.composer.context_used else ("conversation", self._state.chat_id or 0)
 
     def _history(self) -> str:
         """All that was said, but for the questions at its end that have no answer: those are counted by themselves."""
-        conversation_id = self._conversations.current_id
+        conversation_id = self._state.chat_id
         try:
             views = self._store.history(conversation_id) if conversation_id is not None else ()
         except StorageError as error:
@@ -160,7 +154,7 @@ class TokenSumController(QObject):
         elif messages:
             self._unanswered = messages[-1].questions or (messages[-1].content,)
             texts.pop()
-        return "\n".join((self._keeper.current.text("system_prompt"), *texts))
+        return "\n".join((self._state.settings.text("system_prompt"), *texts))
 
     def _show(self) -> None:
         if self._size is None or self._is_empty:

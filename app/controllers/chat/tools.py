@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.tool_providers import ToolProviders
-from app.controllers.models.models import ModelController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.core.domain.attachments import Attachment
 from app.core.domain.messages import MessageView
@@ -75,30 +74,30 @@ class ToolTurn:
         return ids.index(call_id) if call_id in ids else None
 
 
-class ToolController(QObject):
+class ToolController(PartsController):
     """``turns`` are those in the making, by chat, whether the model or a tool is at work; a chat has one at most.
 
-    ``next_answer`` asks the model again below a message; ``on_changed`` is told when what happens is another.
+    Signals:
+        next_wanted(object, int): the model is to be asked again, for a turn, below a message.
+        changed: something else happens in one of the turns.
     """
 
+    next_wanted = Signal(object, int)
+    changed = Signal()
     _came = Signal(object, object)  # a turn and a result, from any thread
 
-    def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
-        super().__init__()
-        self._window, self._store, self._keeper = parts.window, parts.store, parts.keeper
-        self._attempt = parts.attempt
-        self._conversations, self._models = conversations, models
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__(parts)
+        self._conversations = conversations
         self.providers = ToolProviders(parts)
         self.turns: dict[int, ToolTurn] = {}
-        self.next_answer: Callable[[ToolTurn, int], None] = lambda _turn, _after: None
-        self.on_changed: Callable[[], None] = lambda: None
-        self.on_offered: Callable[[], None] = lambda: None  # other tools than before
-        self.is_free: Callable[[int], bool] = lambda _conversation_id: True
         self._after_start: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # with servers that do not count
         self._told_failures: tuple[str, ...] = ()
-        self._counted: tuple[tuple[ToolDefinition, ...], str] = (), ""
+        self._counted: tuple[ToolDefinition, ...] = ()
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
+        self._state.chat_settings_changed.connect(self._show_sign)
+        self._state.models_changed.connect(self._on_models)
         page = self._window.transcript
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
@@ -110,7 +109,7 @@ class ToolController(QObject):
         self.turns.pop(conversation_id, None)
         if not settings.values["tools"]:
             return None
-        ready = self._models.ready
+        ready = self._state.models.ready
         reason = self._refusal()
         if ready is None or reason:
             if reason:
@@ -121,7 +120,7 @@ class ToolController(QObject):
         if not definitions:
             return None
         always, chat = (
-            frozenset(read_allowed_tools(values.text("allowed_tools"))) for values in (self._keeper.current, settings)
+            frozenset(read_allowed_tools(values.text("allowed_tools"))) for values in (self._state.settings, settings)
         )
         room = max(LEAST_CHARS, min(RESULT_CHARS, ready.target.n_ctx))
         loop = ToolLoop((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
@@ -135,16 +134,15 @@ class ToolController(QObject):
 
     def _are_on(self, settings: Settings) -> bool:
         """Whether a chat has tools, and a model that takes them."""
-        return bool(settings.values["tools"]) and self._models.ready is not None and not self._refusal()
+        return bool(settings.values["tools"]) and self._state.models.ready is not None and not self._refusal()
 
-    @property
-    def counted_text(self) -> str:
-        """The tool definitions of the next prompt, for counting tokens; empty without tools."""
-        settings = self._conversations.settings
+    def _note_offered(self) -> None:
+        """Write down the tool definitions of the next prompt."""
+        settings = self._state.chat.settings
         offered = self._offered(settings) if self._are_on(settings) else ()
-        if offered != self._counted[0]:  # asked for again and again, and some milliseconds of many tools
-            self._counted = offered, json.dumps(functions_of(offered), ensure_ascii=False) if offered else ""
-        return self._counted[1]
+        if offered != self._counted:  # some milliseconds of many tools
+            self._counted = offered
+            self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """Whether servers are still starting: then ``then`` is called once each has started, or failed."""
@@ -163,7 +161,7 @@ class ToolController(QObject):
         return self._after_start.pop(conversation_id, None) is not None
 
     def _on_servers(self) -> None:
-        self.on_offered()
+        self._note_offered()
         if not self.providers.is_starting:
             waiting, self._after_start = self._after_start, {}
             for unused, then in waiting.values():
@@ -177,17 +175,23 @@ class ToolController(QObject):
             self._window.show_notice(" ".join(problems))
         self._told_failures = problems
 
-    def show_sign(self) -> None:
+    def _on_models(self) -> None:
+        if self._state.models.ready is not None:
+            self._show_sign()
+
+    def _show_sign(self) -> None:
         """Say at the composer that the open chat has tools, or that its model is given none; start its servers."""
-        if self._are_on(self._conversations.settings):
+        settings = self._state.chat.settings
+        if self._are_on(settings):
             self.providers.start_servers()
-        is_on, reason = bool(self._conversations.settings.values["tools"]), self._refusal()
+        self._note_offered()
+        is_on, reason = bool(settings.values["tools"]), self._refusal()
         words = translate("ToolController", REFUSED if reason else ON).format(reason=reason) if is_on else ""
         self._window.composer.show_tools(words, works=not reason)
 
     def _refusal(self) -> str:
         """Why the loaded model is given no tools; empty where it takes them, or none is loaded."""
-        ready = self._models.ready
+        ready = self._state.models.ready
         if ready is None or ready.target.tool_format is not ToolFormat.NONE:
             return ""
         reason = ready.target.tool_refusal
@@ -228,7 +232,7 @@ class ToolController(QObject):
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
         """Take what a person said when asked about a call: a value of `Said`, with a reason where it is refused."""
-        turn = self.turns.get(self._conversations.current_id or 0)  # what is decided is seen
+        turn = self.turns.get(self._state.chat_id or 0)  # what is decided is seen
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
             return
@@ -245,14 +249,13 @@ class ToolController(QObject):
     def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
         if decision.answer is Said.ALWAYS:
             self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
-            self._window.set_settings(self._keeper.current.values)
         elif decision.answer is Said.CHAT and self._is_shown(turn):
             self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
 
     def repeat(self, message_id: int) -> None:
         """Run a call again that was stopped, or may not have been finished; then the turn goes on."""
-        conversation_id = self._conversations.current_id
-        if conversation_id is None or not self.is_free(conversation_id):
+        conversation_id = self._state.chat_id
+        if conversation_id is None or self._state.answer is not None or self._state.is_racing:
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         calls = _calls_at_end(views)
@@ -261,7 +264,7 @@ class ToolController(QObject):
         if place is None or call is None:
             self._window.show_notice(translate("ToolController", WENT_ON))
             return
-        chat = self._conversations
+        chat = self._state.chat
         turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE else None
         if turn is None:
             return
@@ -303,7 +306,7 @@ class ToolController(QObject):
                 self._window.show_notice(translate("ToolController", LIMIT).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, Generate):
-            self.next_answer(turn, turn.calls[-1].id)
+            self.next_wanted.emit(turn, turn.calls[-1].id)
         else:
             place = turn.place_of(todo.call.id)
             if place is None:
@@ -312,7 +315,7 @@ class ToolController(QObject):
                 self._run(turn, place, todo.call)
             else:
                 self._change(turn, place, CallStatus.ASKED)
-                self.on_changed()
+                self.changed.emit()
 
     def _run(self, turn: ToolTurn, place: int, call: ParsedToolCall) -> None:
         """Run a call; that it runs is in the file before."""
@@ -321,7 +324,7 @@ class ToolController(QObject):
             return
         turn.begun_s = time.monotonic()
         turn.cancel = self.providers.call(turn.built_in, call, lambda result: self._came.emit(turn, result))
-        self.on_changed()
+        self.changed.emit()
 
     def _on_result(self, turn: ToolTurn, result: ToolResult) -> None:
         place = turn.place_of(result.call_id)
@@ -361,10 +364,10 @@ class ToolController(QObject):
     def _ended(self, turn: ToolTurn) -> None:
         if self._is_shown(turn):
             self._window.composer.set_streaming(False)
-        self.on_changed()
+        self.changed.emit()
 
     def _is_shown(self, turn: ToolTurn) -> bool:
-        return turn.conversation_id == self._conversations.current_id
+        return turn.conversation_id == self._state.chat_id
 
 
 def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
@@ -25,7 +25,7 @@ ALL_NAME = mark("TransferController", "Paceline chats")
 BUSY = mark("TransferController", "Another import or export is still running.")
 
 
-class TransferController(QObject):
+class TransferController(PartsController):
     """One transfer at a time; files that are to be read wait for the ones before.
 
     Signals:
@@ -35,9 +35,7 @@ class TransferController(QObject):
     ended = Signal(object)
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
-        super().__init__()
-        self._window = parts.window
-        self._store = parts.store
+        super().__init__(parts)
         self._conversations = conversations
         self._thread: threading.Thread | None = None
         self._waiting: list[Path] = []
@@ -73,10 +71,6 @@ class TransferController(QObject):
             return ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=kind))
 
         self._start(work, failed)
-
-    def import_file(self, file: Path) -> None:
-        """Take in what a file holds, now or after what is at work."""
-        self.import_files([file])
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Take in what several files hold, now or after what is at work, and tell of them in one sentence."""

@@ -1,21 +1,25 @@
-"""The unsent text of the composer: kept for each conversation, also over a crash."""
+"""What is typed and not sent, kept also over a crash: the text of the composer, and edits of sent messages."""
 
 from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Sequence
 from concurrent.futures import Future
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.controllers.debounce import DebounceTimer
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import StorageError
+from ui.text.language import mark, translate
 
 log = logging.getLogger(__name__)
 
+UNFINISHED = mark("EditsController", "You are still editing a message in this chat; your text is there.")
 
-class UnsentController(QObject):
+
+class UnsentController(PartsController):
     """Follows the composer; writes a moment after the last key, and at once when another conversation is opened.
 
     Signals:
@@ -25,14 +29,13 @@ class UnsentController(QObject):
     opened = Signal(object)
 
     def __init__(self, parts: Parts) -> None:
-        super().__init__()
-        self._window = parts.window
+        super().__init__(parts)
         self._library = parts.store.library
         self._conversation_id: int | None = None
         self._kept = ""
         self._timer = DebounceTimer(self)
         self._timer.timeout.connect(self.keep)
-        parts.window.draft_text_changed.connect(self._on_text)
+        parts.window.composer.text_changed.connect(self._on_text)
 
     def open(self, conversation_id: int | None) -> None:
         """Put the unsent text of a conversation into the composer; None is the chat without a message."""
@@ -66,7 +69,7 @@ class UnsentController(QObject):
         if text != self._kept:
             self._kept = text
             try:
-                self._library.keep_unsent(self._conversation_id, text).add_done_callback(log_failure)
+                self._library.keep_unsent(self._conversation_id, text).add_done_callback(_log_failure)
             except StorageError as error:
                 log.warning("An unsent text could not be kept: %s", error.message)
 
@@ -74,7 +77,52 @@ class UnsentController(QObject):
         self._timer.changed()
 
 
-def log_failure(done: Future[None]) -> None:
+class EditsController(PartsController):
+    """Follows the editors of the open chat; writes a moment after the last key, and at once when another is opened."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._edits = parts.store.edits
+        self._typed: dict[int, str] = {}  # what is not given to the store yet
+        self._conversation_id: int | None = None
+        self._soon = DebounceTimer(self)
+        self._soon.timeout.connect(self.keep)
+        self._window.transcript.edit_typed.connect(self._on_typed)
+
+    def open(self, conversation_id: int | None, message_ids: Sequence[int] = ()) -> None:
+        """Have the page open the editors of a chat with these messages, which it is about to show."""
+        self.keep()
+        found: dict[int, str] = {}
+        if conversation_id is not None:
+            try:
+                found = self._edits.of_conversation(conversation_id)
+            except StorageError as error:
+                log.warning("Unsent edits could not be read: %s", error.message)
+        self._window.transcript.edits = found
+        is_new, self._conversation_id = conversation_id != self._conversation_id, conversation_id
+        if is_new and not found.keys().isdisjoint(message_ids):
+            self._window.show_notice(translate("EditsController", UNFINISHED))
+
+    def sent(self, message_id: int) -> None:
+        """Note that an edited message was sent: its text is forgotten in the file already."""
+        self._typed.pop(message_id, None)
+
+    def keep(self) -> None:
+        """Write what was typed, without waiting for the disk."""
+        self._soon.stop()
+        typed, self._typed = self._typed, {}
+        for message_id, text in typed.items():
+            try:
+                self._edits.keep(message_id, text).add_done_callback(_log_failure)
+            except StorageError as error:
+                log.warning("An edited message could not be kept: %s", error.message)
+
+    def _on_typed(self, message_id: int, text: str) -> None:
+        self._typed[message_id] = text
+        self._soon.changed()
+
+
+def _log_failure(done: Future[None]) -> None:
     """Log why unsent text could not be stored; the disk watcher reports problems of the disk."""
     error = done.exception()
     if isinstance(error, sqlite3.Error | StorageError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.core.storage.window_state import note_welcomed
 from engine.records import Problem
 from ui.models.requests import WELCOME
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from ui.models.panel import ModelsPanel
 
 
-class HubDownloadsController(QObject):
+class HubDownloadsController(PartsController):
     """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
 
     Signals:
@@ -42,8 +42,7 @@ class HubDownloadsController(QObject):
         report: ReportProblem,
         log: ReportProblem,
     ) -> None:
-        super().__init__()
-        self._window = parts.window
+        super().__init__(parts)
         self._paths = parts.paths
         self._jobs = jobs
         self._service = service

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
-
 from app.controllers.models.jobs import JobRunner
-from app.controllers.parts import Parts
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.engines import EngineRecord, remote_path
 from engine.records import Problem
 from ui.text.language import translate
@@ -19,24 +17,18 @@ if TYPE_CHECKING:  # a start waits for no page of models
 
 log = logging.getLogger(__name__)
 END_S = 1.0
-Use = Callable[[str, str], None]
 
 
-class EnginesController(QObject):
-    """``use`` has a target loaded, by its path, with a draft: with none, that is. ``used`` tells which is."""
+class EnginesController(PartsController):
+    """Keeps the list of them, and asks them beside the window."""
 
-    posted = Signal(object)
-
-    def __init__(self, parts: Parts, use: Use, used: Callable[[], str]) -> None:
-        super().__init__()
-        self._used = used
-        self._window, self._engines, self._use = parts.window, parts.engines, use
+    def __init__(self, parts: Parts, models: ModelController) -> None:
+        super().__init__(parts)
+        self._engines, self._models = parts.engines, models
         self._panel: ModelsPanel | None = None
-        self._closed = False
         self._silent: frozenset[str] = frozenset()  # addresses of those that did not answer when last asked
-        self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
-        self._jobs = JobRunner(self.posted.emit)
-        parts.window.models.panel_created.connect(self._attach)
+        self._jobs = JobRunner()
+        parts.window.models.page_created.connect(self._attach)
         parts.window.header.set_engines(self._engines.all)
         parts.window.header.models_wanted.connect(self._look)
         if self._engines.problem is not None:
@@ -52,13 +44,8 @@ class EnginesController(QObject):
 
     def close(self) -> None:
         """Wait for nothing any more."""
-        self._closed = True
         if not self._jobs.close(END_S):
             log.info("an engine was left without its answer")  # it is only asked, and ends with the process
-
-    def _call(self, function: Callable[[], None]) -> None:
-        if not self._closed:
-            function()
 
     def _attach(self, panel: ModelsPanel) -> None:
         self._panel = panel
@@ -73,7 +60,7 @@ class EnginesController(QObject):
         records = self._engines.all
         self._window.header.set_engines(records, self._silent)
         if self._panel is not None:
-            self._panel.engines.set_used(self._used())
+            self._panel.engines.set_used(self._state.models.target_path)
             self._panel.engines.set_engines(records, self._silent)
 
     def _look(self) -> None:
@@ -136,4 +123,4 @@ class EnginesController(QObject):
 
     def _chat(self, path: str) -> None:
         self._window.models.leave()
-        self._use(path, "")
+        self._models.load_pair(path, "")

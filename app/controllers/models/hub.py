@@ -6,23 +6,20 @@ The pages of downloads, library, pairs and the first model have controllers of t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
-
-from app.controllers.load_requests import load_request
+from app.controllers.layers import ChatLayers
 from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
+from app.controllers.models.models import ModelController
 from app.controllers.models.picker import ModelPickerController
-from app.controllers.parts import Parts
-from app.core.domain.engine_view import EngineState
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
-from app.core.domain.settings.fields import SettingValue
 from app.core.domain.speed.speed_forecast import SpeedForecast
+from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
@@ -44,31 +41,16 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 log = logging.getLogger(__name__)
 
-Chat = Callable[[str, str], None]
-Begin = Callable[[str, Mapping[str, SettingValue]], None]
 JOBS_END_S = 2.0
 SUGGEST = "draft here"
 
 
-class HubController(QObject):
-    """Lives on the window's thread, its jobs on theirs. ``chat`` loads a target and a draft (or an empty text).
+class HubController(PartsController):
+    """Lives on the window's thread, its jobs on theirs."""
 
-    ``begin`` lets a model that is new here have settings of its own.
-
-    Signals:
-        posted(object): a function to be called on the thread of the window; emitted by any thread.
-    """
-
-    posted = Signal(object)
-
-    def __init__(
-        self, parts: Parts, make_service: Callable[[Callable[[], None]], HubService], chat: Chat, begin: Begin
-    ) -> None:
-        super().__init__()
-        self._parts = parts
-        self._window = parts.window
-        self._chat = chat
-        self._begin = begin
+    def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
+        super().__init__(parts)
+        self._models, self._layers = models, layers
         self._closed = False
         self._loaded: ModelInfo | None = None
         self._ready: EngineReady | None = None  # what the engine here loaded; read by jobs, too
@@ -78,21 +60,20 @@ class HubController(QObject):
         self._judged: set[tuple[str, str]] = {self._pair_in_settings()}
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
-        self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
-        self.jobs = JobRunner(self.posted.emit)
-        self._service = Lazy(lambda: make_service(lambda: self.posted.emit(self._downloads.show)))
-        self._library = HubLibraryController(parts.window, self.jobs, self._service, self.report, self._log)
+        self.jobs = JobRunner()
+        self._service = Lazy(self._open_service)
+        self._library = HubLibraryController(parts, self.jobs, self._service, self.report, self._log)
         self._downloads = HubDownloadsController(parts, self.jobs, self._service, self.report, self._log)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
-        self._picker = ModelPickerController(parts.window, self.jobs, self._service, chat, self.report)
+        self._picker = ModelPickerController(parts, self.jobs, self._service, models, self.report)
         self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until the panel was opened
         self._first: FirstModelController | None = None  # likewise
         self._self_draft: SelfDraftController | None = None
-        self._navigation.panel_created.connect(self._attach)
+        self._navigation.page_created.connect(self._attach)
 
     @property
     def service(self) -> HubService:
@@ -107,25 +88,30 @@ class HubController(QObject):
     def _panel(self) -> ModelsPanel:
         return self._window.models.panel
 
+    def _open_service(self) -> HubService:
+        from app.controllers.models.hub_service import open_hub_service  # noqa: PLC0415  (the start does not wait for it)
+
+        return open_hub_service(self._parts.paths, self._state.settings, lambda: self.jobs.post(self._downloads.show))
+
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
-        from app.controllers.models.device_list import DeviceList  # noqa: PLC0415
         from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
+        from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
         from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
         from engine.sandbox.kernel_check import check_kernels  # noqa: PLC0415
 
-        keeper, paths = self._parts.keeper, self._parts.paths
+        state, paths = self._state, self._parts.paths
 
         def in_use() -> LoadRequest:
-            return load_request(keeper.current)
+            return load_request(state.settings)
 
         check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
         devices = DeviceList(paths.cache, lambda: self._ready)
         places = MeasuredPlaces(in_use, paths.cache, devices.gpus)
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
         return PairJudge(
-            self.service, lambda: keeper.current, devices, places.is_processor_faster, in_use, speed_forecasts
+            self.service, lambda: state.settings, devices, places.is_processor_faster, in_use, speed_forecasts
         )
 
     def _attach(self, panel: ModelsPanel) -> None:
@@ -153,7 +139,7 @@ class HubController(QObject):
     def _attach_first(self, panel: ModelsPanel) -> None:
         from app.controllers.models.first_model import FirstModelController  # noqa: PLC0415
 
-        self._first = FirstModelController(self._window, self.jobs, self._service, self._begin)
+        self._first = FirstModelController(self._window, self.jobs, self._service, self._layers.begin_model)
         self._first.came.connect(self._library.show)
         self._first.came.connect(self._models_changed)
         self._first.complete.connect(self._chat_now)
@@ -194,16 +180,12 @@ class HubController(QObject):
             service.client.close()
         return service is not None
 
-    def _call(self, function: Callable[[], None]) -> None:
-        if not self._closed:
-            function()
-
     def models_loaded(self, ready: EngineReady | None) -> None:
         """The engine has other models now; None: an engine of others has."""
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
-        self._window.withdraw_suggestion()
+        self._window.notice_banner.withdraw_suggestion()
         self.jobs.cancel(SUGGEST)
         if self._pairs is not None:
             self._pairs.set_target(target)
@@ -213,10 +195,6 @@ class HubController(QObject):
         if target is not None:
             self._suggest_draft(target, draft)
 
-    def draft_of(self, target: str) -> str:
-        """The file of the draft that a target was last used with; empty where there is none. Reads nothing."""
-        return self._library.draft_of(target)
-
     def _own_file(self, model: ModelInfo | None) -> str:
         """The file of a model that did not come with the app; else empty."""
         if model is None:
@@ -224,7 +202,7 @@ class HubController(QObject):
         return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
 
     def _pair_in_settings(self) -> tuple[str, str]:
-        held = self._parts.keeper.current
+        held = self._state.settings
         return held.text("target_path"), held.text("draft_path")
 
     def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
@@ -237,12 +215,12 @@ class HubController(QObject):
         def done(found: SpeedForecast | None) -> None:
             ready = self._ready
             in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
-            if found is None or in_use != pair or self._window.engine_view.state is EngineState.LOADING:
+            if found is None or in_use != pair or self._state.models.is_loading:
                 return
             words = translate("HubController", "“{name}” does not pay off as a draft here.").format(name=draft.name)
             why = in_language(found.headline) if found.is_measured else self._cost_words(found)
-            self._window.suggest(
-                f"{words} {why}", translate("HubController", "Use no draft"), self._window.header.remove_draft.emit
+            self._window.notice_banner.show_suggestion(
+                f"{words} {why}", translate("HubController", "Use no draft"), self._models.remove_draft
             )
 
         refs = ModelRef(path=target.path), ModelRef(path=draft.path)
@@ -265,8 +243,7 @@ class HubController(QObject):
         def done(pair: PairView | None) -> None:
             ready = self._ready
             is_wanted = ready is not None and ready.target.path == target.path and ready.draft is None
-            is_loading = self._window.engine_view.state is EngineState.LOADING
-            if is_wanted and not is_loading and pair is not None and pair.draft is not None:
+            if is_wanted and not self._state.models.is_loading and pair is not None and pair.draft is not None:
                 self._suggested.add(target.path)
                 self._show_suggestion(pair, pair.draft.ref)
 
@@ -279,10 +256,10 @@ class HubController(QObject):
         )
         if pair.speed_forecast is not None:
             words = f"{words} {in_language(pair.speed_forecast.headline)}"
-        self._window.suggest(
+        self._window.notice_banner.show_suggestion(
             words,
             translate("HubController", "Use it"),
-            lambda: self._window.model_file_chosen.emit(draft.path, "draft"),
+            lambda: self._models.choose_file(draft.path, "draft"),
         )
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
@@ -360,7 +337,7 @@ class HubController(QObject):
 
         def done(paths: tuple[str, str]) -> None:
             if paths[0]:
-                self._chat(*paths)
+                self._models.load_pair(*paths)
             else:
                 self.report(
                     Problem(
@@ -374,16 +351,16 @@ class HubController(QObject):
 
     def _chat_now(self, target: str, draft: str) -> None:
         self._open_chat()
-        self._chat(target, draft)
+        self._models.load_pair(target, draft)
 
     def _open_chat(self) -> None:
         self._end_welcome()
-        self._window.start_new_chat()
+        self._window.sidebar.new_chat.emit()
 
     def _use_draft(self, ref: ModelRef) -> None:
         self._navigation.leave()
         self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
-        self._window.model_file_chosen.emit(ref.path, "draft")
+        self._models.choose_file(ref.path, "draft")
 
     def _use_self_draft(self, target: ModelRef, draft: ModelRef) -> None:
         if self._loaded is not None and self._loaded.path == target.path:
@@ -393,7 +370,7 @@ class HubController(QObject):
 
     def _use_builtin(self) -> None:
         self._end_welcome()
-        self._window.builtin_pair_requested.emit()
+        self._models.use_builtin()
 
     # ---- first run --------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Runs the slow work of the Models panel on threads of its own, one at a time under each name.
+"""Runs slow work on threads of its own, one at a time under each name.
 
 A newer job takes the place of an older one of the same name: that one is asked to stop, and its result is dropped.
 """
@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Callable
 from typing import TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.core.domain.errors import AppError
 from engine.errors import EngineError
@@ -27,11 +29,18 @@ UNEXPECTED = Problem(
 )
 
 
-class JobRunner:
-    """``deliver`` takes a function to be called on the thread that shows things; it may be called from any thread."""
+class JobRunner(QObject):
+    """Made on the thread that shows things; what came of a job is told there.
 
-    def __init__(self, deliver: Deliver) -> None:
-        self._deliver = deliver
+    ``deliver`` takes a function to be called there, from any thread, in place of the event loop.
+    """
+
+    _posted = Signal(object)
+
+    def __init__(self, deliver: Deliver | None = None) -> None:
+        super().__init__()
+        self._deliver = deliver or self._posted.emit
+        self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}
         self._threads: set[threading.Thread] = set()
@@ -54,7 +63,7 @@ class JobRunner:
         thread = threading.Thread(
             target=self._work,
             args=(stop, work, done, failed),
-            name=f"hub {name}",
+            name=name,
             daemon=True,
         )
         with self._lock:
@@ -65,6 +74,10 @@ class JobRunner:
         """Have something called where things are shown; for what a job has to tell before it is done."""
         if not self._closed:  # else whoever would take it may be gone
             self._deliver(function)
+
+    def _call(self, function: Callable[[], None]) -> None:
+        if not self._closed:
+            function()
 
     def cancel(self, name: str) -> None:
         """Ask the job of this name to stop; its result is dropped."""
@@ -99,7 +112,7 @@ class JobRunner:
         except (AppError, EngineError) as error:
             problem = error.problem
         except OSError as error:
-            log.warning("a job of the Models panel failed: %s", error)
+            log.warning("a job failed: %s", error)
             problem = Problem(
                 "This could not be done",
                 said("{error}.", error=error),

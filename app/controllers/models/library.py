@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.models import LinkView, ScanView
 from engine.records import Problem
 from ui.text.formatting import size
 from ui.text.language import translate
-from ui.window.main_window import MainWindow
 from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from ui.models.panel import ModelsPanel
 
 
-class HubLibraryController(QObject):
+class HubLibraryController(PartsController):
     """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
 
     Signals:
@@ -36,21 +36,19 @@ class HubLibraryController(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        parts: Parts,
         jobs: JobRunner,
         service: Callable[[], HubService],
         report: ReportProblem,
         log: ReportProblem,
     ) -> None:
-        super().__init__()
-        self._window = window
+        super().__init__(parts)
         self._jobs = jobs
         self._service = service
         self._report = report
         self._log = log
         self._stop = threading.Event()  # of a scan
         self._used = ("", "")  # the files of target and draft
-        self._pairs: dict[str, str] = {}  # files of targets and of what they were used with
         self._looked_elsewhere = False
         self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
 
@@ -76,16 +74,12 @@ class HubLibraryController(QObject):
         self._used = used = (target, draft)
 
         def done(pairs: dict[str, str]) -> None:
-            self._pairs = pairs
+            self._state.pairs = pairs
             self.noted.emit()
             if self._navigation.is_open:
                 self.show()
 
         self._jobs.run("use", lambda _stop: self._service().note_use(*used), done, self._log)
-
-    def draft_of(self, target: str) -> str:
-        """The file of the draft that a target was last used with; empty where there is none. Reads nothing."""
-        return self._pairs.get(target, "")
 
     def on_page(self) -> None:
         """The page is shown: at the first time the folders of other apps are looked at as well."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.controllers.load_requests import load_request
-from app.controllers.parts import Parts
-from app.core.domain.engine_view import EngineState, EngineView
-from app.core.domain.model_name import model_name
+from app.controllers.parts import Parts, PartsController
+from app.controllers.state import Models
 from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.table import RELOAD_KEYS
+from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import (
     EngineEnded,
@@ -18,7 +18,6 @@ from engine.records import (
     EngineReady,
     LoadProgress,
     LoadRequest,
-    Mode,
     ModelInfo,
     Problem,
 )
@@ -35,6 +34,9 @@ NO_BUILTIN = Problem(
 )
 
 
+AFTER_THE_PROGRAM = mark("Controller", "This happens when the answer to another program is finished.")
+AFTER_THE_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
+AFTER_THE_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
 LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
 IS_LOADED_AGAIN = mark("Problems", "Your text is safe; the model is loaded again.")
 ENDED_TWICE = mark("Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again.")
@@ -51,97 +53,43 @@ class _Pending:
     is_again: bool = False  # it was in use when the engine ended; what there is to say of it was said
 
 
-class ModelController:
+class ModelController(PartsController):
     """What is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
 
     def __init__(self, parts: Parts) -> None:
-        self._window = parts.window
-        self._worker = parts.worker
-        self._keeper = parts.keeper
-        self.draft_of: Callable[[str], str] = lambda _target: ""  # what a target was last used with; reads nothing
+        super().__init__(parts)
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
         self._lost: LoadRequest | None = None  # to be loaded again once all that failed with the engine is told
         self._wanted: dict[str, SettingValue] | None = None  # settings of that, where it was chosen and never begun
         self._ended_with = ""  # the target that was in use when the engine ended last
-        self.has_answered = False  # since it was loaded
+        self._has_answered = False  # since it was loaded
         self._progress: float | None = None
         self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
+        self._keeps = False  # settings that follow what was loaded are being kept
+        self._state.settings_changed.connect(self._on_settings)
+        self._state.model_answered.connect(self._on_answered)
+        self._connect()
 
-    @property
-    def usable(self) -> bool:
-        """Whether a question can be answered, now or when the loading is done."""
-        return self._ready is not None or bool(self._pending)
+    def _connect(self) -> None:
+        window = self._window
+        window.dialogs.file_chosen.connect(self.choose_file)
+        window.header.draft_picked.connect(lambda path: self.choose_file(path, "draft"))
+        window.header.remove_draft.connect(self.remove_draft)
+        window.header.use_builtin.connect(self.use_builtin)
 
-    @property
-    def is_loading(self) -> bool:
-        """Whether the engine has not answered yet what was asked of it about models."""
-        return bool(self._pending)
+    def _tell(self) -> None:
+        """Say what is in use, and what is on its way."""
+        self._state.set_models(
+            Models(self._ready, self._loaded, bool(self._pending), self._progress, self._loading_name)
+        )
 
     def awaits(self, number: int) -> bool:
         """Whether a request is one for models, and not answered yet."""
         return number in self._pending
-
-    @property
-    def ready(self) -> EngineReady | None:
-        """What is loaded; None while there is nothing, or something else is on its way."""
-        return None if self._pending else self._ready
-
-    @property
-    def target_path(self) -> str:
-        """The file of the loaded target; empty while there is none, or another one is on its way."""
-        return self._ready.target.path if self._ready and not self._pending else ""
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The names of the loaded target and draft, as figures are kept under; empty where there is none."""
-        ready = self._ready
-        return (model_name(ready.target), model_name(ready.draft)) if ready else ("", "")
-
-    @property
-    def num_parallel(self) -> int:
-        """How many answers the loaded target makes at once."""
-        return self._ready.target.parallel if self._ready is not None else 1
-
-    @property
-    def engine_url(self) -> str:
-        """Of the engine of others whose model is in use; empty where this one answers."""
-        return self._ready.target.engine_url if self._ready is not None else ""
-
-    @property
-    def loaded_by(self) -> LoadRequest | None:
-        """What brought the models that are in use, with the draft that was chosen since."""
-        return self._loaded
-
-    def runnable(self, mode: Mode) -> tuple[Mode, str]:
-        """Give the mode itself where it can run, else the next best, and why."""
-        return runnable(mode, self._unavailable)
-
-    @property
-    def _unavailable(self) -> dict[Mode, str]:
-        return dict(self._ready.unavailable) if self._ready else {}
-
-    def view(self, answering: EngineState | None) -> EngineView:
-        """Give the state of the engine, which may be answering."""
-        ready = self._ready
-        state = EngineState.READY if ready else EngineState.EMPTY
-        if self._pending:
-            state = EngineState.LOADING
-        return EngineView(
-            state=answering or state,
-            target=ready.target if ready else None,
-            draft=ready.draft if ready else None,
-            own_head=ready.own_head if ready else None,
-            has_heads=ready is not None and ready.has_heads,
-            unavailable=self._unavailable,
-            notices=ready.notices if ready else (),
-            progress=self._progress,
-            loading=self._loading_name,
-            devices=ready.devices if ready else (),
-        )
 
     @property
     def _loading_name(self) -> str:
@@ -163,16 +111,18 @@ class ModelController:
 
         One that was chosen for the target before it may not fit this one, or cost more than it.
         """
+        self._say_when()
         if role == "target":
             changes: dict[str, SettingValue] = {"target_path": path}
             if self._loaded is None or path != self._loaded.target:
-                changes["draft_path"] = self.draft_of(path)
+                changes["draft_path"] = self._state.pairs.get(path, "")
             self._load(changes)
         else:
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
         """Use two files together; an empty ``draft`` is none."""
+        self._say_when()
         self._load({"target_path": target, "draft_path": draft})
 
     def stop_loading(self) -> None:
@@ -182,33 +132,53 @@ class ModelController:
 
     def remove_draft(self) -> None:
         """Go on without a draft."""
+        self._say_when()
         self._set_draft(None, {"draft_path": ""})
 
-    def follow_settings(self, *, draft_only: bool) -> None:
+    def _say_when(self) -> None:
+        """Other models wait for the answers in the making: say so."""
+        if self._state.answers:
+            words = AFTER_THE_ANSWER if len(self._state.answers) == 1 else AFTER_THE_ANSWERS
+            self._window.show_notice(translate("Controller", words))
+        elif self._state.is_serving:
+            self._window.show_notice(translate("Controller", AFTER_THE_PROGRAM))
+
+    def _on_answered(self) -> None:
+        self._has_answered = True
+
+    def _on_settings(self, changed: Collection[str]) -> None:
+        if not self._keeps and not RELOAD_KEYS.union({"draft_path"}).isdisjoint(changed):
+            self._follow_settings(draft_only=RELOAD_KEYS.isdisjoint(changed))
+
+    def _follow_settings(self, *, draft_only: bool) -> None:
         """Load again what changed in the settings; after what is being loaded, which may change them, too."""
         if any(each.wanted for each in self._pending.values()):
             self._follow = draft_only and self._follow is not False
         elif draft_only and self._ready is not None:
-            self._set_draft(load_request(self._keeper.current).draft, {})
+            self._set_draft(load_request(self._state.settings).draft, {})
         else:
             self._load({})
 
     def use_builtin(self) -> None:
         """Use the built-in pair."""
+        self._say_when()
         self._load({"target_path": "", "draft_path": ""})
 
     # ---- reports ----------------------------------------------------------------------------------------------------
 
-    def on_event(self, event: ModelEvent, *, is_answering: bool = False) -> None:
-        """Take what the engine says about models, in the middle of an answer or not."""
+    def on_event(self, event: ModelEvent) -> None:
+        """Take what the engine says about models."""
         if isinstance(event, LoadProgress):
             self._progress = event.fraction if self._pending else None
-            return
-        if isinstance(event, EngineEnded):
-            self._on_ended(event, is_answering=is_answering)
-        self._progress = None
-        if isinstance(event, EngineEnded):
-            return
+        elif isinstance(event, EngineEnded):
+            self._on_ended(event)
+            self._progress = None
+        else:
+            self._progress = None
+            self._on_answer(event)
+        self._tell()
+
+    def _on_answer(self, event: EngineReady | EngineFailed) -> None:
         pending = self._pending.pop(event.request_id, _Pending({}))
         if isinstance(event, EngineReady):
             self._on_ready(event, pending)
@@ -216,14 +186,15 @@ class ModelController:
             self._on_failed(event, pending)
         if self._follow is not None and not self._pending:
             draft_only, self._follow = self._follow, None
-            self.follow_settings(draft_only=draft_only)
+            self._follow_settings(draft_only=draft_only)
 
     def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
         others, self._lost = event.library_notices, None
         self._ready = replace(event, notices=(*event.notices, *others))
         self._note_loaded(event, pending)
+        self._keeps = True
         self._keeper.change(pending.wanted)
-        self._window.set_settings(self._keeper.current.values)
+        self._keeps = False
         if any(each.request for each in self._pending.values()):
             return  # another one follows, and what there is to say will be said of that
         if pending.is_again:
@@ -260,19 +231,19 @@ class ModelController:
             self._window.show_notice(words.format(name=target.name))
 
     def _note_loaded(self, event: EngineReady, pending: _Pending) -> None:
-        self.has_answered = False
+        self._has_answered = False
         if pending.request is not None:
             self._loaded = pending.request
         elif self._loaded is not None:
             self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
 
-    def _on_ended(self, event: EngineEnded, *, is_answering: bool) -> None:
+    def _on_ended(self, event: EngineEnded) -> None:
         """What was loaded is gone with the engine. It is loaded again, but not where that ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
             return  # a model of an engine of others is in use, and stays so
         lost, self._ready, self._loaded = self._loaded, None, None
-        if self._pending and is_answering and self._progress is None and lost is not None:
+        if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The answer ended it, not what is to be loaded after that: nothing of it was read yet.
             self._ended_with = lost.target
             self._say(_ended(event.reason, LOADED_AGAIN))
@@ -283,7 +254,7 @@ class ModelController:
             self._lost = lost  # which is not what ended it
         elif lost is None:
             self._say(_ended(event.reason, NOTHING_LOADED))
-        elif lost.target == self._ended_with and not self.has_answered:
+        elif lost.target == self._ended_with and not self._has_answered:
             self._say(_ended(event.reason, ENDED_TWICE))
         else:
             self._ended_with = lost.target
@@ -331,7 +302,7 @@ class ModelController:
     def _load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # the settings will have what is being loaded now
             changes = {**before.wanted, **changes}
-        wanted, _complaints = self._keeper.current.changed(changes)
+        wanted, _complaints = self._state.settings.changed(changes)
         request = load_request(wanted)
         if request.target == str(builtin_target()) and not builtin_target().exists():
             self._window.show_problem(NO_BUILTIN)
@@ -346,25 +317,21 @@ class ModelController:
         is_fallback: bool = False,
         is_again: bool = False,
     ) -> None:
-        self._window.withdraw_suggestion()
+        self._window.notice_banner.withdraw_suggestion()
         number = next_number()
         self._pending[number] = _Pending(wanted, request, is_fallback, is_again)
         self._worker.submit(replace(request, request_id=number))
+        self._tell()
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
-        if not self.usable:
+        if not self._state.models.usable:
             self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
-        self._window.withdraw_suggestion()
+        self._window.notice_banner.withdraw_suggestion()
         request = SetDraft(path)
         self._pending[request.request_id] = _Pending(changes)
         self._worker.submit(request)
-
-
-def runnable(mode: Mode, unavailable: Mapping[Mode, str]) -> tuple[Mode, str]:
-    """Give a mode itself where it can run, else the next best, and why."""
-    best = next(choice for choice in (mode, Mode.NGRAM, Mode.OFF) if choice not in unavailable)
-    return best, unavailable.get(mode, "")
+        self._tell()
 
 
 def _ended(reason: str, what_now: str) -> Problem:

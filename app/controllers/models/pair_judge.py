@@ -13,8 +13,6 @@ from pathlib import Path
 
 import psutil
 
-from app.controllers.load_requests import asked_placement
-from app.controllers.models.device_list import DeviceList
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
 from app.core.domain.devices import device_names
@@ -37,10 +35,12 @@ from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.file_names import quantization_of
 from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.core.hub.pairs.catalog import CatalogPair
+from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
 from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from app.core.load_requests import asked_placement
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError, EngineError
 from engine.fit.fit import FitVerdict

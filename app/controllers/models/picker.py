@@ -6,45 +6,41 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.model_name import name_of_file
 from app.core.domain.models import LibraryRow, PickerView
-from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import HubService
 
-Load = Callable[[str, str], None]
 
-
-class ModelPickerController(QObject):
-    """Lives on the window's thread; its work is done by ``jobs``. ``load`` loads a target and a draft (or "")."""
+class ModelPickerController(PartsController):
+    """Lives on the window's thread; its work is done by ``jobs``."""
 
     def __init__(
         self,
-        window: MainWindow,
+        parts: Parts,
         jobs: JobRunner,
         service: Callable[[], HubService],
-        load: Load,
+        models: ModelController,
         report: ReportProblem,
     ) -> None:
-        super().__init__()
-        self._header = window.header
-        self._window = window
+        super().__init__(parts)
+        self._header = parts.window.header
         self._jobs = jobs
         self._service = service
-        self._load = load
+        self._models = models
         self._report = report
         self._view = PickerView()
         self._drafts_of = ""  # the target whose drafts are in the view
-        window.header.models_wanted.connect(self.show)
-        window.header.target_picked.connect(self._pick)
+        self._header.models_wanted.connect(self.show)
+        self._header.target_picked.connect(self._pick)
 
     def show(self) -> None:
         """Read the library, and what of it can draft for the target in use."""
-        target = self._window.engine_view.target
+        target = self._state.engine.target
         path = target.path if target else ""
         if path != self._drafts_of:
             self._view, self._drafts_of = replace(self._view, drafts=()), path
@@ -73,9 +69,12 @@ class ModelPickerController(QObject):
 
     def _pick(self, path: str) -> None:
         """Load a target, with the draft that it is paired with; the chat goes on with it."""
-        target = self._window.engine_view.target
+        target = self._state.engine.target
         if target is not None and target.path == path:
             return
         self._jobs.run(
-            "pick", lambda _stop: self._service().draft_of(path), lambda draft: self._load(path, draft), self._report
+            "pick",
+            lambda _stop: self._service().draft_of(path),
+            lambda draft: self._models.load_pair(path, draft),
+            self._report,
         )

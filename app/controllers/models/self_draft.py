@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from app.controllers.models.self_draft_job import SelfDraftJob, SelfDraftProgress
 from app.controllers.parts import Parts
 from app.core.domain.models import ModelRef, SelfDraftState, SelfDraftView
 from app.core.hub.file_names import all_shards
+from app.core.hub.self_draft_job import SelfDraftJob, SelfDraftProgress
 from app.core.paths import builtin_target
 from engine.records import EngineFailed, Event, Problem
 from engine.requests import JobEnded, RunJob

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication
 
-from app.controllers.chat.answers import AnswerController
-from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.models import ModelController
-from app.controllers.parts import Parts
+from app.controllers.models.jobs import JobRunner
+from app.controllers.models.lists import ModelLists
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, RaceExportError
 from app.core.domain.messages import MessageView
 from app.core.domain.model_name import shown_name
@@ -43,54 +41,31 @@ if TYPE_CHECKING:  # a start waits for nothing of a race
 
     from ui.race.page import RacePage
 
-# Looks for the library's drafts of a target's file, and shows them, file and name, where there are any.
-Show = Callable[[Sequence[tuple[str, str]]], None]
-FindDrafts = Callable[[str, Show], None]
 RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
 NO_MODEL = mark("Race", "No model is loaded. Open one first.")
 LOADING = mark("Race", "The model is loading.")
 ANSWERING = mark("Race", "An answer is being written. Wait for it, or stop it.")
 
 
-class RaceController(QObject):
-    """One race at a time. It goes on while the chat is looked at, and ends where other models are to be loaded.
+class RaceController(PartsController):
+    """One race at a time. It goes on while the chat is looked at, and ends where other models are to be loaded."""
 
-    Signals:
-        exported(object): from any thread: the name of the file that was written, or a `Problem`.
-    """
-
-    exported = Signal(object)
-
-    def __init__(
-        self,
-        parts: Parts,
-        conversations: ConversationController,
-        models: ModelController,
-        answers: AnswerController,
-    ) -> None:
-        super().__init__()
-        self._parts, self._window = parts, parts.window
-        self._conversations, self._models, self._answers = conversations, models, answers
+    def __init__(self, parts: Parts, lists: ModelLists) -> None:
+        super().__init__(parts)
+        self._lists = lists
         self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._racing = False
         self._number = 0  # of the request that races
         self._drafts_of = ""  # the target that drafts were looked for
-        self.find_drafts: FindDrafts = lambda _target, _show: None
-        self.find_targets: Callable[[Show], None] = lambda _show: None
-        self._thread: threading.Thread | None = None
-        self.on_changed: Callable[[], None] = lambda: None  # a race began or ended, or was kept
+        self._jobs = JobRunner()
+        self._is_exporting = False
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
         navigation.asked.connect(self.open)
         navigation.question_asked.connect(self.open_with)
         self._window.transcript.race_requested.connect(self.open_for)
-        self.exported.connect(self._on_exported)
-
-    @property
-    def is_racing(self) -> bool:
-        """Whether a race has the engine, or waits for it."""
-        return self._racing
+        for changed in (self._state.engine_changed, self._state.answers_changed, self._state.race_changed):
+            changed.connect(self.show_state)
 
     @property
     def _page(self) -> RacePage:
@@ -104,7 +79,7 @@ class RaceController(QObject):
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
         page.drafts_wanted.connect(
-            lambda target: self.find_drafts(target, lambda drafts: page.set_drafts(drafts, target))
+            lambda target: self._lists.find_drafts(target, lambda drafts: page.set_drafts(drafts, target))
         )
         page.set_earlier(self.store.all())
         self.show_state()
@@ -115,20 +90,20 @@ class RaceController(QObject):
         """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
         navigation = self._window.race
         self.show_state()
-        unsent = None if self._racing else self._unsent()
+        unsent = None if self._state.is_racing else self._unsent()
         if unsent is not None:
             self._page.ask(unsent.content, self._before_new(), unsent.pictures)
-        elif not self._racing and (last := self._last_question()) is not None:
+        elif not self._state.is_racing and (last := self._last_question()) is not None:
             self.open_for(last)
             return
-        elif not self._racing and not self._page.form.setup.question:
+        elif not self._state.is_racing and not self._page.form.setup.question:
             self._page.ask("", self._before_new())
-        navigation.open()
+        navigation.show_page()
 
     def _unsent(self) -> Message | None:
         """What stands in the composer, with what is attached, as it would be asked; None where it is empty."""
-        chat_id, typed = self._conversations.current_id, self._window.composer.text.strip()
-        attached = self._parts.attempt(lambda: self._parts.store.attachments.unsent(chat_id)) or ()
+        chat_id, typed = self._state.chat_id, self._window.composer.text.strip()
+        attached = self._attempt(lambda: self._store.attachments.unsent(chat_id)) or ()
         view = MessageView(0, "user", typed, attachments=attached)
         return next(iter(prompt_messages("", [view], self._parts.decode)), None)
 
@@ -136,7 +111,7 @@ class RaceController(QObject):
         """Show the page with this question, as the first of a chat."""
         self.show_state()
         self._page.ask(question, self._before_new())
-        self._window.race.open()
+        self._window.race.show_page()
 
     def open_for(self, message_id: int) -> None:
         """Show the page with the question that a message is, or that it answers."""
@@ -145,32 +120,31 @@ class RaceController(QObject):
         place = next((number for number, view in enumerate(views) if view.id == message_id), None)
         while place is not None and place >= 0 and views[place].role != "user":
             place -= 1
-        if place is not None and place >= 0 and not self._racing:
-            system = self._conversations.settings.text("system_prompt")
+        if place is not None and place >= 0 and not self._state.is_racing:
+            system = self._state.chat.settings.text("system_prompt")
             messages = prompt_messages(system, views[: place + 1], self._parts.decode)
             if messages and messages[-1].role == "user":
                 self._page.ask(messages[-1].content, messages[:-1], messages[-1].pictures)
-        self._window.race.open()
+        self._window.race.show_page()
 
     def start(self, setup: RaceSetup) -> None:
         """Race, where that is possible now."""
-        from app.controllers.race.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
+        from app.core.benchmark.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
 
         reason = self._blocked
         if reason:
             self._page.set_blocked(reason)
             return
-        self._racing = True
         self._page.begin(setup)
         race = RunJob(RaceJob(setup, self._request(setup), self.store, self._speeds))
         self._number = race.request_id
-        self._parts.worker.submit(race)
-        self.on_changed()
+        self._worker.submit(race)
+        self._state.set_racing(is_racing=True)
 
     def stop(self) -> None:
         """End the race where it is; the rounds before count."""
-        if self._racing:
-            self._parts.worker.cancel(self._number)
+        if self._state.is_racing:
+            self._worker.cancel(self._number)
 
     def show(self, race_id: str) -> None:
         """Show a race that was kept."""
@@ -186,29 +160,26 @@ class RaceController(QObject):
         except AppError as error:
             self._page.problem.show_problem(error.problem)
         self._page.set_earlier(self.store.all())
-        self.on_changed()
 
     def close(self, timeout_s: float) -> bool:
         """Wait for a file that is being written; False where it takes longer. The race ends with the engine."""
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        return self._thread is None or not self._thread.is_alive()
+        return self._jobs.close(timeout_s)
 
     # ---- the race ---------------------------------------------------------------------------------------------------
 
     @property
     def _blocked(self) -> str:
         """Why no race can start now, in the user's language; empty where one can."""
-        if self._racing:
+        if self._state.is_racing:
             return translate("Race", RACING)
-        if self._models.is_loading:
+        if self._state.models.is_loading:
             return translate("Race", LOADING)
-        if not self._models.usable:
+        if not self._state.models.usable:
             return translate("Race", NO_MODEL)
-        return translate("Race", ANSWERING) if self._answers.is_answering else ""
+        return translate("Race", ANSWERING) if self._state.answers else ""
 
     def _request(self, setup: RaceSetup) -> ChatRequest:
-        settings = self._conversations.settings
+        settings = self._state.chat.settings
         sampling = sampling_params(settings)
         sampling = replace(sampling, temperature=0.0 if setup.greedy else sampling.temperature, seed=sampling.seed or 0)
         return ChatRequest(
@@ -220,7 +191,7 @@ class RaceController(QObject):
 
     def awaits(self, number: int) -> bool:
         """Whether a request is the race that goes on."""
-        return self._racing and number == self._number
+        return self._state.is_racing and number == self._number
 
     def on_failed(self, event: EngineFailed) -> None:
         """Take that the race could not be run, or broke off."""
@@ -241,7 +212,6 @@ class RaceController(QObject):
             self._on_ended(event)
 
     def _on_ended(self, event: RaceEnded) -> None:
-        self._racing = False
         page = self._page
         self.store.refresh()  # the engine's process has kept it
         page.end(event.result, event.problem)
@@ -250,7 +220,9 @@ class RaceController(QObject):
         page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
             self._window.show_notice(translate("Race", "The race is over. Ctrl+Shift+D shows what came of it."))
-        self.on_changed()
+        self._state.set_racing(is_racing=False)
+        if event.result is not None:
+            self._state.model_answered.emit()
 
     def show_state(self) -> None:
         """Show what can be raced now."""
@@ -258,23 +230,23 @@ class RaceController(QObject):
             return
         from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
 
-        view = self._window.engine_view
+        view = self._state.engine
         page = self._page
-        page.set_unavailable(view.unavailable)
+        page.set_unavailable({mode: in_language(reason) for mode, reason in view.unavailable.items()})
         page.set_models(pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else "")
-        page.form.set_temperature(self._conversations.settings.number("temperature"))
+        page.form.set_temperature(self._state.chat.settings.number("temperature"))
         page.set_blocked(self._blocked)
         if view.target is not None and view.target.path != self._drafts_of:
             self._drafts_of = view.target.path
-            self.find_drafts(view.target.path, self._show_drafts)
-            self.find_targets(self._show_targets)
+            self._lists.find_drafts(view.target.path, self._show_drafts)
+            self._lists.find_targets(self._show_targets)
 
     def _show_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        loaded = self._window.engine_view.target
+        loaded = self._state.engine.target
         self._page.set_targets([each for each in targets if loaded is None or each[0] != loaded.path])
 
     def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        draft = self._window.engine_view.draft
+        draft = self._state.engine.draft
         self._page.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
 
     # ---- files ------------------------------------------------------------------------------------------------------
@@ -287,25 +259,21 @@ class RaceController(QObject):
     def export(self, file: Path, kind: str) -> None:
         """Write the shown race as "png", "md" or "json", on a thread of its own."""
         result = self._page.result
-        if result is None or (self._thread is not None and self._thread.is_alive()):
+        if result is None or self._is_exporting:
             return
         from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
 
         look = look_of(self._window.theme)
 
-        def run() -> None:
-            try:
-                if kind == "png":
-                    write_bytes(file, _png(draw_picture(result, look)))
-                else:
-                    write_bytes(file, (result.report if kind == "json" else _markdown(result)).encode())
-                ended: str | Problem = file.name
-            except AppError as error:
-                ended = error.problem
-            self.exported.emit(ended)
+        def write(_stop: object) -> str:
+            if kind == "png":
+                write_bytes(file, _png(draw_picture(result, look)))
+            else:
+                write_bytes(file, (result.report if kind == "json" else _markdown(result)).encode())
+            return file.name
 
-        self._thread = threading.Thread(target=run, name="race export", daemon=True)
-        self._thread.start()
+        self._is_exporting = True
+        self._jobs.run("race export", write, self._on_exported, self._on_exported)
 
     def copy_picture(self) -> None:
         """Put the picture of the shown race on the clipboard."""
@@ -316,6 +284,7 @@ class RaceController(QObject):
             self._page.copy_button.confirm(translate("Race", "Copied"))
 
     def _on_exported(self, ended: str | Problem) -> None:
+        self._is_exporting = False
         if isinstance(ended, Problem):
             self._page.problem.show_problem(ended)
         else:
@@ -324,17 +293,17 @@ class RaceController(QObject):
     # ---- the chat ---------------------------------------------------------------------------------------------------
 
     def _views(self) -> tuple[MessageView, ...]:
-        current = self._conversations.current_id
+        current = self._state.chat_id
         if current is None:
             return ()
-        return self._parts.attempt(lambda: self._parts.store.history(current)) or ()
+        return self._attempt(lambda: self._store.history(current)) or ()
 
     def _last_question(self) -> int | None:
         return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
 
     def _before_new(self) -> tuple[Message, ...]:
         """What goes before a question that is asked of nobody yet: the system prompt."""
-        return prompt_messages(self._conversations.settings.text("system_prompt"), ())
+        return prompt_messages(self._state.chat.settings.text("system_prompt"), ())
 
 
 def _within(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:

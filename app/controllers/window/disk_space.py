@@ -11,9 +11,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from engine.records import Problem
 from ui.text.language import translate
 
@@ -55,7 +55,7 @@ class FreeSpaceMonitor:
             self._on_change(is_low)
 
 
-class DiskSpaceController(QObject):
+class DiskSpaceController(PartsController):
     """Lives on the window's thread.
 
     Signals:
@@ -65,8 +65,7 @@ class DiskSpaceController(QObject):
     changed = Signal(bool)
 
     def __init__(self, parts: Parts) -> None:
-        super().__init__()
-        self._parts = parts
+        super().__init__(parts)
         self._is_low = self._in_trouble = self._dismissed = False
         self._space = FreeSpaceMonitor(parts.paths.data, self.changed.emit)
         self._timer = QTimer(self)

@@ -1,19 +1,25 @@
-"""Answers the help menu: opens the log folder, copies diagnostics, says what this is. Thin Qt wiring."""
+"""Answers the help menu: opens the log folder, copies diagnostics, asks for updates once, says what this is."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QPlainTextEdit
 
 import app
-from app.controllers.parts import Parts
-from app.core.domain.engine_view import EngineView
+from app.controllers.models.jobs import JobRunner
+from app.controllers.parts import Parts, PartsController
 from app.core.logs import LOG_NAME
+from engine.records import Problem
 from ui.text.language import mark, translate
+from ui.widgets.dialogs import ConfirmDialog
+
+if TYPE_CHECKING:  # the first paint waits for no network library
+    from app.core.hub.updates import Release
+
+NOTES_PX = 180
 
 ABOUT = mark(
     "HelpMenu",
@@ -23,26 +29,27 @@ ABOUT = mark(
 COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your chats.")
 
 
-class HelpMenuController(QObject):
+class HelpMenuController(PartsController):
     """Lives as long as the window."""
 
-    _gathered = Signal(str)
-
-    def __init__(self, parts: Parts, engine: Callable[[], EngineView]) -> None:
-        super().__init__(parts.window)
-        self._parts = parts
-        self._engine = engine
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._jobs = JobRunner()
         self._connect()
 
     def _connect(self) -> None:
         parts, button = self._parts, self._parts.window.sidebar.help_button
-        button.shortcuts.connect(parts.window.dialogs.open_shortcuts)
-        button.log_folder.connect(self._open_logs)
-        button.diagnostics.connect(self._gather_diagnostics)
-        self._gathered.connect(self._copy_diagnostics)
-        button.about.connect(
+        button.shortcuts.triggered.connect(parts.window.dialogs.open_shortcuts)
+        button.log_folder.triggered.connect(self._open_logs)
+        button.diagnostics.triggered.connect(self._gather_diagnostics)
+        button.updates.triggered.connect(self._ask_for_updates)
+        button.about.triggered.connect(
             lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
+
+    def close(self) -> None:
+        """Whatever is gathered or asked ends with the process; its answer is not waited for."""
+        self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
         folder = self._parts.paths.logs
@@ -51,19 +58,61 @@ class HelpMenuController(QObject):
 
     def _gather_diagnostics(self) -> None:
         """Make the text on a thread of its own: a helper process has to load llama.cpp for it."""
-        view, settings, paths = self._engine(), self._parts.keeper.current, self._parts.paths
+        models, settings, paths = self._state.engine, self._state.settings, self._parts.paths
 
-        def gather() -> None:
+        def gather(_stop: object) -> str:
             from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
             from engine.sandbox.library_child import ask_library  # noqa: PLC0415
 
             library = ask_library(paths.cache)
-            text = diagnostics(settings, (view.target, view.draft), paths.logs / LOG_NAME, library)
-            with contextlib.suppress(RuntimeError):  # the window was closed meanwhile
-                self._gathered.emit(text)
+            return diagnostics(settings, (models.target, models.draft), paths.logs / LOG_NAME, library)
 
-        threading.Thread(target=gather, name="diagnostics", daemon=True).start()
+        self._jobs.run("diagnostics", gather, self._copy_diagnostics, self._window.show_problem)
 
     def _copy_diagnostics(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self._parts.window.show_notice(translate("HelpMenu", COPIED))
+
+    # ---- updates -----------------------------------------------------------------------------------------------------
+
+    def _ask_for_updates(self) -> None:
+        """Ask the page of releases; a second press while it is asked asks anew."""
+        self._window.show_notice(translate("Updates", "Asking whether there is a newer version…"))
+
+        def work(_stop: object) -> Release:
+            from app.core.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
+
+            return newest_release()
+
+        self._jobs.run("updates", work, self._show_release, self._on_no_answer)
+
+    def _on_no_answer(self, problem: Problem) -> None:
+        self._window.notice_banner.hide()
+        self._window.show_problem(problem)
+
+    def _show_release(self, release: Release) -> None:
+        """Say that this is the newest version, or what there is."""
+        self._window.notice_banner.hide()
+        if not release.is_newer:
+            words = translate("Updates", "You have the newest version, {version}.").format(version=app.__version__)
+            self._window.show_notice(words)
+            return
+        question = ConfirmDialog(
+            self._window,
+            translate("Updates", "Paceline {version} is out").format(version=release.version),
+            translate("Updates", "This is {version}. Its page in your browser tells how to get the new one.").format(
+                version=app.__version__
+            ),
+            translate("Updates", "Open its page"),
+        )
+        if release.notes:
+            notes = QPlainTextEdit(release.notes)
+            notes.setProperty("kind", "field")
+            notes.setReadOnly(True)
+            notes.setTabChangesFocus(True)
+            notes.setFixedHeight(NOTES_PX)
+            notes.setAccessibleName(translate("Updates", "What it brings"))
+            question.column.addWidget(notes)
+        question.accept_button.setEnabled(bool(release.page))
+        question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(release.page)))
+        question.open()

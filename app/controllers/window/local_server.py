@@ -10,13 +10,11 @@ import logging
 import threading
 from collections.abc import Collection
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 
-from app.controllers.chat.answers import AnswerController
-from app.controllers.chat.layers import ChatLayers
+from app.controllers.layers import ChatLayers
 from app.controllers.models.jobs import JobRunner
-from app.controllers.models.models import ModelController
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from app.controllers.window.served_models import ServedModels
 from app.core.domain.errors import AppError, PortTakenError
 from app.core.domain.local_server import Activity, ServerSetup, ServerState, ServerView, read_host_names
@@ -33,7 +31,7 @@ SHOW_MS = 150  # between two looks at a busy server
 NOT_STARTED = mark("Problems", "The local server could not start")
 
 
-class LocalServerController(QObject):
+class LocalServerController(PartsController):
     """One server at most; the next begins where the one before has let go of its port.
 
     Signals:
@@ -42,13 +40,11 @@ class LocalServerController(QObject):
 
     activity_changed = Signal()
     _reported = Signal()
-    _delivered = Signal(object)  # what a job's thread has to tell
 
-    def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers, answers: AnswerController) -> None:
-        super().__init__()
-        self._window, self._worker, self._keeper = parts.window, parts.worker, parts.keeper
+    def __init__(self, parts: Parts, layers: ChatLayers) -> None:
+        super().__init__(parts)
         self._key_file = parts.paths.api_key_file
-        self._models, self._layers, self._answers = models, layers, answers
+        self._layers = layers
         self._server: BackgroundServer | None = None
         self._setup: ServerSetup | None = None  # that it was started for; None where it is to begin anew
         self._problem: Problem | None = None
@@ -59,8 +55,7 @@ class LocalServerController(QObject):
         self._coming_back: float | None = None  # how much of the window's models, in front of an answer
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._look)
-        self._delivered.connect(lambda function: function(), Qt.ConnectionType.QueuedConnection)
-        self._jobs = JobRunner(self._delivered.emit)
+        self._jobs = JobRunner()
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
         self._connect()
 
@@ -71,15 +66,17 @@ class LocalServerController(QObject):
         wants.stop_requested.connect(self._stop_answer)
         wants.retry_requested.connect(self.follow)
         wants.page_shown.connect(self._show_page)
-        chat_settings = self._window.chat_settings
-        for changed in (chat_settings.changed, chat_settings.reset, chat_settings.kept_for_model):
-            changed.connect(lambda *_: self.models_changed())
+        state = self._state
+        state.settings_changed.connect(self._on_settings)
+        for changed in (state.models_changed, state.chat_settings_changed):
+            changed.connect(self._serve)
+        for changed in (state.answers_changed, state.chat_shown):
+            changed.connect(self._show_waiting)
 
     # ---- what is wanted ---------------------------------------------------------------------------------------------
 
-    def settings_changed(self, changed: Collection[str]) -> None:
-        """Follow the settings."""
-        self.models_changed()
+    def _on_settings(self, changed: Collection[str]) -> None:
+        self._serve()
         if SERVER_KEYS & set(changed):
             self.follow()
 
@@ -95,7 +92,7 @@ class LocalServerController(QObject):
         self._show()
 
     def _wanted(self) -> ServerSetup | None:
-        values = self._keeper.current
+        values = self._state.settings
         if not values.values["server"]:
             return None
         names, wants_key = read_host_names(values.text("server_names")), bool(values.values["server_key"])
@@ -113,15 +110,10 @@ class LocalServerController(QObject):
         self._server.start()
 
     @property
-    def is_answering(self) -> bool:
-        """Whether an answer to a program is in the making."""
-        return self._server is not None and bool(self._server.activity.num_running)
-
-    @property
     def _is_full(self) -> bool:
         """Whether programs have what the engine makes at once, or have another model: a chat's answer waits for one."""
         num_running = self._server.activity.num_running if self._server is not None else 0
-        has_room = num_running + self._answers.num_answering <= self._models.num_parallel and not self._served.guest
+        has_room = num_running + len(self._state.answers) <= self._state.models.num_parallel and not self._served.guest
         return num_running > 0 and not has_room
 
     def close(self, timeout_s: float) -> bool:
@@ -131,7 +123,6 @@ class LocalServerController(QObject):
         self._timer.stop()
         self._reported.disconnect()
         self._jobs.close(0.0)
-        self._delivered.disconnect()
         if server is None:
             return True
         server.stop()
@@ -139,18 +130,19 @@ class LocalServerController(QObject):
 
     # ---- what it answers with ---------------------------------------------------------------------------------------
 
-    def models_changed(self) -> None:
+    def _serve(self) -> None:
         """Serve what is loaded now, with the settings as they hold for its new chats."""
-        ready = self._models.ready
+        ready = self._state.models.ready
         if ready is not None and ready.target.engine_url:
             ready = None
-        self._served.serve(ready, self._layers.of_model(), self._models.loaded_by)
+        self._served.serve(ready, self._layers.of_model(), self._state.models.loaded_by)
         self._list_models()
 
     def models_come_back(self, fraction: float) -> None:
         """The window's models take the place again of those that a program had loaded; so much of them is there."""
         self._coming_back = fraction
         self._served.note_back()
+        self._show_waiting()
 
     # ---- what it does -----------------------------------------------------------------------------------------------
 
@@ -191,17 +183,20 @@ class LocalServerController(QObject):
     def _show(self) -> None:
         server = self._server
         activity = Activity() if server is None else server.activity
-        self._models.has_answered |= activity.num_answered > self._num_answered
+        if activity.num_answered > self._num_answered:
+            self._state.model_answered.emit()
         self._num_answered = activity.num_answered
+        self._state.is_serving = activity.num_running > 0
         if self._wanted() is None:
             self._take_back_problem()
         address = "" if server is None or self._setup is None else server.address  # it may be on its way out
-        waits = self._is_full and self._answers.is_waiting
-        state = self._state(bool(address))
+        answer = self._state.answer
+        waits = self._is_full and answer is not None and answer.waits
+        state = self._server_state(bool(address))
         self._window.local_server.set_view(
             ServerView(state, address, activity, self._problem, waits, self._served.guest)
         )
-        self.show_waiting()
+        self._show_waiting()
         if self._window.local_server.is_page_open:
             self._window.local_server.set_requests(() if server is None else server.requests)
 
@@ -215,18 +210,18 @@ class LocalServerController(QObject):
             return
         self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
 
-    def _state(self, listens: bool) -> ServerState:
+    def _server_state(self, listens: bool) -> ServerState:
         if self._wanted() is None:
             return ServerState.OFF
         if self._problem is not None:
             return ServerState.FAILED
         return ServerState.ON if listens else ServerState.STARTING
 
-    def show_waiting(self) -> None:
+    def _show_waiting(self) -> None:
         """Say in the chat what its question waits for: other answers, a program's, or its model to come back."""
-        if self._answers.is_waiting:
-            chats, beside = self._answers.waits_for, self._answers.starts_beside
-            self._window.transcript.show_waiting(self._is_full, self._coming_back, chats, beside)
+        answer = self._state.answer
+        if answer is not None and answer.waits:
+            self._window.transcript.show_waiting(self._is_full, self._coming_back, answer.before, answer.beside)
         else:
             self._coming_back = None
 

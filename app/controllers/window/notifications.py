@@ -5,11 +5,11 @@ What was said never leaves the window.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
-from app.controllers.parts import Parts
+from app.controllers.parts import Parts, PartsController
 from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
 from ui.text.formatting import speed as speed_text
 from ui.text.language import translate
@@ -19,12 +19,11 @@ LONG_ANSWER_S = 10.0
 SHOWN_MS = 8_000
 
 
-class NotificationController(QObject):
+class NotificationController(PartsController):
     """Lives as long as the window; the tray icon is there only while a message stands."""
 
     def __init__(self, parts: Parts) -> None:
-        super().__init__(parts.window)
-        self._parts = parts
+        super().__init__(parts)
         self.tray: QSystemTrayIcon | None = None
 
     def on_event(self, event: Event) -> None:
@@ -52,7 +51,7 @@ class NotificationController(QObject):
         if window.isActiveWindow():
             return
         QApplication.alert(window)
-        if self._parts.keeper.current.values["notify"] and QSystemTrayIcon.isSystemTrayAvailable():
+        if self._state.settings.values["notify"] and QSystemTrayIcon.isSystemTrayAvailable():
             self._show_tray(title, words)
 
     def _show_tray(self, title: str, words: str) -> None:

@@ -13,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.controllers.load_requests import load_request
-from app.controllers.models.models import runnable
 from app.controllers.parts import Parts
+from app.controllers.state import Models
 from app.core.domain.model_name import shown_name
 from app.core.domain.models import FileKind
 from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
 from app.core.hub.opening import open_library
+from app.core.load_requests import load_request
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
     """What holds where a request says nothing."""
-    mode, _reason = runnable(Mode(settings.text("mode")), ready.unavailable)
+    mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
     request = chat_request(settings, (), mode, settings.whole("depth"), 0)
     # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
     return replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
@@ -47,7 +47,7 @@ class ServedModels:
     """
 
     def __init__(self, parts: Parts, settings_of: Callable[[str], Settings], on_change: Callable[[], None]) -> None:
-        self._keeper, self._paths = parts.keeper, parts.paths
+        self._state, self._paths = parts.state, parts.paths
         self._settings_of = settings_of
         self._on_change = on_change
         self._lock = threading.Lock()
@@ -157,16 +157,16 @@ class ServedModels:
 
     def _draft_of(self, model: LibraryModel) -> str:
         """The file of the draft that a model is paired with; empty where there is none."""
-        models = open_library(self._paths, self._keeper.current).models()
+        models = open_library(self._paths, self._state.settings).models()
         return next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
 
     @property
     def _may_load(self) -> bool:
-        return bool(self._keeper.current.values["server_loads"])
+        return bool(self._state.settings.values["server_loads"])
 
     def _library(self) -> list[LibraryModel]:
         """The models that may be named."""
         if not self._may_load:
             return []
-        models = open_library(self._paths, self._keeper.current).models()
+        models = open_library(self._paths, self._state.settings).models()
         return [model for model in models if model.kind is FileKind.MODEL and not model.missing]

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.controllers.chat.conversations import ConversationController
-from app.controllers.parts import Parts
-from app.core.domain.errors import AppError
+from app.controllers.models.jobs import JobRunner
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.domain.sums import PairSums, by_pair, total
 from app.core.storage.chats.answer_records import answers_of_chat
@@ -44,28 +42,22 @@ class _Figures:
     speeds: tuple[PairSpeed, ...] = ()
 
 
-class StatisticsController(QObject):
+class StatisticsController(PartsController):
     """Answers what the statistics pane asks for.
 
     Signals:
         read(int, str, object): the number of a question, the page, and its figures; from the store's thread.
-        ended(object): a sentence, or a `Problem`; from the thread that wrote a file.
     """
 
     read = Signal(int, str, object)
-    ended = Signal(object)
 
-    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
-        super().__init__()
-        self._window = parts.window
-        self._store = parts.store
-        self._attempt = parts.attempt
-        self._conversations = conversations
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._thread: threading.Thread | None = None
+        self._jobs = JobRunner()
+        self._is_writing = False
         self._num_asked = 0
         self.read.connect(self._show)
-        self.ended.connect(self._on_ended)
         panel = self._window.stats
         panel.sums_requested.connect(self.refresh)
         panel.export_requested.connect(self.ask_export)
@@ -73,7 +65,7 @@ class StatisticsController(QObject):
 
     def refresh(self, page: str) -> None:
         """Have the sums of a page read: "chat" is the open one, "all" is all time."""
-        chat = self._conversations.current_id
+        chat = self._state.chat_id
 
         def of_chat(db: sqlite3.Connection) -> _Figures:
             answers = answers_of_chat(db, chat) if chat is not None else ()
@@ -96,32 +88,25 @@ class StatisticsController(QObject):
 
     def export(self, scope: str, file: Path, form: str) -> None:
         """Write statistics of "answer", "chat", "everything" or "totals" as "json" or "csv"."""
-        if self._thread is not None and self._thread.is_alive():
+        if self._is_writing:
             self._window.show_notice(translate("Statistics", "Another export is still running."))
             return
-        chat = self._conversations.current_id
+        chat = self._state.chat_id
         done = translate("Statistics", "Statistics exported to {name}.").format(name=file.name)
 
-        def run() -> None:
+        def write(_stop: object) -> str:
             from app.core.storage.statistics_export import export_chunks, write_file  # noqa: PLC0415  (few starts export anything)
 
-            try:
-                write_file(
-                    file, export_chunks(self._store, self._request(scope, chat), form), for_spreadsheets=form == "csv"
-                )
-                result: str | Problem = done
-            except AppError as error:
-                result = error.problem
-            self.ended.emit(result)
+            chunks = export_chunks(self._store, self._request(scope, chat), form)
+            write_file(file, chunks, for_spreadsheets=form == "csv")
+            return done
 
-        self._thread = threading.Thread(target=run, name="statistics", daemon=True)
-        self._thread.start()
+        self._is_writing = True
+        self._jobs.run("statistics", write, self._on_ended, self._on_ended)
 
     def close(self, timeout_s: float) -> bool:
         """Wait for a file that is being written; False where it takes longer."""
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        return self._thread is None or not self._thread.is_alive()
+        return self._jobs.close(timeout_s)
 
     def _request(self, scope: str, chat: int | None) -> ExportRequest:
         """What is meant: of the open chat, its last answer with figures is "this" one."""
@@ -155,6 +140,7 @@ class StatisticsController(QObject):
             panel.show_all(figures.rows, total(figures.rows), figures.speeds)
 
     def _on_ended(self, result: str | Problem) -> None:
+        self._is_writing = False
         if isinstance(result, Problem):
             self._window.show_problem(result)
         else:

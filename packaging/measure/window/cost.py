@@ -151,10 +151,10 @@ def measure(options: argparse.Namespace) -> None:
     request = ChatRequest((Message("user", QUESTION),), Mode(options.mode), None, SamplingParams(temperature=0.0))
 
     def ask() -> float:
-        window.new_chat_requested.emit()
+        window.sidebar.new_chat.emit()
         wait_for(lambda: states[-1] is EngineState.READY)
         worker.done.clear()
-        window.message_submitted.emit(QUESTION)
+        window.composer.submitted.emit(QUESTION)
         wait_for(worker.done.is_set, SELDOM_MS)
         return worker.tokens_per_second
 

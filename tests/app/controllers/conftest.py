@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.controllers.models import device_list
+from app.core.hub.pairs import device_list
 from engine.records import Device
 from engine.sandbox.device_child import list_devices
 

@@ -74,14 +74,14 @@ def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness,
     moments = random.Random(1)  # noqa: S311 (no secret)
     for number in range(NUM_CRASHES):
         harness.engine.is_endless = True
-        window.new_chat_requested.emit()
-        window.message_submitted.emit(f"Tell me story {number}.")
+        window.sidebar.new_chat.emit()
+        window.composer.submitted.emit(f"Tell me story {number}.")
         qtbot.waitUntil(lambda: bool(window.text), timeout=WAIT_MS)
         window.composer.edit.setPlainText("not sent yet")
         pids.add(harness.engine.pid)
         qtbot.wait(round(moments.uniform(0.0, LATEST_CRASH_MS)))
         os.kill(harness.engine.pid, signal.SIGABRT)
-        qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
         view = harness.messages()[-1]
         assert view.state is MessageState.INTERRUPTED
         assert view.text == window.text != ""
@@ -90,7 +90,7 @@ def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness,
         assert window.composer.text == "not sent yet"
         assert window.isVisible()
         harness.engine.is_endless = False
-        window.message_submitted.emit("Hello")  # at once: it waits for the model
+        window.composer.submitted.emit("Hello")  # at once: it waits for the model
         qtbot.waitUntil(lambda: harness.messages()[-1].state is MessageState.COMPLETE, timeout=WAIT_MS)
         assert harness.messages()[-1].text
         wait_until_ready(harness, qtbot)
@@ -99,17 +99,17 @@ def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness,
 
 
 def test_a_crash_is_told_in_each_chat_that_is_answered_or_waits(harness: AppHarness, qtbot: QtBot) -> None:
-    window, chats = harness.window, harness.controller.conversations
-    window.message_submitted.emit("Tell me a story.")
-    first = chats.current_id
+    window = harness.window
+    window.composer.submitted.emit("Tell me a story.")
+    first = harness.controller.state.chat_id
     qtbot.waitUntil(lambda: bool(window.text), timeout=WAIT_MS)
-    window.new_chat_requested.emit()
-    window.message_submitted.emit("And another one.")
-    second = chats.current_id
+    window.sidebar.new_chat.emit()
+    window.composer.submitted.emit("And another one.")
+    second = harness.controller.state.chat_id
     assert first is not None
     assert second is not None
     os.kill(harness.engine.pid, signal.SIGABRT)
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     for number in (first, second):
         view = harness.store.messages(number)[-1]
         assert view.state is MessageState.INTERRUPTED
@@ -117,9 +117,9 @@ def test_a_crash_is_told_in_each_chat_that_is_answered_or_waits(harness: AppHarn
     assert harness.store.messages(first)[-1].text
     harness.engine.is_endless = False
     for number in (first, second):
-        window.conversation_selected.emit(number)
-        window.message_submitted.emit("Hello")  # the second one while the first is answered, or waits for the model
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+        window.sidebar.list.chosen.emit(number)
+        window.composer.submitted.emit("Hello")  # the second one while the first is answered, or waits for the model
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     assert [harness.store.messages(number)[-1].state for number in (first, second)] == [MessageState.COMPLETE] * 2
     wait_until_ready(harness, qtbot)
 
@@ -131,13 +131,13 @@ def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(
     window.race.asked.emit()
     setup = RaceSetup("Say hello.", (LaneChoice(Mode.OFF), LaneChoice(Mode.DRAFT)), rounds=1, max_tokens=8)
     harness.controller.races.start(setup)
-    qtbot.waitUntil(lambda: not harness.controller.races.is_racing, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.is_racing, timeout=WAIT_MS)
     (kept,) = harness.controller.races.store.all()
     assert harness.controller.races.store.read(kept.id).is_complete
     harness.controller.races.start(replace(setup, rounds=None, max_tokens=300))
-    assert harness.controller.races.is_racing
+    assert harness.controller.state.is_racing
     os.kill(harness.engine.pid, signal.SIGABRT)
-    qtbot.waitUntil(lambda: not harness.controller.races.is_racing, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.is_racing, timeout=WAIT_MS)
     told = window.race.page.problem.message.text()
     assert "SIGABRT" in told or "SIGSEGV" in told  # see above
     wait_until_ready(harness, qtbot)

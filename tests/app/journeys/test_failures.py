@@ -127,7 +127,7 @@ def test_a_place_that_cannot_be_written_is_reported_in_both(
 def chat(harness: AppHarness, qtbot: QtBot, text: str) -> None:
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=30_000)
-    harness.window.message_submitted.emit(text)
+    harness.window.composer.submitted.emit(text)
     harness.engine.say("yes")
     harness.engine.finish()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=30_000)
@@ -140,7 +140,7 @@ def test_a_full_disk_in_the_window_gives_the_text_back_and_works_again(qtbot: Qt
     pages = harness.store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
     harness.store.read(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
     num_before, long_text = len(harness.messages()), "a long question " * 5_000
-    harness.window.message_submitted.emit(long_text)
+    harness.window.composer.submitted.emit(long_text)
     assert "no space" in harness.window.problems[-1].message
     assert harness.window.composer.text == long_text
     assert len(harness.messages()) == num_before

@@ -52,7 +52,7 @@ def open_model(harness: AppHarness, qtbot: QtBot, path: Path) -> None:
     window = harness.window
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)  # the quick demo
     assert [card.prompt for card in window.empty.prompt_cards] == [text for _, _, text in BUILTIN]
-    window.model_file_chosen.emit(str(path), "target")
+    window.dialogs.file_chosen.emit(str(path), "target")
     qtbot.waitUntil(
         lambda: (
             window.engine.state is EngineState.READY

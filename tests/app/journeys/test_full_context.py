@@ -45,7 +45,7 @@ def asked(harness: AppHarness, qtbot: QtBot, policy: Overflow, older: str, quest
         harness.store.add_message(chat, "assistant", "Blue. " * 10)
     harness.controller.conversations.select(chat)
     choose(harness, policy)
-    harness.window.message_submitted.emit(question)
+    harness.window.composer.submitted.emit(question)
     view = ended(harness, qtbot)
     assert view.state is MessageState.COMPLETE
     assert view.stats is not None
@@ -55,7 +55,7 @@ def asked(harness: AppHarness, qtbot: QtBot, policy: Overflow, older: str, quest
 
 
 def ended(harness: AppHarness, qtbot: QtBot) -> MessageView:
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     return harness.messages()[-1]
 
 
@@ -110,7 +110,7 @@ def test_with_one_turn_alone_a_larger_context_is_what_helps(harness: AppHarness,
     assert "with this question alone" in half.notice
     assert go_on(harness, qtbot) == half
     assert "the answer needs room" in harness.window.problems[-1].message
-    harness.window.settings_changed.emit({"n_ctx": 2 * NUM_TOKENS})
+    harness.window.dialogs.saved.emit({"n_ctx": 2 * NUM_TOKENS})
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
     whole = go_on(harness, qtbot)
     assert whole.text.startswith(half.text)

@@ -191,13 +191,13 @@ def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     settle(again, qtbot)
     assert everything(again) == before
     pinned = next(row for row in again.store.conversations() if row.pinned)
-    again.window.conversation_selected.emit(pinned.id)
+    again.window.sidebar.list.chosen.emit(pinned.id)
     assert texts(again.messages()) == shown
     assert again.window.composer.text == "not sent yet"
     exported = json.loads((tmp_path / "all.json").read_text("utf-8"))
     counts = sorted(len(chat["messages"]) for chat in exported["conversations"])
     assert counts == [2, 7]
     with emitted(qtbot, again.controller.transfer.ended):
-        again.controller.transfer.import_file(tmp_path / "all.json")
+        again.controller.transfer.import_files([tmp_path / "all.json"])
     assert "2 already existed" in again.window.notices[-1]
     again.close()

@@ -35,7 +35,7 @@ def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: harness.window.text != "")
     settle(harness, qtbot)
     harness.window.composer.modes.cycle()
-    mode = harness.controller.conversations.mode
+    mode = harness.controller.state.chat.mode
     ask(harness, qtbot, "Second question")
     settle(harness, qtbot)
     before, rows = harness.messages(), harness.store.conversations()
@@ -93,20 +93,20 @@ def test_several_chats_rename_delete_and_their_modes(qtbot: QtBot) -> None:
     settle(harness, qtbot)
     ask(harness, qtbot, "First chat")
     settle(harness, qtbot)
-    first = harness.controller.conversations.current_id
-    harness.window.new_chat_requested.emit()
-    harness.window.mode_changed.emit(Mode.OFF)
+    first = harness.controller.state.chat_id
+    harness.window.sidebar.new_chat.emit()
+    harness.window.composer.mode_chosen.emit(Mode.OFF)
     ask(harness, qtbot, "Second chat")
     settle(harness, qtbot)
-    second = harness.controller.conversations.current_id
-    harness.window.conversation_rename_requested.emit(second, "  Plain one ")
+    second = harness.controller.state.chat_id
+    harness.window.sidebar.list.rename_requested.emit(second, "  Plain one ")
     assert harness.rows() == ["Plain one", "First chat"]
     assert harness.window.header.title.text() == "Plain one"
-    harness.window.conversation_selected.emit(first)
+    harness.window.sidebar.list.chosen.emit(first)
     assert harness.window.mode is Mode.AUTO
-    harness.window.conversation_selected.emit(second)
+    harness.window.sidebar.list.chosen.emit(second)
     assert harness.window.mode is Mode.OFF
-    harness.window.conversation_delete_requested.emit(second)
+    harness.window.sidebar.list.delete_requested.emit(second)
     assert harness.rows() == ["First chat"]
     assert harness.window.shown[-1] == ("", ())
     harness.close()

@@ -85,11 +85,11 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
 
 def one_answer(harness: AppHarness, qtbot: QtBot, number: int) -> tuple[float, float]:
     """Stream one answer; return the longest turn by this thread's time and by the wall, in milliseconds."""
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     qtbot.wait(300)
     num_before = len(harness.store.conversations())
     heartbeat = Heartbeat()
-    harness.window.message_submitted.emit(f"Tell me a long story, number {number}.")
+    harness.window.composer.submitted.emit(f"Tell me a long story, number {number}.")
     qtbot.waitUntil(lambda: len(harness.window.finished) == number, timeout=60_000)
     qtbot.wait(100)
     heartbeat.stop()

@@ -20,7 +20,7 @@ def test_both_go_on_one_is_stopped_and_a_third_takes_its_place(qtbot: QtBot) -> 
     keep_settings({"target_path": "", "draft_path": "", "parallel": 2, "n_ctx": 4096})
     harness = open_app(EndlessEngine)
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
-    assert harness.controller.models.num_parallel == 2
+    assert harness.controller.state.models.num_parallel == 2
     first = send_anew(harness, qtbot, "Tell me a story.")
     qtbot.waitUntil(lambda: bool(shown(harness)), timeout=WAIT_MS)
     second = send_anew(harness, qtbot, "And another one.")
@@ -28,12 +28,12 @@ def test_both_go_on_one_is_stopped_and_a_third_takes_its_place(qtbot: QtBot) -> 
     before = text_of(harness, first), text_of(harness, second)
     qtbot.waitUntil(lambda: len(text_of(harness, first)) > len(before[0]), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: len(text_of(harness, second)) > len(before[1]), timeout=WAIT_MS)
-    assert harness.controller.answers.answering == {first, second}
+    assert harness.controller.state.answering == {first, second}
     third = send_anew(harness, qtbot, "And a third one.")
     assert told(harness) == "Waiting for the answers in 2 other chats"
     click(harness, qtbot, "Tell me a story.")
     qtbot.mouseClick(harness.window.composer.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: harness.controller.answers.answering == {second, third}, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.controller.state.answering == {second, third}, timeout=WAIT_MS)
     assert harness.store.messages(first)[-1].state is MessageState.STOPPED
     qtbot.waitUntil(lambda: bool(text_of(harness, third)), timeout=WAIT_MS)
     assert harness.store.messages(second)[-1].state is MessageState.STREAMING, "beside it"

@@ -175,7 +175,7 @@ def test_trouble_with_saving_and_its_end_are_reported(harness: AppHarness) -> No
 def test_a_file_that_is_handed_over_is_loaded_where_it_is_seen(harness: AppHarness) -> None:
     window = harness.window
     for place in (window.models, window.race, window.server):
-        place.open()
+        place.show_page()
         open_file(window, "models/other.gguf")
         assert not place.is_open
     assert harness.engine.loads[-1].target == "models/other.gguf"

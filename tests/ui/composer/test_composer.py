@@ -24,7 +24,7 @@ ANSWERING = replace(READY, state=EngineState.ANSWERING)
 
 def test_enter_sends_and_empties_the_box(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClicks(window.composer.edit, "hello")
-    with qtbot.waitSignal(window.message_submitted) as caught:
+    with qtbot.waitSignal(window.composer.submitted) as caught:
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
     assert caught.args == ["hello"]
     assert window.composer.text == ""
@@ -32,7 +32,7 @@ def test_enter_sends_and_empties_the_box(window: MainWindow, qtbot: QtBot) -> No
 
 def test_shift_enter_breaks_the_line(window: MainWindow, qtbot: QtBot) -> None:
     sent: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     height = window.composer.edit.height()
     qtbot.keyClicks(window.composer.edit, "one")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
@@ -48,7 +48,7 @@ def test_shift_enter_breaks_the_line(window: MainWindow, qtbot: QtBot) -> None:
 def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
     assert not window.composer.send_button.isEnabled()
     qtbot.keyClicks(window.composer.edit, "hi")
-    with qtbot.waitSignal(window.message_submitted):
+    with qtbot.waitSignal(window.composer.submitted):
         qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
 
 
@@ -79,7 +79,7 @@ def test_where_there_is_little_room_the_arrow_stands_for_send_and_no_button_is_c
 
 def test_blanks_are_not_sent(window: MainWindow, qtbot: QtBot) -> None:
     sent: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     qtbot.keyClicks(window.composer.edit, "   ")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
     assert sent == []
@@ -87,7 +87,7 @@ def test_blanks_are_not_sent(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_nothing_is_sent_without_a_model_and_the_reason_is_said(window: MainWindow, qtbot: QtBot) -> None:
     sent: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     window.set_engine(EngineView())
     qtbot.keyClicks(window.composer.edit, "hello")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
@@ -98,7 +98,7 @@ def test_nothing_is_sent_without_a_model_and_the_reason_is_said(window: MainWind
 
 def test_esc_stops_an_answer_and_nothing_else(window: MainWindow, qtbot: QtBot) -> None:
     stops: list[bool] = []
-    window.stop_requested.connect(lambda: stops.append(True))
+    window.composer.stop_requested.connect(lambda: stops.append(True))
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Escape)
     assert stops == []
     window.set_engine(ANSWERING)
@@ -112,7 +112,7 @@ def test_the_stop_button_takes_the_place_of_send(window: MainWindow, qtbot: QtBo
     window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
     assert window.composer.stop_button.isVisible()
     assert not window.composer.send_button.isVisible()
-    with qtbot.waitSignal(window.stop_requested):
+    with qtbot.waitSignal(window.composer.stop_requested):
         qtbot.mouseClick(window.composer.stop_button, Qt.MouseButton.LeftButton)
     window.finish_answer(MessageView(1, "assistant", "", MessageState.STOPPED))
     assert window.composer.send_button.isVisible()
@@ -120,7 +120,7 @@ def test_the_stop_button_takes_the_place_of_send(window: MainWindow, qtbot: QtBo
 
 def test_enter_during_an_answer_keeps_the_text(window: MainWindow, qtbot: QtBot) -> None:
     sent: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     window.set_engine(ANSWERING)
     qtbot.keyClicks(window.composer.edit, "next")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
@@ -130,7 +130,7 @@ def test_enter_during_an_answer_keeps_the_text(window: MainWindow, qtbot: QtBot)
 
 def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[Mode] = []
-    window.mode_changed.connect(seen.append)
+    window.composer.mode_chosen.connect(seen.append)
     every = [*list(Mode)[1:], Mode.OFF]
     for _ in every:
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
@@ -145,8 +145,8 @@ def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot:
 
 def test_setting_the_mode_tells_nobody(window: MainWindow) -> None:
     seen: list[Mode] = []
-    window.mode_changed.connect(seen.append)
-    window.set_mode(Mode.DRAFT)
+    window.composer.mode_chosen.connect(seen.append)
+    window.composer.set_mode(Mode.DRAFT)
     assert window.composer.modes.mode is Mode.DRAFT
     assert seen == []
 
@@ -184,7 +184,7 @@ def test_a_text_that_could_not_be_sent_comes_back(window: MainWindow) -> None:
 
 def test_typing_is_reported(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[str] = []
-    window.draft_text_changed.connect(seen.append)
+    window.composer.text_changed.connect(seen.append)
     qtbot.keyClicks(window.composer.edit, "ab")
     assert seen == ["a", "ab"]
 
@@ -320,7 +320,7 @@ def test_a_question_behind_the_command_is_for_a_race(text: str, question: str | 
 def test_the_command_is_sent_to_the_race_and_not_as_a_message(window: MainWindow, qtbot: QtBot) -> None:
     sent: list[str] = []
     raced: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     window.race.question_asked.connect(raced.append)
     window.composer.set_text("/race Where does water flow?")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)

@@ -38,7 +38,7 @@ def click(listing: QListView, row: int) -> None:
 
 
 def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window: MainWindow) -> None:
-    window.set_mode(Mode.AUTO)
+    window.composer.set_mode(Mode.AUTO)
     menu = opened(window)
     rows = menu.list.rows.rows
     modes = OFFERED
@@ -50,7 +50,7 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
 
 def test_a_click_takes_a_mode_and_closes(window: MainWindow, qtbot: QtBot) -> None:
     menu = opened(window)
-    with qtbot.waitSignal(window.mode_changed) as caught:
+    with qtbot.waitSignal(window.composer.mode_chosen) as caught:
         click(menu.list, OFFERED.index(Mode.NGRAM))
     assert caught.args == [Mode.NGRAM]
     assert window.composer.modes.mode is Mode.NGRAM
@@ -59,28 +59,28 @@ def test_a_click_takes_a_mode_and_closes(window: MainWindow, qtbot: QtBot) -> No
 
 
 def test_arrows_and_enter_take_a_mode(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_mode(Mode.AUTO)
+    window.composer.set_mode(Mode.AUTO)
     menu = opened(window)
     assert menu.list.current_key() == Mode.AUTO
     QTest.keyClick(menu.list, Qt.Key.Key_Down)
     assert window.composer.modes.mode is Mode.AUTO, "a look is no choice"
-    with qtbot.waitSignal(window.mode_changed) as caught:
+    with qtbot.waitSignal(window.composer.mode_chosen) as caught:
         QTest.keyClick(menu.list, Qt.Key.Key_Return)
     assert caught.args == [Mode.OFF]
 
 
 def test_the_mode_in_force_taken_again_changes_nothing(window: MainWindow) -> None:
-    window.set_mode(Mode.AUTO)
+    window.composer.set_mode(Mode.AUTO)
     seen: list[Mode] = []
-    window.mode_changed.connect(seen.append)
+    window.composer.mode_chosen.connect(seen.append)
     click(opened(window).list, OFFERED.index(Mode.AUTO))
     assert seen == []
 
 
 def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) -> None:
-    window.set_mode(Mode.AUTO)
+    window.composer.set_mode(Mode.AUTO)
     seen: list[Mode] = []
-    window.mode_changed.connect(seen.append)
+    window.composer.mode_chosen.connect(seen.append)
     window.set_engine(NO_DRAFT)
     menu = opened(window)
     row = row_of(menu, Mode.DRAFT)
@@ -96,9 +96,9 @@ def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) ->
 
 
 def test_the_draft_length_is_chosen_in_the_menu_and_shown_on_the_button(window: MainWindow) -> None:
-    window.set_mode(Mode.DRAFT)
+    window.composer.set_mode(Mode.DRAFT)
     seen: list[int | None] = []
-    window.depth_changed.connect(seen.append)
+    window.composer.depth_chosen.connect(seen.append)
     box = opened(window).depth_box
     box.setFocus()
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down):
@@ -108,14 +108,14 @@ def test_the_draft_length_is_chosen_in_the_menu_and_shown_on_the_button(window: 
     QTest.keyClick(box, Qt.Key.Key_Home)
     assert seen == [1, 2, None]
     assert window.composer.modes.text() == "Draft"
-    window.set_depth(24)
+    window.composer.set_depth(24)
     assert (box.currentText(), window.composer.modes.text()) == ("24", "Draft, length 24")
     assert seen == [1, 2, None]
 
 
 def test_plain_decoding_has_no_draft_length(window: MainWindow) -> None:
-    window.set_depth(4)
-    window.set_mode(Mode.OFF)
+    window.composer.set_depth(4)
+    window.composer.set_mode(Mode.OFF)
     menu = opened(window)
     assert not menu.depth_box.isEnabled()
     assert window.composer.modes.text() == "Off"
@@ -167,5 +167,5 @@ def test_heads_are_listed_where_the_model_has_some_or_one_is_chosen(window: Main
 
 
 def test_the_mode_in_force_is_listed_whatever_the_model_has(window: MainWindow) -> None:
-    window.set_mode(Mode.HEAD)
+    window.composer.set_mode(Mode.HEAD)
     assert row_of(opened(window), Mode.HEAD).icon == "check"

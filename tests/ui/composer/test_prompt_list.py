@@ -83,7 +83,7 @@ def test_arrows_and_enter_insert_and_do_not_send(
     window: MainWindow, prompts: PromptList, edit: QPlainTextEdit, qtbot: QtBot
 ) -> None:
     sent: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     QTest.keyClicks(edit, "/")
     for _ in range(3):
         QTest.keyClick(edit, Qt.Key.Key_Up)
@@ -120,7 +120,7 @@ def test_escape_closes_the_list_and_stops_no_answer(
     window: MainWindow, prompts: PromptList, edit: QPlainTextEdit
 ) -> None:
     stops: list[bool] = []
-    window.stop_requested.connect(lambda: stops.append(True))
+    window.composer.stop_requested.connect(lambda: stops.append(True))
     window.composer.set_streaming(True)
     QTest.keyClicks(edit, "/")
     QTest.keyClick(edit, Qt.Key.Key_Escape)

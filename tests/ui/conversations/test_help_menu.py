@@ -14,8 +14,8 @@ WORDS = ("Keyboard shortcuts", "Open the log folder", "Copy diagnostics", "Check
 
 
 def told(button: HelpButton) -> dict[str, SignalInstance]:
-    signals = (button.shortcuts, button.log_folder, button.diagnostics, button.updates, button.about)
-    return dict(zip(WORDS, signals, strict=True))
+    actions = (button.shortcuts, button.log_folder, button.diagnostics, button.updates, button.about)
+    return dict(zip(WORDS, (action.triggered for action in actions), strict=True))
 
 
 @pytest.fixture

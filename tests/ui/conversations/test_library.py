@@ -28,7 +28,7 @@ FOLDERS = (FolderRow(7, "Work"), FolderRow(8, "Play", folded=True))
 
 @pytest.fixture
 def filled(window: MainWindow) -> MainWindow:
-    window.set_conversations(ROWS, 1, FOLDERS)
+    window.sidebar.set_rows(ROWS, 1, FOLDERS)
     return window
 
 
@@ -98,10 +98,10 @@ def test_a_list_that_changes_meanwhile_leaves_the_editor_alone(filled: MainWindo
     qtbot.keyClick(listing, Qt.Key.Key_F2)
     editor = listing.findChild(QLineEdit)
     assert editor is not None
-    filled.set_conversations([ConversationRow(9, "Newer", NOW), *ROWS], 1, FOLDERS)
+    filled.sidebar.set_rows([ConversationRow(9, "Newer", NOW), *ROWS], 1, FOLDERS)
     editor.selectAll()
     qtbot.keyClicks(editor, "Typed on")
-    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.rename_requested) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert caught.args == [1, "Typed on"]
     qtbot.waitUntil(lambda: "Newer" in lines(listing.rows))
@@ -190,11 +190,11 @@ def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
 
 def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
     many = [ConversationRow(number, f"chat {number}", NOW) for number in range(1, 5001)]
-    window.set_conversations(many, 4000)
+    window.sidebar.set_rows(many, 4000)
     model = window.sidebar.list.rows
     assert model.rowCount() >= 4000  # as far as the open one
-    window.set_conversations(many[:10], 1)
-    window.set_conversations(many, 1)
+    window.sidebar.set_rows(many[:10], 1)
+    window.sidebar.set_rows(many, 1)
     assert model.canFetchMore(QModelIndex())
     before = model.rowCount()
     model.fetchMore(QModelIndex())
@@ -213,24 +213,24 @@ def test_the_open_chat_is_reported_from_the_chosen_row(filled: MainWindow) -> No
     accent = QColor(filled.theme.tokens.accent).name()
     assert bar(1) == accent
     assert bar(4) != accent
-    filled.set_conversations(ROWS, 4, FOLDERS)
+    filled.sidebar.set_rows(ROWS, 4, FOLDERS)
     assert bar(4) == accent
     assert bar(1) != accent
 
 
 def test_keys_step_through_the_chats_from_the_message(filled: MainWindow, qtbot: QtBot) -> None:
-    filled.set_conversations(ROWS, 3, FOLDERS)
+    filled.sidebar.set_rows(ROWS, 3, FOLDERS)
     filled.composer.edit.setFocus()
     steps = ((Qt.Key.Key_PageDown, 2), (Qt.Key.Key_PageDown, 4), (Qt.Key.Key_PageUp, 2), (Qt.Key.Key_PageUp, 3))
     for key, wanted in steps:
-        with qtbot.waitSignal(filled.conversation_selected) as caught:
+        with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
             qtbot.keyClick(filled.composer.edit, key, Qt.KeyboardModifier.ControlModifier)
         assert caught.args == [wanted]
-        filled.set_conversations(ROWS, wanted, FOLDERS)
-    with qtbot.assertNotEmitted(filled.conversation_selected):
+        filled.sidebar.set_rows(ROWS, wanted, FOLDERS)
+    with qtbot.assertNotEmitted(filled.sidebar.list.chosen):
         filled.sidebar.list.step(-1)
-    filled.set_conversations(ROWS, None, FOLDERS)
-    with qtbot.waitSignal(filled.conversation_selected) as caught:
+    filled.sidebar.set_rows(ROWS, None, FOLDERS)
+    with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
         filled.sidebar.list.step(1)
     assert caught.args == [3]
 
@@ -245,7 +245,7 @@ def test_headings_and_chats_are_read_aloud_with_what_is_seen_of_them(filled: Mai
     assert spoken(heading(listing.rows, "Play")) == "Folder Play, 0 chats, closed"
     assert spoken(heading(listing.rows, "Archived")) == "Archived, 1 chat, closed"
     assert spoken(heading(listing.rows, "Pinned")) == "Pinned"
-    filled.set_conversations((ConversationRow(1, "Plain", NOW, left_machine=True), ROWS[5]), 1, ())
+    filled.sidebar.set_rows((ConversationRow(1, "Plain", NOW, left_machine=True), ROWS[5]), 1, ())
     chat = listing.rows.index(1, 0)
     assert spoken(chat) == chat.data(Qt.ItemDataRole.ToolTipRole) == "Plain · has left this computer"
     assert chat.data() == "Plain"

@@ -28,7 +28,7 @@ NO_BUTTON, LEFT = Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton
 
 @pytest.fixture
 def listing(window: MainWindow, qtbot: QtBot) -> ConversationList:
-    window.set_conversations(ROWS, 1, FOLDERS)
+    window.sidebar.set_rows(ROWS, 1, FOLDERS)
     qtbot.waitUntil(lambda: window.sidebar.list.viewport().height() > 200)
     return window.sidebar.list
 
@@ -128,12 +128,12 @@ def test_chats_are_dropped_into_a_folders_order(listing: ConversationList, qtbot
 
 
 def test_alt_with_arrows_moves_a_folder_again_and_again(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_conversations(ROWS, 1, FOLDERS)
+    window.sidebar.set_rows(ROWS, 1, FOLDERS)
     window.activateWindow()
     listing, library_signals = window.sidebar.list, window.sidebar.library_signals
     by_id = {each.id: each for each in FOLDERS}
     library_signals.folders_arranged.connect(
-        lambda ids: window.set_conversations(ROWS, 1, [by_id[number] for number in ids])
+        lambda ids: window.sidebar.set_rows(ROWS, 1, [by_id[number] for number in ids])
     )
     listing.setFocus()
     qtbot.waitUntil(listing.hasFocus)

@@ -22,7 +22,7 @@ HITS = (
 
 @pytest.fixture
 def searching(window: MainWindow, qtbot: QtBot) -> MainWindow:
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     assert window.sidebar.search.hasFocus()
     qtbot.keyClicks(window.sidebar.search, "trip")
@@ -48,14 +48,14 @@ def test_results_stand_under_their_conversation(searching: MainWindow) -> None:
 
 
 def test_enter_takes_the_first_place(searching: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
+    with qtbot.waitSignal(searching.sidebar.results.chosen) as caught:
         qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Return)
     assert caught.args == [3, None, HITS[0].parts]
 
 
 def test_enter_waits_for_what_was_typed_last(searching: MainWindow, qtbot: QtBot) -> None:
     taken: list[tuple[object, ...]] = []
-    searching.sidebar.result_chosen.connect(lambda *told: taken.append(told))
+    searching.sidebar.results.chosen.connect(lambda *told: taken.append(told))
     qtbot.keyClicks(searching.sidebar.search, "s to")
     qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Return)
     assert taken == [], "these are still the places of other words"
@@ -67,7 +67,7 @@ def test_enter_waits_for_what_was_typed_last(searching: MainWindow, qtbot: QtBot
 
 def test_who_types_on_after_enter_is_led_nowhere(searching: MainWindow, qtbot: QtBot) -> None:
     taken: list[tuple[object, ...]] = []
-    searching.sidebar.result_chosen.connect(lambda *told: taken.append(told))
+    searching.sidebar.results.chosen.connect(lambda *told: taken.append(told))
     qtbot.keyClicks(searching.sidebar.search, "s")
     qtbot.keyClick(searching.sidebar.search, Qt.Key.Key_Return)
     qtbot.keyClicks(searching.sidebar.search, " ")
@@ -81,7 +81,7 @@ def test_down_walks_into_the_results_and_up_comes_back(searching: MainWindow, qt
     assert results.hasFocus()
     for _ in range(3):
         qtbot.keyClick(results, Qt.Key.Key_Down)
-    with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
+    with qtbot.waitSignal(searching.sidebar.results.chosen) as caught:
         qtbot.keyClick(results, Qt.Key.Key_Return)
     assert caught.args == [1, 12, HITS[2].parts]
     for _ in range(4):
@@ -92,7 +92,7 @@ def test_down_walks_into_the_results_and_up_comes_back(searching: MainWindow, qt
 def test_a_click_takes_a_place(searching: MainWindow, qtbot: QtBot) -> None:
     results = searching.sidebar.results
     place = results.visualRect(results.model().index(1, 0)).center()
-    with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
+    with qtbot.waitSignal(searching.sidebar.results.chosen) as caught:
         qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert caught.args == [3, 31, HITS[1].parts]
 
@@ -145,7 +145,7 @@ def test_what_was_written_goes_along_with_what_is_shown(searching: MainWindow, q
     assert shown(searching) == ["Weekend plans", "a trip"]
     results = searching.sidebar.results
     place = results.visualRect(results.model().index(1, 0)).center()
-    with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
+    with qtbot.waitSignal(searching.sidebar.results.chosen) as caught:
         qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert caught.args == [1, 12, written]
 

@@ -18,7 +18,7 @@ from ui.window.main_window import MainWindow
 
 @pytest.fixture
 def filled(window: MainWindow) -> MainWindow:
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     return window
 
 
@@ -40,7 +40,7 @@ def test_conversations_stand_under_their_day(filled: MainWindow) -> None:
 
 def test_a_click_chooses(filled: MainWindow, qtbot: QtBot) -> None:
     viewport = filled.sidebar.list.viewport()
-    with qtbot.waitSignal(filled.conversation_selected) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
         qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=_place(filled, 3))
     assert caught.args == [3]
 
@@ -49,14 +49,14 @@ def test_keys_walk_over_headings_and_enter_chooses(filled: MainWindow, qtbot: Qt
     listing = filled.sidebar.list
     listing.setFocus()
     qtbot.keyClick(listing, Qt.Key.Key_Down)
-    with qtbot.waitSignal(filled.conversation_selected) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Return)
     assert caught.args == [2]
 
 
 def test_a_heading_chooses_nothing(filled: MainWindow, qtbot: QtBot) -> None:
     chosen: list[int] = []
-    filled.conversation_selected.connect(chosen.append)
+    filled.sidebar.list.chosen.connect(chosen.append)
     listing = filled.sidebar.list
     heading = listing.visualRect(listing.rows.index(0, 0)).center()
     qtbot.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, pos=heading)
@@ -71,7 +71,7 @@ def test_f2_renames(filled: MainWindow, qtbot: QtBot) -> None:
     assert editor is not None
     editor.selectAll()
     qtbot.keyClicks(editor, "Better title")
-    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.rename_requested) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert caught.args == [1, "Better title"]
 
@@ -88,14 +88,14 @@ def test_an_answer_that_ends_leaves_a_name_that_is_typed_alone(filled: MainWindo
     qtbot.keyClicks(editor, "Better")
     listing.rows.set_activity({})
     qtbot.keyClicks(editor, " title")
-    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.rename_requested) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert caught.args == [1, "Better title"]
 
 
 def test_an_empty_title_is_no_rename(filled: MainWindow, qtbot: QtBot) -> None:
     renames: list[str] = []
-    filled.conversation_rename_requested.connect(lambda _id, title: renames.append(title))
+    filled.sidebar.list.rename_requested.connect(lambda _id, title: renames.append(title))
     listing = filled.sidebar.list
     listing.setFocus()
     qtbot.keyClick(listing, Qt.Key.Key_F2)
@@ -109,7 +109,7 @@ def test_an_empty_title_is_no_rename(filled: MainWindow, qtbot: QtBot) -> None:
 def test_del_deletes_at_once(filled: MainWindow, qtbot: QtBot) -> None:
     listing = filled.sidebar.list
     listing.setFocus()
-    with qtbot.waitSignal(filled.conversation_delete_requested) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.delete_requested) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Delete)
     assert caught.args == [1]
 
@@ -120,14 +120,14 @@ def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
     assert menu is not None
     words = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
     assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Archive", "Delete"]
-    with qtbot.waitSignal(filled.conversation_selected) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
         menu.actions()[0].trigger()
     assert caught.args == [2]
     assert listing.make_menu(listing.rows.index(0, 0)) is None
 
 
 def test_ctrl_n_asks_for_a_new_chat(filled: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(filled.new_chat_requested):
+    with qtbot.waitSignal(filled.sidebar.new_chat):
         qtbot.keyClick(filled, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
 
 
@@ -144,7 +144,7 @@ def test_a_day_begins_at_the_midnight_of_here(window: MainWindow) -> None:
     midnight = datetime.combine(NOW.astimezone().date(), time.min)
     moments = [midnight, midnight - timedelta(seconds=1), midnight - timedelta(days=1, seconds=1)]
     listed = [ConversationRow(number, str(number), each.astimezone(UTC)) for number, each in enumerate(moments, 1)]
-    window.set_conversations(listed, None)
+    window.sidebar.set_rows(listed, None)
     assert _titles(window) == ["Today", "1", "Yesterday", "2", "Earlier", "3"]
 
 
@@ -177,14 +177,14 @@ def test_f2_renames_the_open_chat_from_anywhere_and_gives_the_keyboard_back(fill
     qtbot.keyClick(editor, Qt.Key.Key_F2)
     editor.selectAll()
     qtbot.keyClicks(editor, "Another name")
-    with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
+    with qtbot.waitSignal(filled.sidebar.list.rename_requested) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert caught.args == [1, "Another name"]
     qtbot.waitUntil(edit.hasFocus)
 
 
 def test_f2_does_nothing_in_a_chat_that_is_not_listed(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_conversations(rows(), None)
+    window.sidebar.set_rows(rows(), None)
     window.layout_state.toggle_sidebar()
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_F2)
     assert window.sidebar.list.findChild(QLineEdit) is None

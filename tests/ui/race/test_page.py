@@ -29,7 +29,7 @@ from ui.window.main_window import MainWindow
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> RacePage:
     """The page in its window."""
-    window.race.open()
+    window.race.show_page()
     shown = window.race.page
     shown.ask("Where does water flow?")
     qtbot.waitUntil(shown.isVisible)
@@ -355,7 +355,7 @@ def test_leaving_gives_the_focus_back_to_where_it_was(window: MainWindow, qtbot:
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
     view.setFocus()
-    window.race.open()
+    window.race.show_page()
     window.race.page.ask("Where does water flow?")
     assert not view.hasFocus()
     window.race.ask()  # as its key does
@@ -372,7 +372,7 @@ def test_leaving_where_what_had_the_focus_is_gone_shows_the_chat_all_the_same(
     view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
     view.setFocus()
     navigation = window.race if place == "race" else window.models
-    navigation.open()
+    navigation.show_page()
     window.show_conversation("u", [MessageView(number, "user", "Another") for number in range(3, 6)])
     view.deleteLater()
     qtbot.waitUntil(lambda: not isValid(view))

@@ -107,7 +107,7 @@ def test_save_tells_only_what_changed(window: MainWindow, dialog: SettingsDialog
     qtbot.keyClicks(temperature.edit, "1.25")
     depth.automatic.setChecked(True)
     sound.check.click()
-    with qtbot.waitSignal(window.settings_changed) as caught:
+    with qtbot.waitSignal(window.dialogs.saved) as caught:
         qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
     assert caught.args == [{"temperature": 1.25, "depth": None, "sound": False}]
     window.dialogs.open_settings()
@@ -117,7 +117,7 @@ def test_save_tells_only_what_changed(window: MainWindow, dialog: SettingsDialog
 
 def test_cancel_changes_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
     told: list[object] = []
-    window.settings_changed.connect(told.append)
+    window.dialogs.saved.connect(told.append)
     dialog.rows["temperature"].set_value(2.0)
     qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
     assert told == []
@@ -125,7 +125,7 @@ def test_cancel_changes_nothing(window: MainWindow, dialog: SettingsDialog, qtbo
 
 def test_saving_without_changes_tells_nothing(window: MainWindow, dialog: SettingsDialog, qtbot: QtBot) -> None:
     told: list[object] = []
-    window.settings_changed.connect(told.append)
+    window.dialogs.saved.connect(told.append)
     qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
     assert told == []
 
@@ -259,7 +259,7 @@ def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
 ) -> None:
     before = look(window)
     told: list[object] = []
-    window.settings_changed.connect(told.append)
+    window.dialogs.saved.connect(told.append)
     choose(looks, "theme", "dark", qtbot)
     choose(looks, "text_size", "larger", qtbot)
     choose(looks, "density", "compact", qtbot)

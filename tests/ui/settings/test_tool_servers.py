@@ -128,7 +128,7 @@ def test_the_panel_of_a_chat_offers_what_is_switched_on(qtbot: QtBot) -> None:
     assert list(row.boxes) == ["notes"]
     row.boxes["notes"].click()
     panel.flush()
-    assert harness.controller.conversations.settings.values["unused_servers"] == "notes"
+    assert harness.controller.state.chat.settings.values["unused_servers"] == "notes"
     harness.window.tool_servers.switched.emit("notes", False)
     assert list(row.boxes) == []
     assert "unused_servers" not in harness.window.dialogs.make_settings().rows

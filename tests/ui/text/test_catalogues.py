@@ -279,7 +279,7 @@ def german_window(german: str, qtbot: QtBot) -> MainWindow:
     window = MainWindow(ASSETS, FIELDS)
     qtbot.addWidget(window)
     window.set_engine(READY)
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     views = [MessageView(1, "user", "Frage"), MessageView(2, "assistant", "Antwort", stats=STATS)]
     window.show_conversation("Titel", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building)

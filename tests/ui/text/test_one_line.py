@@ -54,7 +54,7 @@ def test_the_dots_stand_at_the_end(language: str, theme: Theme, qtbot: QtBot) ->
 
 def test_a_title_in_the_list_ends_where_it_is_read_to(window: MainWindow, qtbot: QtBot) -> None:
     listing, metrics = window.sidebar.list, QFontMetricsF(window.theme.font(0))
-    window.set_conversations([ConversationRow(1, LONG["hebrew"], datetime.now(UTC))], None)
+    window.sidebar.set_rows([ConversationRow(1, LONG["hebrew"], datetime.now(UTC))], None)
     box = listing.visualRect(listing.rows.index_of(1))
     qtbot.waitUntil(box.isValid)
     picture = listing.viewport().grab(box).toImage()

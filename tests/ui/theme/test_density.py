@@ -67,7 +67,7 @@ def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtb
 
 
 def test_rows_of_the_list_are_lower(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     listing = window.sidebar.list
     index = listing.model().index(1, 0)
     high = listing.visualRect(index).height()
@@ -86,7 +86,7 @@ def test_paddings_keep_the_place_of_the_focus_ring() -> None:
 
 @pytest.mark.parametrize("density", ["comfortable", "compact"])
 def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, density: str) -> None:
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     fill_models(window, "recommended")
     window.set_density(density)
     window.set_text_size("normal")

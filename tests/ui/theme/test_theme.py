@@ -63,7 +63,7 @@ def test_no_row_is_lower_than_a_very_large_text(qtbot: QtBot) -> None:
     window = MainWindow(ASSETS, FIELDS)
     qtbot.addWidget(window)
     window.set_engine(READY)
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     window.show()
     window.sidebar.search.setText("trip")
     hit = SearchHit(3, "Trip notes", 31, "user", (("the ", False), ("trip", True)))

@@ -140,7 +140,7 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
         heartbeat.begin_piece()
         sent, due = state["sent"], min(int((time.perf_counter() - begun) * rate), len(spans))
         if due > sent:
-            window.append_text(text[sent * CHARS_A_TOKEN : due * CHARS_A_TOKEN], spans[sent:due])
+            window.transcript.append_text(text[sent * CHARS_A_TOKEN : due * CHARS_A_TOKEN], spans[sent:due])
             state["sent"] = due
 
     def figures() -> None:

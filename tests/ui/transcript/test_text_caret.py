@@ -51,11 +51,11 @@ def test_a_selection_that_goes_on_below_leaves_the_text_where_it_is(
 def test_a_text_that_grows_under_a_selection_stays_too(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(1, "user", "Go on")])
     window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
-    window.append_text(STORY, ())
+    window.transcript.append_text(STORY, ())
     view = text_of(window, 2)
     qtbot.waitUntil(lambda: view.viewport().height() > 60)
     select_beyond(view, qtbot)
-    window.append_text(STORY, ())
+    window.transcript.append_text(STORY, ())
     for _ in range(3):
         view.verticalScrollBar().triggerAction(view.verticalScrollBar().SliderAction.SliderSingleStepAdd)
     assert view.verticalScrollBar().value() == 0

@@ -37,7 +37,7 @@ def test_it_stays_at_the_end_while_text_arrives(window: MainWindow, qtbot: QtBot
     window.add_message(MessageView(1, "user", "go"))
     window.begin_answer(EMPTY_ANSWER)
     for start in range(0, len(LONG), 200):
-        window.append_text(LONG[start : start + 200], ())
+        window.transcript.append_text(LONG[start : start + 200], ())
         QApplication.processEvents()
         assert at_end(window)
     assert window.transcript.verticalScrollBar().maximum() > 500
@@ -47,18 +47,18 @@ def test_it_stays_at_the_end_while_text_arrives(window: MainWindow, qtbot: QtBot
 def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: QtBot) -> None:
     window.add_message(MessageView(1, "user", "go"))
     window.begin_answer(EMPTY_ANSWER)
-    window.append_text(LONG, ())
+    window.transcript.append_text(LONG, ())
     bar = window.transcript.verticalScrollBar()
     qtbot.waitUntil(lambda: bar.maximum() > 500)
     bar.setValue(100)
-    window.append_text("\n\n" + LONG, ())
+    window.transcript.append_text("\n\n" + LONG, ())
     QApplication.processEvents()
     assert bar.value() == 100
     assert window.transcript.jump_button.isVisible()
     qtbot.mouseClick(window.transcript.jump_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: at_end(window))
     height = bar.maximum()
-    window.append_text("\n\n" + LONG, ())
+    window.transcript.append_text("\n\n" + LONG, ())
     qtbot.waitUntil(lambda: bar.maximum() > height + 500 and at_end(window))
 
 
@@ -70,12 +70,12 @@ def test_older_messages_come_though_an_answer_begins_before_the_page_is_full(
     before = [MessageView(number, "user", f"question {number}") for number in range(10, 14)]
     window.show_conversation("t", before)
     window.begin_answer(EMPTY_ANSWER)
-    window.append_text("short", ())
+    window.transcript.append_text("short", ())
     qtbot.waitUntil(lambda: len(window.transcript.cards) == 5)
     many = [MessageView(number, "user", f"question {number}") for number in range(20, 60)]
     window.show_conversation("t", many)
     window.begin_answer(EMPTY_ANSWER)
-    window.append_text(LONG, ())
+    window.transcript.append_text(LONG, ())
     window.finish_answer(MessageView(2, "assistant", "short", stats=STATS))
     bar = window.transcript.verticalScrollBar()
     qtbot.waitUntil(lambda: not window.transcript.is_building)
@@ -139,7 +139,7 @@ def test_another_conversation_replaces_one_half_built(window: MainWindow, qtbot:
 
 def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -> None:
     window.begin_answer(EMPTY_ANSWER)
-    window.append_text("Hello", ())
+    window.transcript.append_text("Hello", ())
     window.finish_answer(replace(EMPTY_ANSWER, text="Hello", state=MessageState.COMPLETE, stats=STATS))
     card = window.transcript.last_answer()
     assert card is not None
@@ -165,13 +165,13 @@ def test_states_have_notices(window: MainWindow) -> None:
 
 def test_prefill_is_shown_until_the_first_text(window: MainWindow) -> None:
     window.begin_answer(EMPTY_ANSWER)
-    window.show_prefill(120, 480)
+    window.transcript.show_prefill(120, 480)
     card = window.transcript.last_answer()
     assert card is not None
     assert not card.progress.isHidden()
     assert (card.progress.value(), card.progress.maximum()) == (120, 480)
     assert "120 of 480" in card.progress_label.text()
-    window.append_text("A", ())
+    window.transcript.append_text("A", ())
     assert card.progress.isHidden()
     assert card.progress_label.isHidden()
 
@@ -187,7 +187,7 @@ def test_copy_and_regenerate_of_an_earlier_answer_appear_on_hover_and_focus(wind
     assert card.regenerate_button._revealed
     qtbot.keyClick(card.copy_button, Qt.Key.Key_Space)
     assert QApplication.clipboard().text() == "The *answer*"
-    with qtbot.waitSignal(window.regenerate_requested) as caught:
+    with qtbot.waitSignal(window.transcript.regenerate_requested) as caught:
         qtbot.mouseClick(card.regenerate_button, Qt.MouseButton.LeftButton)
     assert caught.args == [7]
     window.composer.edit.setFocus()
@@ -238,7 +238,7 @@ def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow, qtbot: Qt
     window.show_conversation("t", [MessageView(1, "user", "q"), MessageView(2, "assistant", "old")])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     window.begin_answer(EMPTY_ANSWER)
-    window.append_text("new", ())
+    window.transcript.append_text("new", ())
     assert [card.text for card in window.transcript.cards] == ["q", "new"]
 
 

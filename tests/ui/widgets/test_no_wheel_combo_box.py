@@ -32,12 +32,12 @@ def restless(root: QWidget) -> list[str]:
 
 
 def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
-    window.set_mode(Mode.AUTO)
-    window.set_depth(4)
+    window.composer.set_mode(Mode.AUTO)
+    window.composer.set_depth(4)
     window.composer.modes.open_menu()
     menu = window.composer.modes.menu_of_modes
     seen: list[int | None] = []
-    window.depth_changed.connect(seen.append)
+    window.composer.depth_chosen.connect(seen.append)
     for focused in (menu.list, menu.depth_box):
         focused.setFocus()
         turn_wheel_over(menu.depth_box)

@@ -48,7 +48,7 @@ def _in_popup(widget: QWidget) -> bool:
 
 @pytest.fixture
 def filled(window: MainWindow, qtbot: QtBot) -> MainWindow:
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     views = [MessageView(1, "user", "question"), MessageView(2, "assistant", ANSWER, stats=STATS)]
     window.show_conversation("t", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building)

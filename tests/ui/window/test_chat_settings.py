@@ -297,7 +297,7 @@ BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
 def test_each_mode_has_its_key(window: MainWindow) -> None:
     chosen: list[object] = []
-    window.mode_changed.connect(chosen.append)
+    window.composer.mode_chosen.connect(chosen.append)
     for key in DIGITS:
         QTest.keyClick(window.composer.edit, key, BOTH)
     assert chosen == list(Mode)
@@ -307,7 +307,7 @@ def test_each_mode_has_its_key(window: MainWindow) -> None:
 def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
     window.set_engine(NO_DRAFT)
     chosen: list[object] = []
-    window.mode_changed.connect(chosen.append)
+    window.composer.mode_chosen.connect(chosen.append)
     QTest.keyClick(window.composer.edit, DIGITS[list(Mode).index(Mode.DRAFT)], BOTH)
     assert chosen == []
     assert window.notice_banner.isVisible()

@@ -94,7 +94,7 @@ def test_the_keyboard_goes_round_in_the_question_and_back_to_where_it_was(
     while QApplication.focusWidget() is not stop:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
     told: list[tuple[str, str]] = []
-    window.model_file_chosen.connect(lambda *chosen: told.append(chosen))
+    window.dialogs.file_chosen.connect(lambda *chosen: told.append(chosen))
     qtbot.keyClick(stop, Qt.Key.Key_Space)
     assert told == ([] if role == "cancel" else [("/files/model.gguf", role)])
     qtbot.keyClicks(QApplication.focusWidget(), "age")

@@ -92,7 +92,7 @@ def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow, q
 def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) -> None:
     button = focus(window.sidebar.new_button)
     sent: list[str] = []
-    window.message_submitted.connect(sent.append)
+    window.composer.submitted.connect(sent.append)
     QTest.keyClick(button, Qt.Key.Key_Return)  # whether it presses is the desktop's choice
     with qtbot.waitSignal(window.sidebar.new_chat):
         QTest.keyClick(focus(button), Qt.Key.Key_Space)

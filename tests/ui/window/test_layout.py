@@ -39,7 +39,7 @@ def test_a_window_that_fills_its_screen_is_left_so(window: MainWindow) -> None:
 
 def test_a_size_that_was_remembered_is_left_too(window: MainWindow) -> None:
     room = window.screen().availableSize()
-    window.restore_layout(window.save_layout())
+    window.layout_state.restore(window.layout_state.save())
     window.resize(room.width() + 300, room.height())  # it may span two screens
     window.layout_state.fit_screen()
     assert window.width() == room.width() + 300
@@ -87,11 +87,11 @@ def test_very_large_text_leaves_all_panes_within_a_window_of_1280_pixels(
 
 def test_very_large_text_leaves_all_panes_within_a_remembered_window(very_large: None, qtbot: QtBot) -> None:
     window = make_window(qtbot)
-    kept = {**json.loads(window.save_layout()), "stats": True, "geometry": ""}  # without: this screen is smaller
+    kept = {**json.loads(window.layout_state.save()), "stats": True, "geometry": ""}  # without: this screen is smaller
     window.set_text_size("larger")
     window.setMinimumWidth(0)
     window.resize(1280, 800)
-    window.restore_layout(json.dumps(kept).encode())
+    window.layout_state.restore(json.dumps(kept).encode())
     qtbot.waitUntil(lambda: beyond(window) == [])
     assert window.width() == 1280
 
@@ -137,10 +137,10 @@ def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot:
     window.resize(1060, 700)
     window.set_text_size("larger")
     assert not window.sidebar.isVisible()
-    kept = window.save_layout()
+    kept = window.layout_state.save()
     again = make_window(qtbot)
     again.set_text_size("larger")
-    again.restore_layout(kept)
+    again.layout_state.restore(kept)
     assert not again.sidebar.isVisible()
     again.resize(1400, 700)
     assert again.sidebar.isVisible()
@@ -148,12 +148,12 @@ def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot:
 
 def test_the_details_of_the_statistics_are_remembered(qtbot: QtBot) -> None:
     window = make_window(qtbot)
-    with qtbot.waitSignal(window.layout_changed):
+    with qtbot.waitSignal(window.layout_state.changed):
         window.stats.now.set_details(True)
-    kept = window.save_layout()
+    kept = window.layout_state.save()
     again = make_window(qtbot)
     assert not again.stats.now.details.isChecked()
-    again.restore_layout(kept)
+    again.layout_state.restore(kept)
     assert again.stats.now.details.isChecked()
 
 
@@ -169,9 +169,9 @@ def test_panes_begin_wider_where_the_text_is_larger(qtbot: QtBot) -> None:
 
 def test_the_folders_of_dialogs_are_kept_with_the_layout(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FOLDERS, "model", "/models")
-    kept = window.save_layout()
+    kept = window.layout_state.save()
     monkeypatch.setitem(FOLDERS, "model", "/elsewhere")
-    window.restore_layout(kept)
+    window.layout_state.restore(kept)
     assert FOLDERS["model"] == "/models"
-    window.restore_layout(json.dumps(json.loads(kept) | {"folders": {"model": 3}}).encode())
+    window.layout_state.restore(json.dumps(json.loads(kept) | {"folders": {"model": 3}}).encode())
     assert FOLDERS["model"] == "/models"

@@ -63,7 +63,7 @@ def test_the_menu_by_keys(window: MainWindow, qtbot: QtBot) -> None:
     server.button.copy_action.trigger()
     assert QGuiApplication.clipboard().text() == "http://127.0.0.1:8080/v1"
     changes: list[dict[str, object]] = []
-    window.settings_changed.connect(changes.append)
+    window.dialogs.saved.connect(changes.append)
     server.button.off_action.trigger()
     assert changes == [{"server": False}]
 

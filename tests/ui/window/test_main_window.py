@@ -103,12 +103,12 @@ def test_the_header_names_the_models(window: MainWindow) -> None:
 
 def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
     header = window.header
-    with qtbot.waitSignal(window.builtin_pair_requested):
+    with qtbot.waitSignal(window.header.use_builtin):
         header.builtin_action.trigger()
     for action, role in ((header.target_action, "target"), (header.draft_action, "draft")):
         action.trigger()
         chooser = window.findChildren(QFileDialog)[-1]
-        with qtbot.waitSignal(window.model_file_chosen) as caught:
+        with qtbot.waitSignal(window.dialogs.file_chosen) as caught:
             chooser.fileSelected.emit("/models/x.gguf")
         chooser.reject()
         assert caught.args == ["/models/x.gguf", role]
@@ -149,7 +149,7 @@ def test_a_dropped_gguf_is_asked_about(window: MainWindow, qtbot: QtBot, role: s
     assert overlay.isVisible()
     assert overlay.name.text() == "new.GGUF"
     button = overlay.target_button if role == "target" else overlay.draft_button
-    with qtbot.waitSignal(window.model_file_chosen) as caught:
+    with qtbot.waitSignal(window.dialogs.file_chosen) as caught:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert caught.args == ["/models/new.GGUF", role]
     assert not overlay.isVisible()
@@ -201,12 +201,12 @@ def test_an_address_of_the_web_is_not_taken(window: MainWindow) -> None:
 def test_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
     qtbot.keyClick(window, Qt.Key.Key_B, CTRL | Qt.KeyboardModifier.ShiftModifier)
-    saved = window.save_layout()
+    saved = window.layout_state.save()
     other = MainWindow(ASSETS, FIELDS)
     qtbot.addWidget(other)
     other.show()
     assert not other.sidebar.isHidden()
-    other.restore_layout(saved)
+    other.layout_state.restore(saved)
     assert other.sidebar.isHidden()
     assert other.stats.isHidden()
     assert other.header.sidebar_button.isVisible()
@@ -217,7 +217,7 @@ def test_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
 )
 def test_an_unreadable_layout_changes_nothing(window: MainWindow, data: bytes) -> None:
     before = window.splitter.sizes()
-    window.restore_layout(data)
+    window.layout_state.restore(data)
     assert window.splitter.sizes() == before
     assert window.sidebar.isVisible()
 
@@ -290,7 +290,7 @@ def test_an_unknown_theme_is_the_systems(window: MainWindow) -> None:
 def test_without_a_model_the_page_offers_two(window: MainWindow, qtbot: QtBot) -> None:
     window.set_engine(EngineView())
     window.show_conversation("", [])
-    with qtbot.waitSignal(window.builtin_pair_requested):
+    with qtbot.waitSignal(window.header.use_builtin):
         qtbot.mouseClick(window.empty.builtin_button, Qt.MouseButton.LeftButton)
     assert window.empty.open_button.isVisible()
     assert not window.empty.prompts.isVisible()
@@ -299,7 +299,7 @@ def test_without_a_model_the_page_offers_two(window: MainWindow, qtbot: QtBot) -
 def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("", [])
     card = window.empty.prompt_cards[2]
-    with qtbot.waitSignal(window.message_submitted) as caught:
+    with qtbot.waitSignal(window.composer.submitted) as caught:
         qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert caught.args == [card.prompt]
 
@@ -325,7 +325,7 @@ def test_closing_is_reported_once(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_an_old_conversation_shows_its_last_figures(window: MainWindow) -> None:
-    window.set_conversations(rows(), 1)
+    window.sidebar.set_rows(rows(), 1)
     views = [MessageView(1, "user", "q"), MessageView(2, "assistant", "a", stats=STATS)]
     window.show_conversation("Weekend plans", views)
     assert window.header.title.text() == "Weekend plans"
@@ -346,7 +346,7 @@ def test_no_timer_runs_while_idle(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_modes_stay_as_the_app_says_while_the_engine_changes(window: MainWindow) -> None:
-    window.set_mode(Mode.DRAFT)
+    window.composer.set_mode(Mode.DRAFT)
     window.set_engine(replace(READY, state=EngineState.READING))
     assert window.composer.modes.mode is Mode.DRAFT
     window.set_engine(replace(READY, target=model("other")))
@@ -382,6 +382,6 @@ def test_after_a_suggested_message_one_writes_on(window: MainWindow, qtbot: QtBo
     card = window.empty.prompt_cards[0]
     window.set_engine(BUILTIN)
     card.setFocus()
-    with qtbot.waitSignal(window.message_submitted):
+    with qtbot.waitSignal(window.composer.submitted):
         qtbot.keyClick(card, Qt.Key.Key_Space)
     assert window.composer.edit.hasFocus()

@@ -72,11 +72,11 @@ def test_a_click_takes_a_model_or_a_draft_or_none(window: MainWindow, picker: Mo
     assert caught.args == ["/models/other.gguf"]
     assert not picker.isVisible()
     window.header.open_models()
-    with qtbot.waitSignal(window.model_file_chosen) as caught:
+    with qtbot.waitSignal(window.header.draft_picked) as caught:
         take(picker, "less")
-    assert caught.args == ["/models/less.gguf", "draft"]
+    assert caught.args == ["/models/less.gguf"]
     window.header.open_models()
-    with qtbot.waitSignal(window.draft_removed):
+    with qtbot.waitSignal(window.header.remove_draft):
         take(picker, "No draft")
 
 
@@ -88,7 +88,7 @@ def test_keys_go_from_the_model_in_use_to_the_others(window: MainWindow, picker:
     assert caught.args == ["/models/other.gguf"]
     window.header.open_models()
     QTest.keyClicks(picker.list, "find")
-    with qtbot.waitSignal(window.header.browse):
+    with qtbot.waitSignal(window.header.browse_action.triggered):
         QTest.keyClick(picker.list, Qt.Key.Key_Return)
 
 
@@ -125,7 +125,7 @@ def test_without_a_model_the_list_begins_with_opening_one(window: MainWindow) ->
 def test_loading_can_be_stopped_from_it(window: MainWindow, qtbot: QtBot) -> None:
     window.set_engine(replace(READY, state=EngineState.LOADING))
     window.header.open_models()
-    with qtbot.waitSignal(window.stop_requested):
+    with qtbot.waitSignal(window.composer.stop_requested):
         take(window.header.picker, "Stop loading")
     window.set_engine(READY)
     window.header.open_models()

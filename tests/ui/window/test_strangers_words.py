@@ -80,7 +80,7 @@ def fixture_window(qtbot: QtBot) -> MainWindow:
 
 def test_chats_and_messages(window: MainWindow, qtbot: QtBot) -> None:
     window.set_engine(evil(READY))
-    window.set_conversations(tuple(dataclasses.replace(row, title=EVIL) for row in rows()), 1)
+    window.sidebar.set_rows(tuple(dataclasses.replace(row, title=EVIL) for row in rows()), 1)
     attachment = Attachment(1, EVIL, AttachmentKind.TEXT, 12, EVIL, 3)
     stats = dataclasses.replace(STATS, decisions=(EVIL,))
     views = [
@@ -140,7 +140,7 @@ def seen(words: str) -> str:
 def test_an_ampersand_in_a_name_is_seen_on_buttons_and_in_menus(window: MainWindow, qtbot: QtBot) -> None:
     window.set_engine(dataclasses.replace(READY, target=model("B&W"), draft=None))
     assert "B&W" in seen(window.header.model_button.text())
-    window.set_conversations(rows(), 1, (FolderRow(7, "R&D"),))
+    window.sidebar.set_rows(rows(), 1, (FolderRow(7, "R&D"),))
     listing = window.sidebar.list
     menu = listing.make_menu(listing.rows.index_of(1))
     assert menu is not None

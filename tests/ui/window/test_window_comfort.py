@@ -17,7 +17,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 def test_enter_presses_the_button_in_focus(window: MainWindow, qtbot: QtBot) -> None:
     window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
-    with qtbot.waitSignal(window.new_chat_requested, timeout=30_000):
+    with qtbot.waitSignal(window.sidebar.new_chat, timeout=30_000):
         qtbot.keyClick(window.sidebar.new_button, Qt.Key.Key_Return)
     switch = window.header.stats_button
     switch.setFocus(Qt.FocusReason.TabFocusReason)
@@ -54,7 +54,7 @@ def test_keys_make_the_text_larger_and_smaller(window: MainWindow, qtbot: QtBot)
         sizes.append(values["text_size"])
         window.set_text_size(values["text_size"])
 
-    window.settings_changed.connect(take)
+    window.dialogs.saved.connect(take)
     for key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Plus):
         qtbot.keyClick(window.composer.edit, key, CTRL)
     assert sizes == ["large", "larger", "larger"]
@@ -108,7 +108,7 @@ def test_ctrl_k_and_without_a_chat_ctrl_f_go_to_the_search(window: MainWindow, q
 
 
 def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
-    window.settings_changed.connect(lambda values: window.set_text_size(values["text_size"]))
+    window.dialogs.saved.connect(lambda values: window.set_text_size(values["text_size"]))
     window.resize(1400, 800)
     before = window.splitter.sizes()
     for _ in range(2):

@@ -22,12 +22,12 @@ CTRL, SHIFT, ALT = (
 def told(qtbot: QtBot) -> tuple[MainWindow, list[str]]:
     """A window at its models panel, and what its chat asks of the app."""
     window, asked = make_window(qtbot), []
-    window.set_mode(Mode.AUTO)
+    window.composer.set_mode(Mode.AUTO)
     fill_models(window, "search")
     page = window.transcript
     for name, signal in (
-        ("regenerate", window.regenerate_requested),
-        ("mode", window.mode_changed),
+        ("regenerate", window.transcript.regenerate_requested),
+        ("mode", window.composer.mode_chosen),
         ("continue", page.continue_requested),
     ):
         signal.connect(lambda *_arguments, name=name: asked.append(name))
@@ -67,7 +67,7 @@ def test_escape_leads_back_from_the_models(told: tuple[MainWindow, list[str]], q
 
 def test_the_next_chat_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
     window, _ = told
-    with qtbot.waitSignal(window.conversation_selected):
+    with qtbot.waitSignal(window.sidebar.list.chosen):
         press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
     assert not window.models.is_open
 

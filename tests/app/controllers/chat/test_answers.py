@@ -31,7 +31,7 @@ BROKEN = Problem("The model stopped computing", "A pass failed.", "Try again.")
 def answer(harness: AppHarness, qtbot: QtBot, question: str, text: str) -> None:
     """One whole turn."""
     num_finished = len(harness.window.finished)
-    harness.window.message_submitted.emit(question)
+    harness.window.composer.submitted.emit(question)
     harness.engine.say(text)
     harness.engine.finish()
     qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished)
@@ -45,12 +45,12 @@ def test_a_question_is_stored_before_it_is_asked(harness: AppHarness, monkeypatc
             stored_when_asked.append([view.text for view in harness.messages()])
 
     monkeypatch.setattr(harness.engine, "submit", remember)
-    harness.window.message_submitted.emit("What is a paceline?")
+    harness.window.composer.submitted.emit("What is a paceline?")
     assert stored_when_asked == [["What is a paceline?", ""]]
 
 
 def test_an_answer_streams_is_counted_and_ends(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     assert harness.window.engine.state is EngineState.READING
     request = harness.engine.requests[0]
     harness.engine.tell(PrefillProgress(request.request_id, 1, 2))
@@ -74,7 +74,7 @@ def test_an_answer_streams_is_counted_and_ends(harness: AppHarness, qtbot: QtBot
 
 def test_the_conversation_so_far_is_asked_along(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
-    harness.window.message_submitted.emit("two")
+    harness.window.composer.submitted.emit("two")
     assert harness.engine.requests[-1].messages == (
         Message("user", "one"),
         Message("assistant", "first"),
@@ -83,19 +83,19 @@ def test_the_conversation_so_far_is_asked_along(harness: AppHarness, qtbot: QtBo
 
 
 def test_the_mode_and_depth_of_the_moment_are_asked(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.mode_changed.emit(Mode.NGRAM)
-    harness.window.depth_changed.emit(5)
+    harness.window.composer.mode_chosen.emit(Mode.NGRAM)
+    harness.window.composer.depth_chosen.emit(5)
     answer(harness, qtbot, "one", "first")
-    harness.window.mode_changed.emit(Mode.OFF)
-    harness.window.message_submitted.emit("two")
+    harness.window.composer.mode_chosen.emit(Mode.OFF)
+    harness.window.composer.submitted.emit("two")
     assert [(request.mode, request.depth) for request in harness.engine.requests] == [(Mode.NGRAM, 5), (Mode.OFF, 5)]
     assert len(harness.engine.loads) == 1
 
 
 def test_stop_keeps_what_is_there(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     harness.engine.say("Half")
-    harness.window.stop_requested.emit()
+    harness.window.composer.stop_requested.emit()
     assert harness.engine.num_stops == 1
     harness.engine.finish(FinishReason.CANCELLED)
     qtbot.waitUntil(lambda: bool(harness.window.finished))
@@ -106,14 +106,14 @@ def test_stop_keeps_what_is_there(harness: AppHarness, qtbot: QtBot) -> None:
     ("reason", "word"), [(FinishReason.LENGTH, "maximum length"), (FinishReason.CONTEXT, "context")]
 )
 def test_an_answer_cut_short_says_why(harness: AppHarness, qtbot: QtBot, reason: FinishReason, word: str) -> None:
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     harness.engine.finish(reason)
     qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert word in harness.messages()[-1].notice
 
 
 def test_a_failed_answer_is_marked_and_reported(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     harness.engine.say("Half")
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: bool(harness.window.finished))
@@ -127,7 +127,7 @@ def test_a_failed_answer_is_marked_and_reported(harness: AppHarness, qtbot: QtBo
 def test_the_problem_of_an_answer_goes_with_its_chat(harness: AppHarness, qtbot: QtBot) -> None:
     window, banner = harness.window, harness.window.problem_banner
     answer(harness, qtbot, "Hello", "An answer")
-    window.regenerate_requested.emit(harness.messages()[-1].id)
+    window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: bool(window.problems))
     assert harness.messages()[-1].text == "An answer", "as before: there is no other place to tell it"
@@ -136,13 +136,13 @@ def test_the_problem_of_an_answer_goes_with_its_chat(harness: AppHarness, qtbot:
     assert banner.isHidden()
     window.show_problem(BROKEN)  # of the disk, say: it holds in every chat
     QTest.keyClick(window, Qt.Key.Key_PageDown, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: harness.controller.conversations.current_id is not None)
+    qtbot.waitUntil(lambda: harness.controller.state.chat_id is not None)
     assert not banner.isHidden()
 
 
 def test_a_second_question_meanwhile_goes_back_to_the_composer(harness: AppHarness) -> None:
-    harness.window.message_submitted.emit("one")
-    harness.window.message_submitted.emit("two")
+    harness.window.composer.submitted.emit("one")
+    harness.window.composer.submitted.emit("two")
     assert harness.window.restored == ["two"]
     assert len(harness.engine.requests) == 1
 
@@ -152,7 +152,7 @@ def test_what_cannot_be_stored_is_not_sent(harness: AppHarness, monkeypatch: pyt
         raise StorageFullError("There is no space left in here.")
 
     monkeypatch.setattr(harness.store, "begin_turn", refuse)
-    harness.window.message_submitted.emit("precious words")
+    harness.window.composer.submitted.emit("precious words")
     assert harness.window.restored == ["precious words"]
     assert harness.window.problems[-1].title == "The disk is full"
     assert harness.engine.requests == []
@@ -160,19 +160,19 @@ def test_what_cannot_be_stored_is_not_sent(harness: AppHarness, monkeypatch: pyt
 
 def test_an_answer_goes_on_in_the_background(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "first chat", "answer one")
-    first = harness.controller.conversations.current_id
-    harness.window.new_chat_requested.emit()
-    harness.window.message_submitted.emit("second chat")
-    second = harness.controller.conversations.current_id
+    first = harness.controller.state.chat_id
+    harness.window.sidebar.new_chat.emit()
+    harness.window.composer.submitted.emit("second chat")
+    second = harness.controller.state.chat_id
     harness.engine.say("grow")
     qtbot.waitUntil(lambda: harness.window.text == "grow")
-    harness.window.conversation_selected.emit(first)
+    harness.window.sidebar.list.chosen.emit(first)
     assert [view.text for view in harness.window.shown[-1][1]] == ["first chat", "answer one"]
     harness.engine.say("ing in")
     qtbot.waitUntil(lambda: harness.store.messages(second)[-1].text == "growing in")
     assert harness.window.text == "grow"
     assert harness.window.engine.state is EngineState.READY, "of the chat that is shown"
-    harness.window.conversation_selected.emit(second)
+    harness.window.sidebar.list.chosen.emit(second)
     assert harness.window.text == "growing in"
     harness.engine.say(" the back")
     harness.engine.finish()
@@ -182,25 +182,25 @@ def test_an_answer_goes_on_in_the_background(harness: AppHarness, qtbot: QtBot) 
 
 
 def test_an_answer_that_ends_unseen_is_stored(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("question")
-    conversation = harness.controller.conversations.current_id
-    harness.window.new_chat_requested.emit()
+    harness.window.composer.submitted.emit("question")
+    conversation = harness.controller.state.chat_id
+    harness.window.sidebar.new_chat.emit()
     harness.engine.say("unseen")
     harness.engine.finish()
-    qtbot.waitUntil(lambda: not harness.controller.is_answering)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers)
     assert harness.window.finished == []
     assert harness.store.messages(conversation)[-1].text == "unseen"
     assert harness.store.messages(conversation)[-1].state is MessageState.COMPLETE
 
 
 def test_deleting_the_conversation_stops_its_answer(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("question")
+    harness.window.composer.submitted.emit("question")
     harness.engine.say("begun")
-    harness.window.conversation_delete_requested.emit(harness.controller.conversations.current_id)
+    harness.window.sidebar.list.delete_requested.emit(harness.controller.state.chat_id)
     assert harness.engine.num_stops == 1
     harness.engine.say(" and more")
     harness.engine.finish(FinishReason.CANCELLED)
-    qtbot.waitUntil(lambda: not harness.controller.is_answering)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers)
     assert harness.rows() == []
     assert harness.window.problems == []
 
@@ -210,7 +210,7 @@ class TestRegenerate:
 
     def test_the_new_answer_takes_the_old_ones_place(self, harness: AppHarness, qtbot: QtBot) -> None:
         answer(harness, qtbot, "question", "old")
-        harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+        harness.window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
         assert [view.text for view in harness.window.shown[-1][1]] == ["question"]
         assert harness.engine.requests[-1].messages == (Message("user", "question"),)
         harness.engine.say("new")
@@ -221,7 +221,7 @@ class TestRegenerate:
 
     def test_a_failure_gives_the_old_one_back(self, harness: AppHarness, qtbot: QtBot) -> None:
         answer(harness, qtbot, "question", "old")
-        harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+        harness.window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
         harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
         qtbot.waitUntil(lambda: bool(harness.window.problems))
         assert [view.text for view in harness.messages()] == ["question", "old"]
@@ -229,7 +229,7 @@ class TestRegenerate:
 
     def test_stopping_keeps_the_new_one(self, harness: AppHarness, qtbot: QtBot) -> None:
         answer(harness, qtbot, "question", "old")
-        harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+        harness.window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
         harness.engine.say("half")
         harness.engine.finish(FinishReason.CANCELLED)
         qtbot.waitUntil(lambda: len(harness.window.finished) == 2)
@@ -239,7 +239,7 @@ class TestRegenerate:
         answer(harness, qtbot, "one", "first")
         first = harness.messages()[-1].id
         answer(harness, qtbot, "two", "second")
-        harness.window.regenerate_requested.emit(first)
+        harness.window.transcript.regenerate_requested.emit(first)
         assert harness.engine.requests[-1].messages == (Message("user", "one"),)
         harness.engine.say("another")
         harness.engine.finish()
@@ -252,14 +252,14 @@ class TestRegenerate:
         self, harness: AppHarness, qtbot: QtBot
     ) -> None:
         answer(harness, qtbot, "question", "old")
-        harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+        harness.window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
         harness.engine.finish(FinishReason.CANCELLED)
         qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
         assert [view.text for view in harness.messages()] == ["question", "old"]
 
 
 def test_an_answer_without_a_word_is_whose_it_would_have_been(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert harness.messages()[-1].target == "target", "in the file, not the app's name on the card"
@@ -267,7 +267,7 @@ def test_an_answer_without_a_word_is_whose_it_would_have_been(harness: AppHarnes
 
 
 def test_an_answer_without_a_word_says_so(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("Well?")
+    harness.window.composer.submitted.emit("Well?")
     harness.engine.tell(
         Finished(harness.engine.requests[-1].request_id, FinishReason.END, RunStats(tokens=1, passes=1))
     )

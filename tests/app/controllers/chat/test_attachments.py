@@ -180,10 +180,10 @@ def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
 def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, qtbot: QtBot) -> None:
     """Its size is asked for where the model sees, its name where it does not."""
     offered = [("/models/seer.gguf", "Seer & Co")]
-    harness.controller.attachments.find_seeing = lambda show: show(offered)
+    harness.controller.attachments._lists.find_seeing = lambda show: show(offered)  # type: ignore[method-assign]
     tray, chosen = harness.window.composer.tray, list[tuple[str, str]]()
-    harness.window.model_file_chosen.disconnect()
-    harness.window.model_file_chosen.connect(lambda path, role: chosen.append((path, role)))
+    harness.window.dialogs.file_chosen.disconnect()
+    harness.window.dialogs.file_chosen.connect(lambda path, role: chosen.append((path, role)))
     QApplication.clipboard().setImage(QImage(40, 20, QImage.Format.Format_RGB32))
     qtbot.keyClick(harness.window.composer.edit, *PASTE)
     qtbot.waitUntil(lambda: any(captions(harness)) and "40 × 20" in captions(harness)[0], timeout=WAIT_MS)
@@ -328,14 +328,14 @@ def test_unsent_attachments_belong_to_their_chat_and_survive_a_restart(
     harness.engine.finish()
     qtbot.waitUntil(lambda: not harness.window.composer.is_busy, timeout=WAIT_MS)
     attach("second.txt")
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     assert chips(harness) == []
     attach("third.txt")
     harness.window.close()
     again = open_app()
     conversation = again.store.conversations()[0].id
     assert [chip.attachment.name for chip in chips(again)] == ["third.txt"]  # the new chat was open
-    again.window.conversation_selected.emit(conversation)
+    again.window.sidebar.list.chosen.emit(conversation)
     assert [chip.attachment.name for chip in chips(again)] == ["second.txt"]
     assert "no model" not in captions(again)[0]
     assert "once a model is loaded" in captions(again)[0]
@@ -459,7 +459,7 @@ def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
     (tmp_path / "a.txt").write_text("words")
     drop(harness, tmp_path / "a.txt")
     wait_for(lambda: harness.store.attachments.unsent(None))  # the window hears of it later only
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     qtbot.waitUntil(lambda: "reading" not in "".join(captions(harness)), timeout=WAIT_MS)
     assert [chip.attachment.name for chip in chips(harness)] == ["a.txt"]
 

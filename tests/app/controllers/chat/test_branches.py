@@ -22,7 +22,7 @@ def finish(harness: AppHarness, qtbot: QtBot, text: str, reason: FinishReason = 
 
 
 def answer(harness: AppHarness, qtbot: QtBot, question: str, text: str) -> None:
-    harness.window.message_submitted.emit(question)
+    harness.window.composer.submitted.emit(question)
     finish(harness, qtbot, text)
 
 
@@ -47,29 +47,29 @@ def test_an_edited_question_is_a_version_and_nothing_is_lost(harness: AppHarness
 def test_the_shown_path_is_asked_and_remembered(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     first = harness.messages()[1].id
-    harness.window.regenerate_requested.emit(first)
+    harness.window.transcript.regenerate_requested.emit(first)
     finish(harness, qtbot, "again")
     harness.window.transcript.version_requested.emit(first)
     answer(harness, qtbot, "two", "second")
     assert texts(harness.messages()) == ["one", "first", "two", "second"]
-    conversation = harness.controller.conversations.current_id
-    harness.window.new_chat_requested.emit()
-    harness.window.conversation_selected.emit(conversation)
+    conversation = harness.controller.state.chat_id
+    harness.window.sidebar.new_chat.emit()
+    harness.window.sidebar.list.chosen.emit(conversation)
     assert texts(harness.window.shown[-1][1]) == ["one", "first", "two", "second"]
 
 
 def test_another_mode_for_one_answer_leaves_the_chats_mode(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
-    mode = harness.controller.conversations.mode
+    mode = harness.controller.state.chat.mode
     harness.window.transcript.regenerate_in_mode.emit(harness.messages()[1].id, Mode.OFF)
     assert harness.engine.requests[-1].mode is Mode.OFF
     assert mode is not Mode.OFF
     finish(harness, qtbot, "again")
-    assert harness.controller.conversations.mode is mode
+    assert harness.controller.state.chat.mode is mode
 
 
 def test_a_cut_answer_goes_on_in_the_same_message(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("one")
+    harness.window.composer.submitted.emit("one")
     finish(harness, qtbot, "Half an \n", FinishReason.LENGTH)
     half = harness.messages()[1]
     assert half.cut
@@ -89,7 +89,7 @@ def test_a_cut_answer_goes_on_in_the_same_message(harness: AppHarness, qtbot: Qt
 
 
 def test_a_continuation_that_fails_leaves_the_answer_as_it_was(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("one")
+    harness.window.composer.submitted.emit("one")
     finish(harness, qtbot, "Half", FinishReason.CANCELLED)
     before = harness.messages()
     harness.window.transcript.continue_requested.emit(before[1].id)
@@ -109,7 +109,7 @@ def test_a_whole_answer_does_not_go_on(harness: AppHarness, qtbot: QtBot) -> Non
 def test_while_an_answer_grows_its_chat_stays_as_it_is(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     views = harness.messages()
-    harness.window.message_submitted.emit("two")
+    harness.window.composer.submitted.emit("two")
     page = harness.window.transcript
     page.edited.emit(views[0].id, "uno")
     page.version_requested.emit(views[1].id)
@@ -124,7 +124,7 @@ def test_while_an_answer_grows_its_chat_stays_as_it_is(harness: AppHarness, qtbo
 def test_closing_while_an_answer_is_given_again_keeps_both(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     first = harness.messages()[1]
-    harness.window.regenerate_requested.emit(first.id)
+    harness.window.transcript.regenerate_requested.emit(first.id)
     harness.engine.say("half")
     qtbot.waitUntil(lambda: harness.window.text == "half")
     harness.controller.answers.close()
@@ -143,7 +143,7 @@ def three_versions(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
     qtbot.waitUntil(harness.window.isActiveWindow)
     answer(harness, qtbot, "one", "first")
     for again in ("second", "third"):
-        harness.window.regenerate_requested.emit(harness.messages()[1].id)
+        harness.window.transcript.regenerate_requested.emit(harness.messages()[1].id)
         finish(harness, qtbot, again)
     settle(harness, qtbot)
     harness.window.composer.set_text("not ready to be sent")
@@ -171,7 +171,7 @@ def test_keys_go_through_versions_and_never_into_the_message(harness: AppHarness
 def test_alt_and_an_arrow_stay_with_the_message_that_is_read(harness: AppHarness, qtbot: QtBot) -> None:
     card = three_versions(harness, qtbot)
     answer(harness, qtbot, "two", "A")
-    harness.window.regenerate_requested.emit(harness.messages()[3].id)
+    harness.window.transcript.regenerate_requested.emit(harness.messages()[3].id)
     finish(harness, qtbot, "B")
     settle(harness, qtbot)
     first = harness.messages()[1].id
@@ -200,17 +200,17 @@ def test_a_click_on_an_arrow_leaves_the_keyboard_to_the_message(harness: AppHarn
 def test_a_new_chat_from_here_is_a_copy_and_the_other_stays(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     answer(harness, qtbot, "two", "second")
-    before, source = harness.messages(), harness.controller.conversations.current_id
+    before, source = harness.messages(), harness.controller.state.chat_id
     assert source is not None
     harness.window.transcript.branch_requested.emit(before[1].id)
-    copied = harness.controller.conversations.current_id
+    copied = harness.controller.state.chat_id
     assert copied not in {None, source}
     assert texts(harness.messages()) == ["one", "first"]
     assert harness.messages()[1].stats == before[1].stats
     assert harness.messages()[1].spans == before[1].spans
     answer(harness, qtbot, "other", "way")
     assert [message.content for message in harness.engine.requests[-1].messages] == ["one", "first", "other"]
-    harness.window.conversation_selected.emit(source)
+    harness.window.sidebar.list.chosen.emit(source)
     assert harness.messages() == before
 
 
@@ -226,7 +226,7 @@ def test_an_edited_answer_is_a_version_that_the_chat_goes_on_from(harness: AppHa
     card.editor.edit.selectAll()
     qtbot.keyClicks(card.editor.edit, "better")
     harness.controller.conversations.edits.keep()
-    conversation = harness.controller.conversations.current_id
+    conversation = harness.controller.state.chat_id
     assert conversation is not None
     qtbot.waitUntil(
         lambda: harness.store.edits.of_conversation(conversation) == {before[1].id: "better"}

@@ -49,7 +49,7 @@ def lines(harness: AppHarness) -> list[SummaryLine]:
 
 
 def stored(harness: AppHarness) -> dict[int, str]:
-    current = harness.controller.conversations.current_id
+    current = harness.controller.state.chat_id
     assert current is not None
     return harness.store.read(lambda db: summaries.of_conversation(db, current))
 
@@ -64,7 +64,7 @@ def summarised(harness: AppHarness, qtbot: QtBot) -> int:
     answer(harness, qtbot, "one", "first")
     answer(harness, qtbot, "two", "second")
     first_answer = harness.messages()[1].id
-    harness.window.message_submitted.emit("three")
+    harness.window.composer.submitted.emit("three")
     update(harness)
     update(harness, done=10, total=40)
     qtbot.waitUntil(lambda: len(lines(harness)) == 1)
@@ -77,7 +77,7 @@ def summarised(harness: AppHarness, qtbot: QtBot) -> int:
 
 
 def test_the_meter_counts_before_the_first_answer(loaded: AppHarness, qtbot: QtBot) -> None:
-    loaded.window.settings_changed.emit({"system_prompt": "Be kind to all."})
+    loaded.window.dialogs.saved.emit({"system_prompt": "Be kind to all."})
     qtbot.waitUntil(lambda: meter(loaded).parts.system == 4)
     assert meter(loaded).parts.counted
     assert meter(loaded).isVisible()
@@ -92,7 +92,7 @@ def test_without_a_model_there_is_no_meter(loaded: AppHarness) -> None:
 
 
 def test_the_meter_follows_an_answer_and_warns(loaded: AppHarness, qtbot: QtBot) -> None:
-    loaded.window.message_submitted.emit("one two three")
+    loaded.window.composer.submitted.emit("one two three")
     request_id = loaded.engine.requests[-1].request_id
     loaded.engine.tell(StatsUpdate(request_id, RunStats(tokens=40, context_used=100, context_size=512)))
     qtbot.waitUntil(lambda: meter(loaded).parts.used == 100)
@@ -110,7 +110,7 @@ def test_the_meter_follows_an_answer_and_warns(loaded: AppHarness, qtbot: QtBot)
 
 
 def test_what_one_model_reported_of_its_tokens_is_not_said_of_another_one(loaded: AppHarness, qtbot: QtBot) -> None:
-    loaded.window.message_submitted.emit("one two three")
+    loaded.window.composer.submitted.emit("one two three")
     request_id = loaded.engine.requests[-1].request_id
     loaded.engine.say("much")
     stats = RunStats(tokens=400, context_used=512, context_size=512, passes=1)
@@ -145,7 +145,7 @@ def test_a_question_that_was_too_long_says_what_it_would_take(loaded: AppHarness
     assert isinstance(panel, ContextPanel)
     assert any("takes 712 tokens" in label.text() for label in panel.findChildren(QLabel))
     qtbot.keyClick(panel, Qt.Key.Key_Escape)
-    chat = loaded.controller.conversations.current_id
+    chat = loaded.controller.state.chat_id
     assert chat is not None
     loaded.controller.conversations.new_chat()
     qtbot.waitUntil(lambda: "too long" not in meter(loaded).text())
@@ -173,7 +173,7 @@ def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: AppHar
     loaded.engine.counts_at_once = False
     refuse(loaded, qtbot, "word " * 600, 612)
     qtbot.waitUntil(lambda: "612 of 512 · too long" in meter(loaded).text())  # nothing is counted for that
-    loaded.window.message_submitted.emit("and now")
+    loaded.window.composer.submitted.emit("and now")
     assert "too long" not in meter(loaded).text()
     for request in [each for each in loaded.engine.counts if len(each.texts) == 3]:
         loaded.engine.tell(TokensCounted(request.request_id, (0, 620, 0)))
@@ -207,7 +207,7 @@ def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: App
     assert panel.radios["stop"].isChecked()
     qtbot.keyClick(panel.radios["stop"], Qt.Key.Key_Up)
     qtbot.keyClick(panel, Qt.Key.Key_Escape)
-    loaded.window.message_submitted.emit("two")
+    loaded.window.composer.submitted.emit("two")
     assert loaded.engine.requests[-1].overflow.value == "summarise"
 
 
@@ -220,7 +220,7 @@ def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: 
     qtbot.mouseClick(line.show_button, Qt.MouseButton.LeftButton)
     assert not line.text.isHidden()
     assert line.text.text() == "They counted."
-    loaded.window.message_submitted.emit("four")
+    loaded.window.composer.submitted.emit("four")
     assert loaded.engine.requests[-1].messages == (
         Message("user", in_front("They counted.", "two")),
         Message("assistant", "second"),
@@ -228,7 +228,7 @@ def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: 
         Message("assistant", "third"),
         Message("user", "four"),
     )
-    assert loaded.engine.requests[-1].conversation_id == loaded.controller.conversations.current_id
+    assert loaded.engine.requests[-1].conversation_id == loaded.controller.state.chat_id
 
 
 def test_a_summary_can_be_undone(loaded: AppHarness, qtbot: QtBot) -> None:
@@ -238,7 +238,7 @@ def test_a_summary_can_be_undone(loaded: AppHarness, qtbot: QtBot) -> None:
     qtbot.keyClick(line.undo_button, Qt.Key.Key_Space)
     assert stored(loaded) == {}
     assert lines(loaded) == []
-    loaded.window.message_submitted.emit("four")
+    loaded.window.composer.submitted.emit("four")
     assert loaded.engine.requests[-1].messages[0] == Message("user", "one")
 
 
@@ -257,7 +257,7 @@ def test_a_summary_does_not_reach_other_branches(loaded: AppHarness, qtbot: QtBo
 
 def test_it_is_there_again_when_the_chat_is_opened_again(loaded: AppHarness, qtbot: QtBot) -> None:
     summarised(loaded, qtbot)
-    current = loaded.controller.conversations.current_id
+    current = loaded.controller.state.chat_id
     loaded.controller.conversations.new_chat()
     assert lines(loaded) == []
     loaded.controller.conversations.select(current)
@@ -266,7 +266,7 @@ def test_it_is_there_again_when_the_chat_is_opened_again(loaded: AppHarness, qtb
 
 def test_a_summary_in_the_making_can_be_skipped(loaded: AppHarness, qtbot: QtBot) -> None:
     answer(loaded, qtbot, "one", "first")
-    loaded.window.message_submitted.emit("two")
+    loaded.window.composer.submitted.emit("two")
     update(loaded, text="They co")
     qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
     (line,) = lines(loaded)
@@ -282,7 +282,7 @@ def test_a_summary_in_the_making_can_be_skipped(loaded: AppHarness, qtbot: QtBot
 
 def test_kept_caches_follow_the_setting(loaded: AppHarness) -> None:
     assert loaded.engine.state_limits == [1024 * MIB]
-    loaded.window.settings_changed.emit({"kept_caches": 0})
+    loaded.window.dialogs.saved.emit({"kept_caches": 0})
     assert loaded.engine.state_limits[-1] == 0
 
 
@@ -300,7 +300,7 @@ def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: AppHarness,
 def test_a_summary_whose_making_failed_is_in_the_making_no_more(loaded: AppHarness, qtbot: QtBot) -> None:
     answer(loaded, qtbot, "one", "first")
     answer(loaded, qtbot, "two", "second")
-    loaded.window.message_submitted.emit("three")
+    loaded.window.composer.submitted.emit("three")
     update(loaded, done=10, total=40)
     qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
     number = loaded.engine.requests[-1].request_id

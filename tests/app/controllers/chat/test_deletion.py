@@ -21,7 +21,7 @@ from ui.window.undo_bar import SHOWN_MS, UndoBar
 def chats(harness: AppHarness, qtbot: QtBot) -> AppHarness:
     """Two chats, the second open."""
     answer(harness, qtbot, "about zebras", "Zebras have stripes.")
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     answer(harness, qtbot, "about giraffes", "Giraffes are tall.")
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     return harness
@@ -33,7 +33,7 @@ def bar(harness: AppHarness) -> UndoBar:
 
 def press_del(harness: AppHarness, qtbot: QtBot) -> int:
     """Delete the open chat by the keyboard; return its id."""
-    listing, current = harness.window.sidebar.list, harness.controller.conversations.current_id
+    listing, current = harness.window.sidebar.list, harness.controller.state.chat_id
     assert current is not None
     listing.setFocus()
     listing.setCurrentIndex(listing.rows.index_of(current))
@@ -49,9 +49,9 @@ def wiped(harness: AppHarness) -> bool:
 
 
 def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: AppHarness, qtbot: QtBot) -> None:
-    current = chats.controller.conversations.current_id
+    current = chats.controller.state.chat_id
     assert current is not None
-    chats.window.conversation_rename_requested.emit(current, "Tales of giraffes…")
+    chats.window.sidebar.list.rename_requested.emit(current, "Tales of giraffes…")
     press_del(chats, qtbot)
     assert "“Tales of giraffes…”" in bar(chats).words.text()
     assert "”." not in bar(chats).words.text()
@@ -66,7 +66,7 @@ def test_a_deleted_chat_comes_back_by_the_button(chats: AppHarness, qtbot: QtBot
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
     assert bar(chats).isHidden()
     assert chats.rows() == ["about giraffes", "about zebras"]
-    assert chats.controller.conversations.current_id == gone
+    assert chats.controller.state.chat_id == gone
     assert texts(chats.messages()) == ["about giraffes", "Giraffes are tall."]
 
 
@@ -122,7 +122,7 @@ def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: AppHarness, qtbo
 
 def test_a_second_deletion_lets_go_of_the_first(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
-    chats.window.conversation_delete_requested.emit(chats.store.conversations()[0].id)
+    chats.window.sidebar.list.delete_requested.emit(chats.store.conversations()[0].id)
     assert chats.rows() == []
     assert wiped(chats)
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
@@ -206,13 +206,13 @@ def test_messages_come_back_as_well(chats: AppHarness, qtbot: QtBot) -> None:
 
 
 def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: AppHarness, qtbot: QtBot) -> None:
-    chats.window.message_submitted.emit("more")
+    chats.window.composer.submitted.emit("more")
     chats.engine.say("begun")
     qtbot.waitUntil(lambda: chats.window.text.endswith("begun"))
     press_del(chats, qtbot)
     assert chats.engine.num_stops == 1
     chats.engine.finish(FinishReason.CANCELLED)
-    qtbot.waitUntil(lambda: not chats.controller.is_answering)
+    qtbot.waitUntil(lambda: not chats.controller.state.answers)
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
     assert texts(chats.messages())[-2:] == ["more", "begun"]
     assert chats.messages()[-1].state is MessageState.STOPPED
@@ -232,7 +232,7 @@ def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Ap
     answer(chats, qtbot, "more", "Much more.")
     first = chats.messages()[2]
     chats.window.transcript.delete_requested.emit(first.id)
-    chats.window.message_submitted.emit("better")
+    chats.window.composer.submitted.emit("better")
     chats.engine.say("Begun")
     qtbot.waitUntil(lambda: chats.window.text == "Begun")
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
@@ -263,15 +263,15 @@ def test_it_stays_while_the_pointer_is_near(chats: AppHarness, qtbot: QtBot) -> 
 
 
 def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppHarness, qtbot: QtBot) -> None:
-    chats.window.new_chat_requested.emit()
-    chats.window.message_submitted.emit("about okapis")
+    chats.window.sidebar.new_chat.emit()
+    chats.window.composer.submitted.emit("about okapis")
     chats.engine.say("Okapis hide.")
     press_del(chats, qtbot)
     bar(chats).expire()
-    assert not chats.controller.answers.answering
+    assert not chats.controller.state.answering
     chats.engine.say(" Nobody reads this.")
     chats.engine.finish(FinishReason.CANCELLED)
-    qtbot.waitUntil(lambda: not chats.controller.is_answering)
+    qtbot.waitUntil(lambda: not chats.controller.state.answers)
     words = "SELECT count(*) FROM messages WHERE text LIKE '%kapi%'"
     qtbot.waitUntil(lambda: chats.store.read(lambda db: db.execute(words).fetchone()) == (0,))
     assert chats.window.problems == []

@@ -22,7 +22,7 @@ WAIT_MS = 30_000
 
 def ask(harness: AppHarness, qtbot: QtBot, *questions: str) -> None:
     for question in questions:
-        harness.window.message_submitted.emit(question)
+        harness.window.composer.submitted.emit(question)
         harness.engine.say("Yes.")
         harness.engine.finish()
         qtbot.waitUntil(lambda: not harness.window.composer.is_busy, timeout=WAIT_MS)
@@ -46,7 +46,7 @@ def typed(harness: AppHarness, text: str) -> str | None:
 
 
 def kept(harness: AppHarness) -> list[str]:
-    current = harness.controller.conversations.current_id
+    current = harness.controller.state.chat_id
     return [] if current is None else list(harness.store.edits.of_conversation(current).values())
 
 
@@ -78,7 +78,7 @@ def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
 
 def test_another_chat_and_back_finds_the_editor_as_it_was_left(harness: AppHarness, qtbot: QtBot) -> None:
     ask(harness, qtbot, "one", "two", "three")
-    first = harness.controller.conversations.current_id
+    first = harness.controller.state.chat_id
     assert first is not None
     qtbot.keyClicks(edit(harness, "one"), "!")
     harness.controller.conversations.new_chat()  # before anything was due to be written

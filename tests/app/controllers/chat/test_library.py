@@ -16,11 +16,11 @@ from ui.conversations.model import Heading
 
 def answer(harness: AppHarness, qtbot: QtBot, question: str, text: str) -> int:
     num_finished = len(harness.window.finished)
-    harness.window.message_submitted.emit(question)
+    harness.window.composer.submitted.emit(question)
     harness.engine.say(text)
     harness.engine.finish()
     qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished)
-    conversation = harness.controller.conversations.current_id
+    conversation = harness.controller.state.chat_id
     assert conversation is not None
     return conversation
 
@@ -34,11 +34,11 @@ def lines(harness: AppHarness) -> list[str]:
 def test_typing_finds_and_enter_opens_at_the_message_in_its_branch(harness: AppHarness, qtbot: QtBot) -> None:
     first = answer(harness, qtbot, "animals", "the zebra runs")
     zebra = harness.messages()[1].id
-    harness.window.regenerate_requested.emit(zebra)
+    harness.window.transcript.regenerate_requested.emit(zebra)
     harness.engine.say("the giraffe runs")
     harness.engine.finish()
     qtbot.waitUntil(lambda: len(harness.window.finished) == 2)
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     answer(harness, qtbot, "plants", "the oak stands")
     sidebar = harness.window.sidebar
     qtbot.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
@@ -46,7 +46,7 @@ def test_typing_finds_and_enter_opens_at_the_message_in_its_branch(harness: AppH
     qtbot.waitUntil(lambda: bool(sidebar.results.hits))
     qtbot.keyClick(sidebar.search, Qt.Key.Key_Return)
     # Where the hits are still those of a part of the words, it is taken when those of all of them come.
-    qtbot.waitUntil(lambda: harness.controller.conversations.current_id == first)
+    qtbot.waitUntil(lambda: harness.controller.state.chat_id == first)
     assert [view.text for view in harness.messages()] == ["animals", "the zebra runs"]
     qtbot.waitUntil(lambda: not harness.window.transcript.is_building)
     assert zebra in [card.message_id for card in harness.window.transcript.cards]
@@ -54,9 +54,9 @@ def test_typing_finds_and_enter_opens_at_the_message_in_its_branch(harness: AppH
 
 def test_what_was_found_follows_names_and_deletions(harness: AppHarness, qtbot: QtBot) -> None:
     for question in ("zebras", "more zebras", "zebras again"):
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         answer(harness, qtbot, question, "They run.")
-    opened = harness.controller.conversations.current_id
+    opened = harness.controller.state.chat_id
     sidebar = harness.window.sidebar
     harness.window.activateWindow()
     qtbot.waitUntil(harness.window.isActiveWindow)
@@ -67,11 +67,11 @@ def test_what_was_found_follows_names_and_deletions(harness: AppHarness, qtbot: 
     for _ in range(2):
         qtbot.keyClick(sidebar.results, Qt.Key.Key_Down)
     chosen = sidebar.results.hits[sidebar.results.currentIndex().row()]
-    harness.window.conversation_rename_requested.emit(opened, "Striped horses")
+    harness.window.sidebar.list.rename_requested.emit(opened, "Striped horses")
     qtbot.waitUntil(lambda: "Striped horses" in {hit.title for hit in sidebar.results.hits})
     after = sidebar.results.hits[sidebar.results.currentIndex().row()]
     assert (after.conversation_id, after.message_id) == (chosen.conversation_id, chosen.message_id)
-    harness.window.conversation_delete_requested.emit(opened)
+    harness.window.sidebar.list.delete_requested.emit(opened)
     qtbot.waitUntil(lambda: opened not in {hit.conversation_id for hit in sidebar.results.hits})
     assert sidebar.results.currentIndex().isValid()
     qtbot.keyClick(harness.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -94,7 +94,7 @@ def test_a_failing_search_shows_nothing_and_harms_nothing(
 def test_pin_folder_archive_and_order_are_shown_and_kept(harness: AppHarness, qtbot: QtBot) -> None:
     chats = []
     for question in ("one", "two", "three"):
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         chats.append(answer(harness, qtbot, question, "yes"))
     library_signals = harness.window.sidebar.library_signals
     library_signals.pinned.emit(chats[0], True)
@@ -118,7 +118,7 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(harness: AppHarness, qt
 def test_a_duplicate_is_opened(harness: AppHarness, qtbot: QtBot) -> None:
     chat = answer(harness, qtbot, "one", "yes")
     harness.window.sidebar.library_signals.duplicated.emit(chat)
-    assert harness.controller.conversations.current_id != chat
+    assert harness.controller.state.chat_id != chat
     assert [view.text for view in harness.messages()] == ["one", "yes"]
     assert sorted(harness.rows()) == ["one", "one (copy)"]
 
@@ -130,12 +130,12 @@ class TestUnsent:
         chat = answer(harness, qtbot, "one", "yes")
         edit = harness.window.composer.edit
         qtbot.keyClicks(edit, "more of this")
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         assert harness.window.composer.text == ""
         qtbot.keyClicks(edit, "something new")
-        harness.window.conversation_selected.emit(chat)
+        harness.window.sidebar.list.chosen.emit(chat)
         assert harness.window.composer.text == "more of this"
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         assert harness.window.composer.text == "something new"
 
     def test_it_is_in_the_file_soon_after_the_last_key(self, harness: AppHarness, qtbot: QtBot) -> None:
@@ -156,7 +156,7 @@ class TestUnsent:
         qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
         assert harness.store.library.unsent(None) == ""
         assert harness.window.composer.text == ""
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         assert harness.window.composer.text == ""
 
 
@@ -213,10 +213,10 @@ def test_f2_opens_what_the_open_chat_lies_in_and_renames_it_there(
 def test_keys_go_on_beside_what_was_archived(harness: AppHarness, qtbot: QtBot) -> None:
     listing = harness.window.sidebar.list
     for question in ("one", "two", "three"):
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         answer(harness, qtbot, question, "yes")
     listing.setFocus(Qt.FocusReason.TabFocusReason)
-    current = harness.controller.conversations.current_id
+    current = harness.controller.state.chat_id
     assert current is not None
     assert listing.currentIndex() == listing.rows.index_of(current)
     listing.rows.library_signals.archived.emit(current, True)
@@ -227,7 +227,7 @@ def test_keys_go_on_beside_what_was_archived(harness: AppHarness, qtbot: QtBot) 
 
 def test_the_list_shows_where_the_keys_begin(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "yes")
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     listing, search = harness.window.sidebar.list, harness.window.sidebar.search
     assert not listing.currentIndex().isValid()
     search.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -21,7 +21,7 @@ from engine.records import (
     StatsUpdate,
     SummaryUpdate,
 )
-from tests.app.controllers.chat.test_background import sign
+from tests.app.controllers.chat.test_conversations import sign
 from tests.app.controllers.chat.test_tools import ScriptedTools, opened, written
 from tests.app.fakes import TARGET, AppHarness, info
 from ui.conversations.model import ANSWERING, UNSEEN
@@ -36,7 +36,7 @@ ENDED = Problem("The engine ended", "The engine ended unexpectedly (signal SIGAB
 def two(harness: AppHarness, qtbot: QtBot) -> AppHarness:
     """The app with a model that gives two answers at once."""
     harness.engine.tell(EngineReady(info("models/two.gguf", parallel=2)))
-    qtbot.waitUntil(lambda: harness.controller.models.num_parallel == 2)
+    qtbot.waitUntil(lambda: harness.controller.state.models.num_parallel == 2)
     return harness
 
 
@@ -50,7 +50,7 @@ def send_anew(harness: AppHarness, qtbot: QtBot, question: str) -> int:
     """Ask in a chat that is begun for it; give its number."""
     qtbot.mouseClick(harness.window.sidebar.new_button, LEFT)
     send(harness, qtbot, question)
-    number = harness.controller.conversations.current_id
+    number = harness.controller.state.chat_id
     assert number is not None
     return number
 
@@ -110,7 +110,7 @@ def test_two_chats_are_answered_at_once_and_each_has_its_own_words(two: AppHarne
     qtbot.waitUntil(lambda: sign(two, "second") == UNSEEN, timeout=WAIT_MS)
     assert two.window.composer.stop_button.isVisible(), "this one is still being written"
     two.engine.finish(place=0)
-    qtbot.waitUntil(lambda: not two.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not two.controller.state.answers, timeout=WAIT_MS)
     assert (text_of(two, first), text_of(two, second)) == ("one and two go on.", "alpha beta on")
     assert {two.store.messages(chat)[-1].state for chat in (first, second)} == {MessageState.COMPLETE}
 
@@ -151,7 +151,7 @@ def test_a_chat_without_an_answer_in_the_making_has_nothing_to_stop(two: AppHarn
     qtbot.mouseClick(two.window.sidebar.new_button, LEFT)
     assert two.window.composer.send_button.isVisible()
     qtbot.keyClick(two.window, Qt.Key.Key_Escape)
-    two.window.stop_requested.emit()
+    two.window.composer.stop_requested.emit()
     assert two.engine.cancelled == []
 
 
@@ -172,7 +172,7 @@ def test_where_one_is_given_at_a_time_the_second_says_what_it_waits_for(harness:
     harness.engine.finish(place=1)
     harness.engine.say("three", 2)
     harness.engine.finish(place=2)
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     assert (text_of(harness, second), text_of(harness, third)) == ("two", "three")
 
 
@@ -204,7 +204,7 @@ def test_one_that_waits_is_stopped_at_once(harness: AppHarness, qtbot: QtBot) ->
     harness.engine.say("one", 0)
     harness.engine.finish(place=0)
     harness.engine.finish(FinishReason.CANCELLED, 1)  # in its turn
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     assert [view.text for view in harness.messages()] == ["second", ""]
     assert len(harness.window.finished) == 1
 
@@ -213,9 +213,9 @@ def test_in_another_chat_all_is_allowed_and_in_the_same_one_nothing_more(two: Ap
     other = send_anew(two, qtbot, "other")
     two.engine.say("an answer")
     two.engine.finish()
-    qtbot.waitUntil(lambda: not two.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not two.controller.state.answers, timeout=WAIT_MS)
     first = send_anew(two, qtbot, "first")
-    two.window.regenerate_requested.emit(two.messages()[-1].id)
+    two.window.transcript.regenerate_requested.emit(two.messages()[-1].id)
     assert len(two.engine.requests) == 2, "this chat is being answered"
     assert "one answer at a time" in two.window.notices[-1]
     click(two, qtbot, "other")
@@ -233,7 +233,7 @@ def test_in_another_chat_all_is_allowed_and_in_the_same_one_nothing_more(two: Ap
     qtbot.waitUntil(lambda: not two.window.composer.is_busy, timeout=WAIT_MS)
     two.window.transcript.delete_requested.emit(two.messages()[-1].id)
     assert [view.text for view in two.messages()] == ["edited"]
-    two.window.conversation_delete_requested.emit(other)
+    two.window.sidebar.list.delete_requested.emit(other)
     assert two.rows() == ["first"]
     assert two.engine.cancelled == [], "none of it was of the chat that is being answered"
     two.engine.say("untouched", 1)
@@ -244,13 +244,13 @@ def test_a_deleted_chat_ends_its_own_answer_only(two: AppHarness, qtbot: QtBot) 
     first, second = send_anew(two, qtbot, "first"), send_anew(two, qtbot, "second")
     two.engine.say("one", 0)
     two.engine.say("two", 1)
-    two.window.conversation_delete_requested.emit(first)
+    two.window.sidebar.list.delete_requested.emit(first)
     two.window.undo_bar.expire()  # for good
     assert {*two.engine.cancelled} == {two.engine.requests[0].request_id}
-    assert two.controller.answers.answering == {second}
+    assert two.controller.state.answering == {second}
     two.engine.finish(FinishReason.CANCELLED, 0)
     two.engine.finish(place=1)
-    qtbot.waitUntil(lambda: not two.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not two.controller.state.answers, timeout=WAIT_MS)
     assert two.rows() == ["second"]
     assert text_of(two, second) == "two"
 
@@ -303,7 +303,7 @@ def test_when_the_engine_ends_all_are_told_and_keep_their_words(two: AppHarness,
     two.engine.tell(EngineEnded("signal SIGABRT"))
     for request in two.engine.requests:
         two.engine.tell(EngineFailed(ENDED, request.request_id, engine_ended=True))
-    qtbot.waitUntil(lambda: not two.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not two.controller.state.answers, timeout=WAIT_MS)
     ends = [two.store.messages(chat)[-1] for chat in chats]
     assert [view.text for view in ends] == ["half of one", "half of two"]
     assert {view.state for view in ends} == {MessageState.INTERRUPTED}
@@ -319,12 +319,12 @@ def test_when_the_engine_ends_all_are_told_and_keep_their_words(two: AppHarness,
 
 def test_another_model_is_loaded_when_all_answers_are_finished(two: AppHarness, qtbot: QtBot) -> None:
     send_anew(two, qtbot, "first")
-    two.window.model_file_chosen.emit(TARGET, "target")
+    two.window.dialogs.file_chosen.emit(TARGET, "target")
     assert two.window.notices[-1].startswith("This happens when the answer is finished.")
     two.engine.ready()
-    qtbot.waitUntil(lambda: two.controller.models.num_parallel == 1, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: two.controller.state.models.num_parallel == 1, timeout=WAIT_MS)
     send_anew(two, qtbot, "second")
-    two.window.model_file_chosen.emit(TARGET, "target")
+    two.window.dialogs.file_chosen.emit(TARGET, "target")
     assert two.window.notices[-1].startswith("This happens when all answers are finished.")
 
 
@@ -333,7 +333,7 @@ def test_an_answer_from_another_model_is_asked_for_though_another_chat_is_answer
 ) -> None:
     send_anew(two, qtbot, "other")
     two.engine.finish()
-    qtbot.waitUntil(lambda: not two.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not two.controller.state.answers, timeout=WAIT_MS)
     send_anew(two, qtbot, "first")
     click(two, qtbot, "other")
     two.window.transcript.regenerate_with.emit(two.messages()[-1].id, "models/third.gguf")
@@ -359,13 +359,13 @@ def test_two_chats_have_calls_of_tools_at_once(qtbot: QtBot) -> None:
     first = send_anew(harness, qtbot, "first")
     harness.controller.conversations.change(Layer.CHAT, {"depth": 3})
     harness.engine.finish()
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=WAIT_MS)
     send(harness, qtbot, "read one")
     call_in(harness, qtbot, tools, "one.txt")
     second = send_anew(harness, qtbot, "second")
     call_in(harness, qtbot, tools, "two.txt")
     assert [call.arguments["path"] for call in tools.calls] == ["one.txt", "two.txt"]
-    assert harness.controller.answers.answering == {first, second}
+    assert harness.controller.state.answering == {first, second}
     tools.done[0](ToolResult(tools.calls[0].id, "one"))
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 4, timeout=WAIT_MS)
     assert harness.engine.requests[-1].conversation_id == first
@@ -376,5 +376,5 @@ def test_two_chats_have_calls_of_tools_at_once(qtbot: QtBot) -> None:
     assert harness.window.composer.stop_button.isVisible()
     qtbot.mouseClick(harness.window.composer.stop_button, LEFT)
     assert tools.cancelled == [tools.calls[1].id]
-    assert not harness.controller.is_answering
+    assert not harness.controller.state.answers
     harness.close()

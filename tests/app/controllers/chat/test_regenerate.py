@@ -22,7 +22,7 @@ def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({})
     model_titles._TITLES.clear()  # what other tests saw
     result = open_app()
-    result.controller.regenerating._targets = lambda: [(OTHER, "other"), (TARGET, "target")]
+    result.controller.versions._lists.targets = lambda: [(OTHER, "other"), (TARGET, "target")]  # type: ignore[method-assign]
     result.engine.ready()
     qtbot.waitUntil(lambda: result.window.engine.state is EngineState.READY)
     qtbot.keyClicks(result.window.composer.edit, "question")
@@ -90,7 +90,7 @@ def test_a_model_that_cannot_be_loaded_leaves_the_answer(harness: AppHarness, qt
 
 
 def test_a_model_that_was_being_loaded_before_does_not_lose_the_answer(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/third.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/third.gguf", "target")
     choose(harness, qtbot, "other")
     harness.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
     harness.engine.ready(OTHER)
@@ -99,7 +99,7 @@ def test_a_model_that_was_being_loaded_before_does_not_lose_the_answer(harness: 
 
 
 def test_one_that_was_loaded_before_it_could_be_ended_does_not_either(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/third.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/third.gguf", "target")
     choose(harness, qtbot, "other")
     harness.engine.ready("models/third.gguf")
     harness.engine.ready(OTHER)
@@ -110,7 +110,7 @@ def test_where_its_model_is_stopped_the_answer_waits_no_more(harness: AppHarness
     choose(harness, qtbot, "other")
     harness.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    harness.window.model_file_chosen.emit(OTHER, "target")
+    harness.window.dialogs.file_chosen.emit(OTHER, "target")
     harness.engine.ready(OTHER)
     qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
     assert len(harness.engine.requests) == 1
@@ -118,7 +118,7 @@ def test_where_its_model_is_stopped_the_answer_waits_no_more(harness: AppHarness
 
 def test_a_chat_that_was_left_meanwhile_is_left_alone(harness: AppHarness, qtbot: QtBot) -> None:
     choose(harness, qtbot, "other")
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     harness.engine.ready(OTHER)
     qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
     assert len(harness.engine.requests) == 1
@@ -141,7 +141,7 @@ def test_settings_that_change_while_it_is_loaded_do_not_bring_the_old_model_back
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     choose(harness, qtbot, "other")
-    harness.window.settings_changed.emit({"n_ctx": 2048})
+    harness.window.dialogs.saved.emit({"n_ctx": 2048})
     harness.engine.ready(OTHER)
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     assert [load.target for load in harness.engine.loads] == [TARGET, OTHER, OTHER]

@@ -98,7 +98,7 @@ def test_it_is_drawn_as_it_was_whatever_the_chat_has_now(seeded: AppHarness, qtb
     same, others = given.notice.split(". ", 1)
     assert same.endswith("the same answer again")
     assert others.endswith(": Temperature, Top-k.")
-    assert seeded.controller.conversations.settings.whole("seed") == 5
+    assert seeded.controller.state.chat.settings.whole("seed") == 5
 
 
 def test_another_answer_says_what_was_otherwise(seeded: AppHarness, qtbot: QtBot) -> None:
@@ -133,7 +133,7 @@ def test_another_seed_asks_the_same_otherwise(seeded: AppHarness, qtbot: QtBot) 
     assert given.drawn is not None
     assert given.drawn.seed == again.sampling.seed
     assert given.notice == ""
-    assert seeded.controller.conversations.settings.whole("seed") == SEED
+    assert seeded.controller.state.chat.settings.whole("seed") == SEED
 
 
 def test_a_seed_is_copied_and_kept_for_the_chat(seeded: AppHarness, qtbot: QtBot) -> None:
@@ -171,7 +171,7 @@ def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness,
 def test_a_seed_of_its_own_for_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     choose(harness, qtbot, "Seed", "Use a seed")
-    seed = harness.controller.conversations.settings.whole("seed")
+    seed = harness.controller.state.chat.settings.whole("seed")
     answer(harness, qtbot, "two", "second")
     assert harness.engine.requests[-1].sampling.seed == seed is not None
 
@@ -210,7 +210,7 @@ def test_the_seed_outlives_a_restart_a_copy_and_an_export(seeded: AppHarness, qt
     copy = seeded.store.library.branch_off(seeded.messages()[-1].id)
     assert seeded.store.messages(copy)[-1].drawn == before
     file = tmp_path / "out.json"
-    export_chats(seeded.store, file, "json", seeded.controller.conversations.current_id)
+    export_chats(seeded.store, file, "json", seeded.controller.state.chat_id)
     seeded.window.close()
     again = open_app()
     again.engine.ready()
@@ -243,7 +243,7 @@ def real(qtbot: QtBot, tried: None) -> Iterator[AppHarness]:
 
 def test_every_mode_repeats_a_real_answer(real: AppHarness, qtbot: QtBot) -> None:
     own(real, temperature=1.0, tie_safe=True)
-    real.window.message_submitted.emit("Tell me a story about a fox.")
+    real.window.composer.submitted.emit("Tell me a story about a fox.")
 
     def ended(count: int) -> None:
         qtbot.waitUntil(lambda: len(real.window.finished) == count, timeout=60_000)

@@ -60,7 +60,7 @@ def names(harness: AppHarness) -> list[object]:
 @pytest.mark.parametrize("app", ["waits for a file"], indirect=True)
 def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbot: QtBot) -> None:
     load(app, qtbot)  # begins to start it
-    app.window.message_submitted.emit("What is there?")
+    app.window.composer.submitted.emit("What is there?")
     card = app.window.transcript.last_answer()
     assert card is not None
     assert app.engine.requests == []
@@ -71,7 +71,7 @@ def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbo
     app.engine.say("Two tools.")
     app.engine.finish()
     qtbot.waitUntil(lambda: app.window.engine.state is EngineState.READY)
-    app.window.message_submitted.emit("And now?")
+    app.window.composer.submitted.emit("And now?")
     assert names(app) == ["calculate", "echo", "second"]  # at once, and the same
     assert app.engine.requests[0].tools == app.engine.requests[1].tools
 
@@ -79,8 +79,8 @@ def test_the_first_question_waits_for_a_server_that_starts(app: AppHarness, qtbo
 @pytest.mark.parametrize("app", ["never starts"], indirect=True)
 def test_stop_ends_the_wait_for_a_server(app: AppHarness, qtbot: QtBot) -> None:
     load(app, qtbot)
-    app.window.message_submitted.emit("What is there?")
-    app.window.stop_requested.emit()
+    app.window.composer.submitted.emit("What is there?")
+    app.window.composer.stop_requested.emit()
     assert app.engine.requests == []
     assert app.messages()[-1].state is MessageState.STOPPED
     assert app.window.engine.state is EngineState.READY
@@ -89,7 +89,7 @@ def test_stop_ends_the_wait_for_a_server(app: AppHarness, qtbot: QtBot) -> None:
 @pytest.mark.parametrize("app", ["ends at once"], indirect=True)
 def test_a_server_that_fails_is_told_and_the_question_is_sent(app: AppHarness, qtbot: QtBot) -> None:
     load(app, qtbot)
-    app.window.message_submitted.emit("What is there?")
+    app.window.composer.submitted.emit("What is there?")
     qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
     assert names(app) == ["calculate"]
     assert "“x”" in app.window.notices[-1]
@@ -97,7 +97,7 @@ def test_a_server_that_fails_is_told_and_the_question_is_sent(app: AppHarness, q
     app.engine.finish()
     qtbot.waitUntil(lambda: app.window.engine.state is EngineState.READY)
     num_told = len(app.window.notices)
-    app.window.message_submitted.emit("And now?")  # it has failed before the question: that was told
+    app.window.composer.submitted.emit("And now?")  # it has failed before the question: that was told
     qtbot.waitUntil(lambda: len(app.engine.requests) == 2, timeout=WAIT_MS)
     assert len(app.window.notices) == num_told
 
@@ -108,7 +108,7 @@ def test_a_server_that_failed_before_the_question_is_told_with_it(app: AppHarnes
     providers = app.controller.answers.tools.providers
     providers.start_servers()
     qtbot.waitUntil(lambda: bool(providers.failures(())), timeout=WAIT_MS)
-    app.window.message_submitted.emit("What is there?")
+    app.window.composer.submitted.emit("What is there?")
     qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
     assert "“x”" in app.window.notices[-1]
 
@@ -125,7 +125,7 @@ def test_definitions_are_counted_before_anything_is_sent(app: AppHarness, qtbot:
     sums = app.controller.attachments.sums
     qtbot.waitUntil(lambda: any(key[0] == "tools" for key in sums._counts))
     qtbot.waitUntil(lambda: app.window.composer._sum is not None and app.window.composer._sum.total > counted)
-    app.window.settings_changed.emit({"tools": False})
+    app.window.dialogs.saved.emit({"tools": False})
     qtbot.waitUntil(lambda: not meter.parts.has_tools and meter.parts.system < counted)
 
 
@@ -148,7 +148,7 @@ def test_a_hostile_server_does_not_hold_the_window_up(
     app: AppHarness, tool: str, status: CallStatus, qtbot: QtBot
 ) -> None:
     load(app, qtbot)
-    app.window.message_submitted.emit("Go")
+    app.window.composer.submitted.emit("Go")
     heartbeat = Heartbeat()
     qtbot.waitUntil(lambda: len(app.engine.requests) == 1, timeout=WAIT_MS)
     assert tool in names(app)

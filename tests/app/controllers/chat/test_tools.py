@@ -108,7 +108,7 @@ def cards(app: AppHarness) -> list[ToolCard]:
 
 def test_a_call_is_run_and_the_model_goes_on(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Read a.txt")
+    harness.window.composer.submitted.emit("Read a.txt")
     assert [tool["function"]["name"] for tool in harness.engine.requests[-1].tools] == ["read", "write"]
     answer(harness, qtbot, "Let me see. " + written(("read", "a.txt")))
     assert harness.window.text.strip() == "Let me see."  # no JSON of a call was ever shown
@@ -143,7 +143,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     assert target is not None
     harness.engine.tell(EngineReady(replace(target, sees=True)))
     qtbot.waitUntil(lambda: bool(harness.window.engine_view.target and harness.window.engine_view.target.sees))
-    harness.window.message_submitted.emit("Draw a slope.")
+    harness.window.composer.submitted.emit("Draw a slope.")
     answer(harness, qtbot, written(("read", "a.png")))
     picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
     tools.give("[picture 1]", pictures=(picture, picture))
@@ -165,7 +165,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     # A model that does not see is told of them in the next question.
     harness.engine.tell(EngineReady(target))
     qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.sees))
-    harness.window.message_submitted.emit("And now?")
+    harness.window.composer.submitted.emit("And now?")
     told = next(one for one in harness.engine.requests[-1].messages if one.role == "tool")
     assert told.pictures == ()
     assert "Attached picture, which you cannot see: picture 1" in told.content
@@ -190,7 +190,7 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
 ) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Read a.txt")
+    harness.window.composer.submitted.emit("Read a.txt")
     answer(harness, qtbot, "There is none.")
     harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedWish.ANOTHER)
     answer(harness, qtbot, written(("read", "a.txt")))
@@ -204,14 +204,14 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
         if view.role == "assistant":
             assert view.drawn is not None
             assert view.drawn.seed == seeds[1]
-    harness.window.message_submitted.emit("And now?")
+    harness.window.composer.submitted.emit("And now?")
     assert harness.engine.requests[-1].sampling.seed is None
     answer(harness, qtbot, "Nothing.")
 
 
 def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Both")
+    harness.window.composer.submitted.emit("Both")
     answer(harness, qtbot, written(("read", "a"), ("write", "b")))
     assert statuses(harness) == [CallStatus.RUNNING, CallStatus.WAITING]
     tools.give("A")
@@ -225,7 +225,7 @@ def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools]
 
 def test_a_person_is_asked_and_may_refuse(asking: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = asking
-    harness.window.message_submitted.emit("Write it")
+    harness.window.composer.submitted.emit("Write it")
     answer(harness, qtbot, written(("write", "a"), ("read", "b")))
     assert statuses(harness) == [CallStatus.ASKED, CallStatus.WAITING]
     assert tools.calls == []
@@ -249,37 +249,37 @@ def test_a_person_is_asked_and_may_refuse(asking: tuple[AppHarness, ScriptedTool
 @pytest.mark.parametrize("answered", ["chat", "always"])
 def test_a_permission_is_kept(asking: tuple[AppHarness, ScriptedTools], qtbot: QtBot, answered: str) -> None:
     harness, tools = asking
-    harness.window.message_submitted.emit("Read")
+    harness.window.composer.submitted.emit("Read")
     answer(harness, qtbot, written(("read", "a")))
     cards(harness)[0].buttons[answered].click()
     tools.give("A")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     answer(harness, qtbot, "Done.")
-    harness.window.message_submitted.emit("And again")
+    harness.window.composer.submitted.emit("And again")
     answer(harness, qtbot, written(("read", "b")))
     assert [call.arguments["path"] for call in tools.calls] == ["a", "b"]
     assert ("files/read" in str(harness.window.values["allowed_tools"])) is (answered == "always")
     tools.give("B")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 4)
     answer(harness, qtbot, "Done.")
-    harness.window.new_chat_requested.emit()
-    harness.window.message_submitted.emit("In another chat")
+    harness.window.sidebar.new_chat.emit()
+    harness.window.composer.submitted.emit("In another chat")
     answer(harness, qtbot, written(("read", "c")))
     assert statuses(harness) == [CallStatus.RUNNING if answered == "always" else CallStatus.ASKED]
 
 
 def test_stop_cancels_what_runs_and_loses_nothing(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Both")
+    harness.window.composer.submitted.emit("Both")
     answer(harness, qtbot, "I try. " + written(("read", "a"), ("write", "b")))
-    harness.window.stop_requested.emit()
+    harness.window.composer.stop_requested.emit()
     assert tools.cancelled == [tools.calls[0].id]
     assert statuses(harness) == [CallStatus.STOPPED, CallStatus.STOPPED]
     assert harness.window.engine.state is EngineState.READY
     tools.give("too late")
     qtbot.wait(20)
     assert statuses(harness) == [CallStatus.STOPPED, CallStatus.STOPPED]
-    harness.window.message_submitted.emit("And now?")
+    harness.window.composer.submitted.emit("And now?")
     said, *results, question = harness.engine.requests[-1].messages[1:]
     assert [call.name for call in said.tool_calls] == ["read", "write"]
     assert [result.content for result in results] == ["The user stopped this call."] * 2
@@ -288,7 +288,7 @@ def test_stop_cancels_what_runs_and_loses_nothing(app: tuple[AppHarness, Scripte
 
 def test_stop_while_the_model_writes_a_call(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Read")
+    harness.window.composer.submitted.emit("Read")
     answer(harness, qtbot, "Let me. " + written(("read", "a")), FinishReason.CANCELLED)
     assert tools.calls == []
     assert [view.role for view in harness.messages()] == ["user", "assistant"]
@@ -298,7 +298,7 @@ def test_stop_while_the_model_writes_a_call(app: tuple[AppHarness, ScriptedTools
 
 def test_a_turn_ends_after_so_many_answers_with_calls(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("For ever")
+    harness.window.composer.submitted.emit("For ever")
     for step in range(1, MAX_STEPS + 1):
         answer(harness, qtbot, written(("read", str(step))))
         qtbot.waitUntil(lambda step=step: len(tools.calls) == step)
@@ -311,7 +311,7 @@ def test_a_turn_ends_after_so_many_answers_with_calls(app: tuple[AppHarness, Scr
 
 def test_a_call_that_cannot_be_read_is_told_to_the_model(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Read")
+    harness.window.composer.submitted.emit("Read")
     answer(harness, qtbot, '<tool_call>\n{"name": "delete", "arguments": {}}\n</tool_call>')
     assert statuses(harness) == [CallStatus.FAILED]
     assert "There is no tool named 'delete'" in harness.engine.requests[-1].messages[-1].content
@@ -320,12 +320,12 @@ def test_a_call_that_cannot_be_read_is_told_to_the_model(app: tuple[AppHarness, 
 
 def test_an_answer_is_given_again_below_the_same_results(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Read")
+    harness.window.composer.submitted.emit("Read")
     answer(harness, qtbot, written(("read", "a")))
     tools.give("A")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     answer(harness, qtbot, "First.")
-    harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+    harness.window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
     assert [message.role for message in harness.engine.requests[-1].messages] == ["user", "assistant", "tool"]
     answer(harness, qtbot, "Second.")
     assert [view.text for view in harness.messages()][-2:] == ["A", "Second."]
@@ -337,7 +337,7 @@ def test_a_model_without_a_form_of_calls_is_told_of_no_tools(qtbot: QtBot) -> No
     harness = open_app()
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     assert harness.engine.requests[-1].tools == ()
     assert "This model is given no tools" in harness.window.notices[-1]
     harness.close()
@@ -347,11 +347,11 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
     app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
 ) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Write")
+    harness.window.composer.submitted.emit("Write")
     answer(harness, qtbot, written(("write", "a"), ("read", "b")))
     stored = harness.messages()[-2]
     assert stored.call is not None
-    harness.window.stop_requested.emit()
+    harness.window.composer.stop_requested.emit()
     harness.store.calls.change(stored.id, replace(stored.call, status=CallStatus.UNKNOWN))  # as after a kill
     harness.controller.conversations.show()
     card, _ = cards(harness)
@@ -369,22 +369,22 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
 def test_a_chat_chooses_its_servers_and_built_in_tools(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, _tools = app
     names = lambda: [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # noqa: E731
-    harness.window.message_submitted.emit("Here")
+    harness.window.composer.submitted.emit("Here")
     answer(harness, qtbot, "Yes.")
     own = {"unused_servers": "files, gone", "built_in_tools": "calculate"}
     harness.window.chat_settings.changed.emit(Layer.CHAT, own)
-    harness.window.message_submitted.emit("And here")
+    harness.window.composer.submitted.emit("And here")
     assert names() == ["calculate"]
     answer(harness, qtbot, "Yes.")
-    harness.window.new_chat_requested.emit()
-    harness.window.message_submitted.emit("In another chat")
+    harness.window.sidebar.new_chat.emit()
+    harness.window.composer.submitted.emit("In another chat")
     assert names() == ["read", "write"]
     answer(harness, qtbot, "Yes.")
 
 
 def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
-    harness.window.message_submitted.emit("Read")
+    harness.window.composer.submitted.emit("Read")
     call = written(("read", "a"))
     for start in range(0, len(call), 7):
         harness.engine.say(call[start : start + 7])
@@ -422,7 +422,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
 @pytest.mark.parametrize("holds", [False, True])
 def test_calls_are_held_in_their_form_where_that_is_wanted(qtbot: QtBot, holds: bool) -> None:
     harness, _tools = opened(qtbot, hold_calls=holds)
-    harness.window.message_submitted.emit("Read")
+    harness.window.composer.submitted.emit("Read")
     assert harness.engine.requests[-1].holds_calls is holds
     answer(harness, qtbot, "Yes.")
     harness.close()

@@ -14,19 +14,19 @@ from tests.signals import emitted
 
 
 def test_export_and_import_say_how_they_ended(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     harness.engine.say("yes")
     harness.engine.finish()
     qtbot.waitUntil(lambda: bool(harness.window.finished))
-    chat = harness.controller.conversations.current_id
+    chat = harness.controller.state.chat_id
     file = tmp_path / "out.json"
     with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.export(file, "json", None)
     assert harness.window.notices[-1] == "1 chat exported to out.json."
-    harness.window.conversation_delete_requested.emit(chat)
+    harness.window.sidebar.list.delete_requested.emit(chat)
     assert harness.rows() == []
     with emitted(qtbot, harness.controller.transfer.ended):
-        harness.controller.transfer.import_file(file)
+        harness.controller.transfer.import_files([file])
     assert harness.window.notices[-1] == "1 chat imported."
     assert harness.rows() == ["Hello"]
     assert harness.window.sidebar.list.rows.index_of(harness.store.conversations()[0].id).isValid()
@@ -35,7 +35,7 @@ def test_export_and_import_say_how_they_ended(harness: AppHarness, qtbot: QtBot,
 def test_a_bad_file_is_a_problem(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{}")
     with emitted(qtbot, harness.controller.transfer.ended):
-        harness.controller.transfer.import_file(tmp_path / "bad.json")
+        harness.controller.transfer.import_files([tmp_path / "bad.json"])
     assert harness.window.problems[-1].title == "The file could not be imported"
 
 
@@ -51,7 +51,7 @@ def test_what_nobody_thought_of_is_reported_of_the_right_deed(
     assert harness.window.problems[-1].title == "The chats could not be exported"
     monkeypatch.setattr("app.core.storage.exchange.transfer.import_files", break_off)
     with emitted(qtbot, harness.controller.transfer.ended):
-        harness.controller.transfer.import_file(tmp_path / "out.json")
+        harness.controller.transfer.import_files([tmp_path / "out.json"])
     assert harness.window.problems[-1].title == "The file could not be imported"
 
 

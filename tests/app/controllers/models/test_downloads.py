@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -60,7 +61,7 @@ class Bench:
         self.news: list[str] = []
         self.jobs = JobRunner(self.waiting.append)
         doors = SimpleNamespace(page="", is_open=True, set_downloads=lambda _rows: None, open=lambda _page: None)
-        parts: Any = SimpleNamespace(
+        parts: Any = MagicMock(
             window=SimpleNamespace(models=doors, show_notice=self.notices.append), paths=find_paths()
         )
         service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)

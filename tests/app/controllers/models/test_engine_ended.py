@@ -29,7 +29,7 @@ def end(harness: AppHarness, *request_ids: int) -> None:
 
 def ask(harness: AppHarness, words: str = "A question") -> int:
     before = len(harness.engine.requests)
-    harness.window.message_submitted.emit(words)
+    harness.window.composer.submitted.emit(words)
     assert len(harness.engine.requests) == before + 1
     return int(harness.engine.requests[-1].request_id)
 
@@ -80,10 +80,10 @@ def test_a_model_that_ends_it_twice_is_not_loaded_again_by_itself(harness: AppHa
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.EMPTY)
     assert len(harness.engine.loads) == loads + 1
     assert "The engine ended twice with this model" in harness.window.problems[-1].advice
-    harness.window.message_submitted.emit("is anybody there?")
+    harness.window.composer.submitted.emit("is anybody there?")
     assert harness.window.problems[-1].title == "No model is loaded"
     assert harness.window.composer.text == "is anybody there?"
-    harness.window.model_file_chosen.emit(TARGET, "target")
+    harness.window.dialogs.file_chosen.emit(TARGET, "target")
     assert len(harness.engine.loads) == loads + 2
     loaded_again(harness, qtbot)
 
@@ -102,7 +102,7 @@ def test_an_answer_between_two_ends_lets_it_be_loaded_again(harness: AppHarness,
 
 def test_a_model_that_ends_it_while_it_is_loaded_leaves_the_one_before(harness: AppHarness, qtbot: QtBot) -> None:
     before = harness.engine.loads[-1]
-    harness.window.model_file_chosen.emit(OTHER, "target")
+    harness.window.dialogs.file_chosen.emit(OTHER, "target")
     assert harness.engine.loads[-1].target == OTHER
     end(harness, 0)
     qtbot.waitUntil(lambda: harness.engine.loads[-1] == before)
@@ -110,13 +110,13 @@ def test_a_model_that_ends_it_while_it_is_loaded_leaves_the_one_before(harness: 
     assert problem.title == "The model could not be loaded"
     assert problem.message == f"The engine ended unexpectedly ({REASON}) while it loaded other.gguf."
     loaded_again(harness, qtbot)
-    assert harness.controller.models.target_path == TARGET
+    assert harness.controller.state.models.target_path == TARGET
     assert harness.window.values["target_path"] == TARGET
 
 
 def test_a_draft_that_ends_it_leaves_the_pair_before(harness: AppHarness, qtbot: QtBot) -> None:
     before = harness.engine.loads[-1]
-    harness.window.model_file_chosen.emit("models/bad-draft.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/bad-draft.gguf", "draft")
     end(harness, 0)
     qtbot.waitUntil(lambda: len(harness.engine.loads) == 2)
     assert harness.engine.loads[-1] == before
@@ -125,7 +125,7 @@ def test_a_draft_that_ends_it_leaves_the_pair_before(harness: AppHarness, qtbot:
 
 
 def test_a_draft_that_was_changed_since_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/new-draft.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/new-draft.gguf", "draft")
     harness.engine.ready(TARGET, "models/new-draft.gguf")
     qtbot.waitUntil(lambda: harness.window.values["draft_path"] == "models/new-draft.gguf")
     end(harness)
@@ -151,18 +151,18 @@ def test_another_version_of_an_answer_that_brought_no_word_is_taken_back(harness
     harness.engine.say("the first version")
     harness.engine.finish()
     qtbot.waitUntil(lambda: bool(harness.window.finished))
-    harness.window.regenerate_requested.emit(harness.messages()[-1].id)
+    harness.window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
     end(harness, harness.engine.requests[-1].request_id)
-    qtbot.waitUntil(lambda: not harness.controller.is_answering)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers)
     (_, answer) = harness.messages()
     assert (answer.text, answer.state) == ("the first version", MessageState.COMPLETE)
 
 
 def test_what_was_to_be_loaded_again_is_what_was_asked_for(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit(OTHER, "target")
+    harness.window.dialogs.file_chosen.emit(OTHER, "target")
     asked: LoadRequest = harness.engine.loads[-1]
     harness.engine.ready(OTHER, None, {Mode.DRAFT: "Token 7 differs."})
-    qtbot.waitUntil(lambda: harness.controller.models.target_path == OTHER)
+    qtbot.waitUntil(lambda: harness.controller.state.models.target_path == OTHER)
     end(harness)
     qtbot.waitUntil(lambda: len(harness.engine.loads) == 3)
     assert harness.engine.loads[-1] == asked
@@ -172,7 +172,7 @@ def test_a_model_that_was_chosen_in_the_answer_that_ended_it_is_loaded_then(harn
     number, problems = ask(harness), len(harness.window.problems)
     harness.engine.say("half")
     qtbot.waitUntil(lambda: harness.window.text == "half")
-    harness.window.model_file_chosen.emit(OTHER, "target")
+    harness.window.dialogs.file_chosen.emit(OTHER, "target")
     loads = len(harness.engine.loads)
     end(harness, number, 0)
     qtbot.waitUntil(lambda: len(harness.engine.loads) == loads + 1)

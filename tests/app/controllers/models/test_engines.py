@@ -65,7 +65,7 @@ def ask(harness: AppHarness, text: str) -> None:
 
 
 def is_quiet(harness: AppHarness) -> bool:
-    return harness.controller.answers.state is None
+    return harness.controller.state.answer is None
 
 
 def test_added_chatted_with_marked_and_removed(
@@ -157,8 +157,8 @@ def test_an_edit_makes_a_branch_and_a_stop_keeps_what_came(
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hello"]
     server.script.pieces, server.script.pause_s = ("word ",) * 100, 0.1
     ask(harness, "Count")
-    qtbot.waitUntil(lambda: harness.controller.answers.state is EngineState.ANSWERING, timeout=WAIT_MS)
-    harness.window.stop_requested.emit()
+    qtbot.waitUntil(lambda: harness.controller.state.engine.state is EngineState.ANSWERING, timeout=WAIT_MS)
+    harness.window.composer.stop_requested.emit()
     qtbot.waitUntil(lambda: is_quiet(harness), timeout=WAIT_MS)
     answer = harness.messages()[-1]
     assert answer.state is MessageState.STOPPED
@@ -267,7 +267,7 @@ def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
 
 
 def test_how_it_drafts_is_said_once(harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot) -> None:
-    harness.window.mode_changed.emit(Mode.AUTO)
+    harness.window.composer.mode_chosen.emit(Mode.AUTO)
     use(harness, server, qtbot)
     assert "decides how it drafts" in harness.window.composer.reason.text()
     assert not [notice for notice in harness.window.notices if "decides how it drafts" in notice]
@@ -306,7 +306,7 @@ def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
     answer = harness.messages()[-1]
     assert answer.state is MessageState.COMPLETE
     assert "oldest messages were left out" in answer.notice
-    harness.window.settings_changed.emit({"overflow": "stop"})
+    harness.window.dialogs.saved.emit({"overflow": "stop"})
     ask(harness, "word " * 70)
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 5, timeout=WAIT_MS)
     assert "The conversation has 120 tokens, but 127.0.0.1" in harness.messages()[-1].notice

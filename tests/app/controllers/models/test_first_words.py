@@ -73,9 +73,9 @@ def test_a_chat_that_begins_in_the_models_place_has_the_caret(harness: AppHarnes
 def test_a_new_chat_for_a_model_keeps_what_another_chat_had_unsent(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.window
     window.models.leave()
-    window.message_submitted.emit("A question")
-    qtbot.waitUntil(lambda: harness.controller.conversations.current_id is not None)
-    first = harness.controller.conversations.current_id
+    window.composer.submitted.emit("A question")
+    qtbot.waitUntil(lambda: harness.controller.state.chat_id is not None)
+    first = harness.controller.state.chat_id
     assert first is not None
     window.composer.set_text("unsent")
     num_loads = len(harness.engine.loads)
@@ -83,7 +83,7 @@ def test_a_new_chat_for_a_model_keeps_what_another_chat_had_unsent(harness: AppH
     type_letters(qtbot, harness, "new")
     qtbot.waitUntil(lambda: len(harness.engine.loads) > num_loads, timeout=WAIT_MS)
     assert window.composer.text == "new"
-    window.conversation_selected.emit(first)
+    window.sidebar.list.chosen.emit(first)
     assert window.composer.text == "unsent"
 
 

@@ -58,13 +58,13 @@ def test_without_the_builtin_pair_one_sentence_says_so(
     harness = open_app()
     assert [problem.title for problem in harness.window.problems] == ["The built-in models are missing"]
     assert harness.window.engine.state is EngineState.EMPTY
-    harness.window.message_submitted.emit("anybody?")
+    harness.window.composer.submitted.emit("anybody?")
     assert harness.window.restored == ["anybody?"]
     harness.close()
 
 
 def test_loading_shows_how_far_it_is(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     assert harness.window.engine.state is EngineState.LOADING
     harness.engine.tell(LoadProgress("models/other.gguf", 0.5))
     qtbot.waitUntil(lambda: harness.window.engine.progress == 0.5)
@@ -76,7 +76,7 @@ def test_loading_shows_how_far_it_is(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 def test_a_target_that_fails_does_not_become_the_chosen_one(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/broken.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/broken.gguf", "target")
     harness.engine.tell(EngineFailed(Problem("Broken", "It is broken.", "Choose another.")))
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     assert [problem.title for problem in harness.window.problems] == ["Broken"]
@@ -85,8 +85,8 @@ def test_a_target_that_fails_does_not_become_the_chosen_one(harness: AppHarness,
 
 
 def test_of_two_targets_in_a_row_each_gets_its_own_outcome(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/good.gguf", "target")
-    harness.window.model_file_chosen.emit("models/broken.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/good.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/broken.gguf", "target")
     harness.engine.ready("models/good.gguf")
     qtbot.waitUntil(lambda: saved(harness, "target_path") == "models/good.gguf")
     assert harness.window.engine.state is EngineState.LOADING
@@ -99,9 +99,9 @@ CANCELLED = EngineFailed(Problem("The model could not be loaded", "It was cancel
 
 
 def test_another_choice_ends_a_load_without_a_word(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/first.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/first.gguf", "target")
     harness.engine.tell(LoadProgress("models/first.gguf", 0.5))
-    harness.window.model_file_chosen.emit("models/second.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/second.gguf", "target")
     harness.engine.tell(CANCELLED)
     qtbot.waitUntil(lambda: harness.window.engine.progress is None)
     assert harness.window.engine.state is EngineState.LOADING
@@ -113,7 +113,7 @@ def test_another_choice_ends_a_load_without_a_word(harness: AppHarness, qtbot: Q
 
 def test_a_draft_that_the_next_choice_left_out_is_no_problem(harness: AppHarness, qtbot: QtBot) -> None:
     harness.controller.models.load_pair("models/first.gguf", "models/small.gguf")
-    harness.window.model_file_chosen.emit("models/second.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/second.gguf", "target")
     harness.engine.ready("models/first.gguf", draft=None)
     harness.engine.ready("models/second.gguf", draft="models/small.gguf")
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
@@ -123,7 +123,7 @@ def test_a_draft_that_the_next_choice_left_out_is_no_problem(harness: AppHarness
 def test_loading_is_stopped_from_the_menu_of_models(harness: AppHarness, qtbot: QtBot) -> None:
     header = harness.window.header
     assert not header.stop_action.isVisible()
-    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(header.picker.isVisible)
     rows = header.picker.list
@@ -137,14 +137,14 @@ def test_loading_is_stopped_from_the_menu_of_models(harness: AppHarness, qtbot: 
     assert harness.window.engine.target == info(TARGET)
     assert harness.window.problems == []
     assert saved(harness, "target_path") == TARGET
-    harness.window.message_submitted.emit("still there?")
+    harness.window.composer.submitted.emit("still there?")
     assert len(harness.engine.requests) == 1
 
 
 def test_a_first_load_that_is_stopped_makes_room_for_the_builtin_pair(qtbot: QtBot, builtin: Path) -> None:
     keep_settings({})
     harness = open_app()
-    harness.window.stop_requested.emit()
+    harness.window.composer.stop_requested.emit()
     harness.engine.tell(CANCELLED)
     qtbot.waitUntil(lambda: len(harness.engine.loads) == 2)
     assert harness.engine.loads[-1].target == str(builtin_target())
@@ -154,17 +154,17 @@ def test_a_first_load_that_is_stopped_makes_room_for_the_builtin_pair(qtbot: QtB
 
 
 def test_a_target_chosen_while_an_answer_streams_waits_for_it(harness: AppHarness) -> None:
-    harness.window.message_submitted.emit("Hello")
-    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    harness.window.composer.submitted.emit("Hello")
+    harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     assert "when the answer is finished" in harness.window.notices[-1]
     assert harness.window.engine.state is EngineState.READING
 
 
 def test_a_draft_is_chosen_and_removed_without_a_reload(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/small.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/small.gguf", "draft")
     harness.engine.ready(draft="models/small.gguf")
     qtbot.waitUntil(lambda: saved(harness, "draft_path") == "models/small.gguf")
-    harness.window.draft_removed.emit()
+    harness.window.header.remove_draft.emit()
     harness.engine.ready(draft=None, unavailable={Mode.DRAFT: "No draft model is chosen."})
     qtbot.waitUntil(lambda: harness.window.engine.draft is None)
     assert harness.engine.drafts == ["models/small.gguf", None]
@@ -173,12 +173,12 @@ def test_a_draft_is_chosen_and_removed_without_a_reload(harness: AppHarness, qtb
 
 
 def test_a_refused_draft_is_reported_and_the_chat_goes_on(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/foreign.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/foreign.gguf", "draft")
     harness.engine.tell(EngineFailed(REFUSED))
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     assert harness.window.problems == [REFUSED]
     assert saved(harness, "draft_path") == DRAFT
-    harness.window.message_submitted.emit("still there?")
+    harness.window.composer.submitted.emit("still there?")
     assert len(harness.engine.requests) == 1
 
 
@@ -186,18 +186,18 @@ def test_what_was_wrong_with_a_model_is_taken_back_by_the_next_one_that_is_used(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     banner = harness.window.problem_banner
-    harness.window.model_file_chosen.emit("models/foreign.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/foreign.gguf", "draft")
     harness.engine.tell(EngineFailed(REFUSED))
     qtbot.waitUntil(lambda: not banner.isHidden())
-    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     harness.engine.ready("models/other.gguf")
     qtbot.waitUntil(banner.isHidden)
-    harness.window.model_file_chosen.emit("models/foreign.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/foreign.gguf", "draft")
     harness.engine.tell(EngineFailed(REFUSED))
     qtbot.waitUntil(lambda: not banner.isHidden())
     other = Problem("The disk is full", "Nothing can be saved.", "Make room.")
     harness.window.show_problem(other)
-    harness.window.model_file_chosen.emit("models/small.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/small.gguf", "draft")
     harness.engine.ready(draft="models/small.gguf")
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     assert not banner.isHidden(), "this is still so"
@@ -212,7 +212,7 @@ def test_a_draft_refused_at_loading_is_reported_and_its_mode_left(qtbot: QtBot) 
     assert harness.window.problems[0].message == "Token 7 differs."
     assert harness.window.mode is Mode.NGRAM
     assert saved(harness, "mode") == "draft"
-    harness.window.model_file_chosen.emit("models/fitting.gguf", "draft")
+    harness.window.dialogs.file_chosen.emit("models/fitting.gguf", "draft")
     harness.engine.ready(draft="models/fitting.gguf")
     qtbot.waitUntil(lambda: harness.window.mode is Mode.DRAFT)
     harness.close()
@@ -220,11 +220,11 @@ def test_a_draft_refused_at_loading_is_reported_and_its_mode_left(qtbot: QtBot) 
 
 def test_a_target_that_cannot_speculate_runs_plain_and_says_why(harness: AppHarness, qtbot: QtBot) -> None:
     reason = "The memory of this model can neither forget nor be taken back."
-    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     harness.engine.ready("models/other.gguf", None, dict.fromkeys((Mode.DRAFT, Mode.NGRAM, Mode.AUTO), reason))
     qtbot.waitUntil(lambda: harness.window.mode is Mode.OFF)
     assert reason in harness.window.notices
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     assert harness.engine.requests[-1].mode is Mode.OFF
 
 
@@ -254,20 +254,20 @@ def test_why_the_builtin_pair_is_used_stays_to_be_read(qtbot: QtBot, builtin: Pa
 
 
 def test_settings_that_need_it_load_again_and_others_do_not(harness: AppHarness) -> None:
-    harness.window.settings_changed.emit({"temperature": 0.3, "theme": "dark"})
+    harness.window.dialogs.saved.emit({"temperature": 0.3, "theme": "dark"})
     assert len(harness.engine.loads) == 1
     assert harness.window.themes[-1] == "dark"
-    harness.window.settings_changed.emit({"n_ctx": 1024})
+    harness.window.dialogs.saved.emit({"n_ctx": 1024})
     assert harness.engine.loads[-1].n_ctx == 1024
-    harness.window.settings_changed.emit({"draft_path": "models/small.gguf"})
+    harness.window.dialogs.saved.emit({"draft_path": "models/small.gguf"})
     assert harness.engine.drafts == ["models/small.gguf"]
     assert len(harness.engine.loads) == 2
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     assert harness.engine.requests[-1].sampling.temperature == 0.3
 
 
 def test_a_setting_out_of_range_is_reported_and_not_taken(harness: AppHarness) -> None:
-    harness.window.settings_changed.emit({"temperature": 99.0})
+    harness.window.dialogs.saved.emit({"temperature": 99.0})
     assert harness.window.problems[-1].message == "Temperature must be from 0 to 5."
     assert harness.window.values["temperature"] == 0.8
 
@@ -277,24 +277,24 @@ def test_past_chats_are_forgotten_when_that_is_switched_off_and_when_a_chat_is_d
 ) -> None:
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     assert harness.engine.requests[-1].use_past
     harness.engine.finish()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    harness.window.settings_changed.emit({"learn_past": False})
+    harness.window.dialogs.saved.emit({"learn_past": False})
     assert harness.engine.num_forgotten == 1
-    harness.window.message_submitted.emit("Hello again")
+    harness.window.composer.submitted.emit("Hello again")
     assert not harness.engine.requests[-1].use_past
-    harness.window.settings_changed.emit({"learn_past": True})
+    harness.window.dialogs.saved.emit({"learn_past": True})
     assert harness.engine.num_forgotten == 1
-    harness.window.conversation_delete_requested.emit(harness.controller.conversations.current_id)
+    harness.window.sidebar.list.delete_requested.emit(harness.controller.state.chat_id)
     assert harness.engine.num_forgotten == 1  # it can still be taken back
     harness.controller.deletions.wipe()
     assert harness.engine.num_forgotten == 2
 
 
 def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.model_file_chosen.emit("models/seeing.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("models/seeing.gguf", "target")
     seeing = replace(info("models/seeing.gguf"), unused=("pictures",))
     harness.engine.tell(EngineReady(seeing, info(DRAFT)))
     words = (

@@ -177,7 +177,7 @@ def test_an_address_of_the_hub_that_is_none_is_told_and_leaves_the_chat_alone(
     assert "HF_ENDPOINT" in place.problem.title.text() + place.problem.message.text()
     harness.window.models.leave()
     harness.engine.ready()
-    harness.window.message_submitted.emit("Hello")
+    harness.window.composer.submitted.emit("Hello")
     assert len(harness.engine.requests) == 1
     harness.close()
 

@@ -10,11 +10,11 @@ from typing import cast
 import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
-from app.controllers.models.device_list import DeviceList
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.core.domain.models import Drafting, ModelRef, PairView, VocabularyMatch
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import RaceSpeed
+from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.draft_finder import Candidate, CandidateOrigin, DraftSearch
 from app.core.hub.pairs.speed_forecasts import SpeedForecasts
 from app.core.paths import builtin_draft, builtin_target

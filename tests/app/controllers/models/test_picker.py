@@ -66,7 +66,7 @@ def test_only_what_can_draft_for_the_target_in_use_is_offered_as_its_draft(
     harness: AppHarness, files: tuple[Path, Path], qtbot: QtBot
 ) -> None:
     target, draft = map(str, files)
-    harness.window.model_file_chosen.emit(target, "target")
+    harness.window.dialogs.file_chosen.emit(target, "target")
     harness.engine.ready(target, draft=None)
     qtbot.waitUntil(lambda: (view := harness.window.engine_view).target is not None and view.target.path == target)
     harness.window.header.open_models()
@@ -88,11 +88,11 @@ def test_what_was_opened_is_kept_with_its_draft_and_comes_back_with_it(
     used = {model.path: model.last_used for model in service.library.models()}
     assert used[target] is not None
     assert used[draft] is not None
-    qtbot.waitUntil(lambda: harness.controller.models.draft_of(str(target)) == str(draft), timeout=WAIT_MS)
-    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    qtbot.waitUntil(lambda: harness.controller.state.pairs.get(str(target)) == str(draft), timeout=WAIT_MS)
+    harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     assert harness.engine.loads[-1].draft is None, "what was chosen for another target does not stay"
     harness.engine.ready("models/other.gguf", None)
-    harness.window.model_file_chosen.emit(str(target), "target")
+    harness.window.dialogs.file_chosen.emit(str(target), "target")
     assert harness.engine.loads[-1].draft == str(draft)
 
 

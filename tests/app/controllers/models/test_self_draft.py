@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.self_draft import SelfDraftController
-from app.controllers.models.self_draft_job import SelfDraftJob
 from app.core.domain.models import ModelRef, SelfDraftState
+from app.core.hub.self_draft_job import SelfDraftJob
 from engine.process.client import EngineClient
 from engine.records import EngineFailed, Problem
 from engine.requests import JobEnded, OnEvent, RunJob
@@ -136,7 +136,7 @@ def test_cancelling_ends_it_and_leaves_nothing(bench: Bench, tmp_path: Path) -> 
 def test_the_job_crosses_to_another_process_without_a_window() -> None:
     job = SelfDraftJob(SelfDraftPlan(Path("target.gguf"), Path("drafts"), Path("cache"), Path("sample.gguf")))
     assert pickle.loads(pickle.dumps(job)) == job  # noqa: S301 (our own)
-    code = "import sys; from app.controllers.models import self_draft_job; sys.exit('PySide6' in sys.modules)"
+    code = "import sys; from app.core.hub import self_draft_job; sys.exit('PySide6' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 

@@ -26,7 +26,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def opened(harness: AppHarness, target: Path, draft: str | None = None) -> None:
-    harness.window.model_file_chosen.emit(str(target), "target")
+    harness.window.dialogs.file_chosen.emit(str(target), "target")
     harness.engine.ready(str(target), draft)
 
 
@@ -52,9 +52,8 @@ def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
     assert "Paceline tiny draft" in banner.message.text()
     assert "× that with drafting" in banner.message.text()
-    with qtbot.waitSignal(harness.window.model_file_chosen) as chosen:
-        qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
-    assert chosen.args == [str(draft), "draft"]
+    qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
+    assert harness.engine.drafts == [str(draft)]
     assert banner.isHidden()
 
 
@@ -64,9 +63,8 @@ def test_one_beside_its_target_counts(harness: AppHarness, qtbot: QtBot, target:
     opened(harness, target)
     banner = harness.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
-    with qtbot.waitSignal(harness.window.model_file_chosen) as chosen:
-        qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
-    assert chosen.args == [str(tmp_path / "small.gguf"), "draft"]
+    qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
+    assert harness.engine.drafts == [str(tmp_path / "small.gguf")]
 
 
 @pytest.mark.parametrize("why", ["dear", "measured slower", "nothing known"])
@@ -103,7 +101,7 @@ def test_it_goes_with_what_it_was_said_of(
     elif then == "away":
         harness.controller.hub.models_loaded(None)
     else:
-        harness.window.model_file_chosen.emit(str(tmp_path / "other.gguf"), "target")
+        harness.window.dialogs.file_chosen.emit(str(tmp_path / "other.gguf"), "target")
     qtbot.waitUntil(lambda: banner.isHidden() or "can draft" not in banner.message.text(), timeout=WAIT_MS)
 
 
@@ -122,8 +120,8 @@ def test_a_chosen_draft_that_costs_too_much_is_told_of_once_with_a_way_back(
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
     assert "does not pay off as a draft here" in banner.message.text()
     assert "costs 90\N{NO-BREAK SPACE}% of a pass" in banner.message.text().replace("90%", "90\N{NO-BREAK SPACE}%")
-    with qtbot.waitSignal(harness.window.header.remove_draft):
-        qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
+    assert harness.engine.drafts == [None]
     assert banner.isHidden()
     harness.engine.ready(str(target), str(draft))
     jobs_done(harness, qtbot)
@@ -133,10 +131,10 @@ def test_a_chosen_draft_that_costs_too_much_is_told_of_once_with_a_way_back(
 def test_of_a_suggestion_nothing_stays_without_its_button(
     harness: AppHarness,
 ) -> None:
-    harness.window.suggest("It can draft.", "Use it", lambda: None)
+    harness.window.notice_banner.show_suggestion("It can draft.", "Use it", lambda: None)
     harness.window.show_notice("Something else.")
     assert harness.window.notice_banner.message.text() == "Something else."
-    harness.window.withdraw_suggestion()
+    harness.window.notice_banner.withdraw_suggestion()
     assert not harness.window.notice_banner.isHidden()
 
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.controllers.race.job import RaceJob
+from app.core.benchmark.job import RaceJob
 from app.core.domain.engine_view import EngineState
 from app.core.domain.speed.races import (
     LaneProgress,
@@ -46,7 +46,7 @@ def start(harness: AppHarness, qtbot: QtBot) -> RacePage:
 
 def answer(harness: AppHarness, qtbot: QtBot, text: str = "Who are you?") -> None:
     num_before = len(harness.window.finished)
-    harness.window.message_submitted.emit(text)
+    harness.window.composer.submitted.emit(text)
     harness.engine.say("An answer.")
     harness.engine.finish()
     qtbot.waitUntil(lambda: len(harness.window.finished) == num_before + 1)
@@ -59,7 +59,7 @@ def job_of(harness: AppHarness) -> RaceJob:
 
 
 def test_a_question_in_the_composer_is_raced_as_it_would_be_asked(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.settings_changed.emit({"system_prompt": "Be brief.", "temperature": 0.7})
+    harness.window.dialogs.saved.emit({"system_prompt": "Be brief.", "temperature": 0.7})
     page = start(harness, qtbot)
     job = job_of(harness)
     assert [message.content for message in job._request.messages] == ["Be brief.", "Where does water flow?"]
@@ -72,7 +72,7 @@ def test_a_question_in_the_composer_is_raced_as_it_would_be_asked(harness: AppHa
 
 
 def test_the_temperature_of_the_settings_can_be_raced_too(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.settings_changed.emit({"temperature": 0.7})
+    harness.window.dialogs.saved.emit({"temperature": 0.7})
     page = open_page(harness, qtbot)
     page.form.temperature.setCurrentIndex(1)
     page.form.start()
@@ -146,7 +146,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.engine.tell(EngineReady(target))
     qtbot.waitUntil(lambda: harness.controller._parts.decode is None)
     harness.engine.tell(RaceEnded(problem=Problem("Ended", "It ended.", "")))
-    qtbot.waitUntil(lambda: not harness.controller.races.is_racing)
+    qtbot.waitUntil(lambda: not harness.controller.state.is_racing)
     harness.window.race.asked.emit()
     assert "picture, which you cannot see: Pasted picture.png" in form.question.exact_text()
     assert not form.setup.pictures
@@ -205,7 +205,7 @@ def test_the_composer_waits_while_a_race_has_the_model_and_goes_on_after_it(harn
     assert not window.composer.send_button.isEnabled()
     assert window.composer.reason.text() == "A race is using the model. You can send your message when it is over."
     num_requests = len(harness.engine.requests)
-    window.regenerate_requested.emit(harness.messages()[-1].id)
+    window.transcript.regenerate_requested.emit(harness.messages()[-1].id)
     assert window.notices[-1] == "A race is using the model. Wait until it is over, or stop it."
     assert len(harness.engine.requests) == num_requests
     harness.engine.tell(RaceEnded(RESULT))
@@ -230,7 +230,7 @@ def test_escape_stops_the_race_then_leaves_the_page(harness: AppHarness, qtbot: 
 
 
 def test_no_race_begins_beside_an_answer_or_without_a_model(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("Who are you?")
+    harness.window.composer.submitted.emit("Who are you?")
     page = open_page(harness, qtbot)
     assert not page.form.start_button.isEnabled()
     assert page.form.problem.text() == "An answer is being written. Wait for it, or stop it."
@@ -238,7 +238,7 @@ def test_no_race_begins_beside_an_answer_or_without_a_model(harness: AppHarness,
     assert harness.engine.jobs == []
     harness.engine.finish()
     qtbot.waitUntil(page.form.start_button.isEnabled)
-    harness.window.model_file_chosen.emit("other.gguf", "target")
+    harness.window.dialogs.file_chosen.emit("other.gguf", "target")
     assert page.form.problem.text() == "The model is loading."
 
 
@@ -365,7 +365,7 @@ def test_drafts_of_the_library_are_looked_for_once_for_a_target(harness: AppHarn
         asked.append(target)
         show([("models/draft.gguf", "the loaded one"), ("models/other.gguf", "Other")])
 
-    harness.controller.races.find_drafts = find
+    harness.controller.races._lists.find_drafts = find  # type: ignore[method-assign]
     page = open_page(harness, qtbot)
     page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
     box = page.form.rows[1].draft_box

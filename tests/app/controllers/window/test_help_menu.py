@@ -28,7 +28,7 @@ def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:
     harness = open_app()
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
-    harness.window.message_submitted.emit("a secret of mine")
+    harness.window.composer.submitted.emit("a secret of mine")
     QGuiApplication.clipboard().clear()
     action(harness, "Copy diagnostics").trigger()
     qtbot.waitUntil(lambda: bool(QGuiApplication.clipboard().text()))

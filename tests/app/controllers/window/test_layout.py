@@ -46,7 +46,7 @@ def test_a_kill_takes_neither_panes_nor_widths_nor_marks(harness: AppHarness, qt
     window.splitter.moveSplitter(before[0] + 40, 1)
     qtbot.waitUntil(lambda: kept(harness)["sizes"][0] == before[0] + 40)
     window.resize(window.width(), window.height() - 60)
-    qtbot.waitUntil(lambda: kept(harness) == json.loads(window.save_layout()))
+    qtbot.waitUntil(lambda: kept(harness) == json.loads(window.layout_state.save()))
     left = harness.paths.layout_file.read_bytes()
     harness.close()
     harness.paths.layout_file.write_bytes(left)  # as it was found, had there been no time to close
@@ -68,7 +68,7 @@ def test_where_the_window_stands_is_kept(harness: AppHarness, qtbot: QtBot, chan
     else:
         window.showMaximized()
     qtbot.waitUntil(lambda: kept(harness)["geometry"] != before)
-    qtbot.waitUntil(lambda: kept(harness) == json.loads(window.save_layout()))
+    qtbot.waitUntil(lambda: kept(harness) == json.loads(window.layout_state.save()))
 
 
 def test_a_drag_is_not_written_pixel_by_pixel(harness: AppHarness, qtbot: QtBot, writes: list[bytes]) -> None:
@@ -107,11 +107,11 @@ def test_closing_keeps_what_was_changed_last_and_nothing_after(harness: AppHarne
 def test_size_and_density_of_the_settings_are_seen_at_once(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.window
     before = window.theme.type.base
-    window.settings_changed.emit({"text_size": "large"})
+    window.dialogs.saved.emit({"text_size": "large"})
     assert window.theme.type.base > before
-    window.settings_changed.emit({"density": "compact"})
+    window.dialogs.saved.emit({"density": "compact"})
     assert window.theme.compact
-    window.settings_changed.emit({"density": "comfortable"})
+    window.dialogs.saved.emit({"density": "comfortable"})
     assert not window.theme.compact
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
     assert window.theme.type.base == before

@@ -189,7 +189,7 @@ def test_a_stop_in_the_chat_is_none_of_the_programs_and_the_other_way_round(serv
     served.until(lambda: served.running() == (1, 0))
     served.chat("mine")
     served.until(lambda: served.harness.window.composer.is_busy)
-    served.harness.window.stop_requested.emit()
+    served.harness.window.composer.stop_requested.emit()
     served.session.pulse()
     served.until(lambda: bool(served.harness.window.finished))
     assert served.harness.messages()[-1].state is MessageState.STOPPED
@@ -225,7 +225,7 @@ def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
     served.until(lambda: served.running() == (1, 0))
     waiting = served.ask("waiting")
     served.until(lambda: served.running() == (1, 1))
-    served.harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    served.harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     assert served.harness.window.notices[-1] == "This happens when the answer to another program is finished."
     refused = served.wait(served.ask("too early"))
     assert (refused.status, refused.code) == (503, "no_model")
@@ -233,14 +233,16 @@ def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
     assert served.wait(running).text == "running"
     assert (served.wait(waiting).status, waiting.code) == (503, "model_changed"), "it was asked of the other model"
     served.until(
-        lambda: served.harness.window.engine.target is not None and served.harness.controller.models.ready is not None
+        lambda: (
+            served.harness.window.engine.target is not None and served.harness.controller.state.models.ready is not None
+        )
     )
     assert served.wait(served.ask("late", model="other")).text == "late"
     assert served.wait(served.ask("late", model="target")).status == 200  # of the one that is loaded
 
 
 def test_requests_begin_with_the_settings_and_keep_nothing_of_the_chats(served: Served) -> None:
-    served.harness.window.settings_changed.emit({"temperature": 0.3, "system_prompt": "Be brief.", "learn_past": True})
+    served.harness.window.dialogs.saved.emit({"temperature": 0.3, "system_prompt": "Be brief.", "learn_past": True})
     served.wait(served.ask("one"))
     request = served.session.requests[-1]
     assert request.sampling.temperature == 0.3
@@ -260,10 +262,10 @@ def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot
         assert problem.message == f"Another program uses port {taken}."
         assert window.local_server.button.text().strip() == "Server off"
         assert not window.local_server.button.stop_action.isVisible()
-        window.settings_changed.emit({"server_port": free_port()})
+        window.dialogs.saved.emit({"server_port": free_port()})
         qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.ON)
         assert not window.problem_banner.isVisible()
-        window.settings_changed.emit({"server": False})
+        window.dialogs.saved.emit({"server": False})
         qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.OFF)
         assert not window.local_server.button.isVisible()
         harness.close()
@@ -325,9 +327,9 @@ def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Se
     window = served.harness.window
     served.qtbot.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     served.until(lambda: served.is_in(ServerState.OFF))
-    window.settings_changed.emit({"server": True})
-    window.settings_changed.emit({"server": False})
-    window.settings_changed.emit({"server": True})
+    window.dialogs.saved.emit({"server": True})
+    window.dialogs.saved.emit({"server": False})
+    window.dialogs.saved.emit({"server": True})
     served.until(lambda: served.is_in(ServerState.ON))
     assert served.wait(served.ask("still here")).text == "still here"
 
@@ -383,7 +385,7 @@ def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -
 
 
 def test_a_key_is_asked_for_unless_that_is_declined_and_further_names_are_let_in(served: Served) -> None:
-    change = served.harness.window.settings_changed
+    change = served.harness.window.dialogs.saved
 
     def status(key: str, host: str = "127.0.0.1") -> int:
         connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
@@ -429,7 +431,7 @@ def test_a_short_storm_leaves_every_answer_its_own(served: Served) -> None:
     for thread in threads:
         thread.start()
     for number in range(NUM_CHATS):
-        served.harness.window.new_chat_requested.emit()
+        served.harness.window.sidebar.new_chat.emit()
         served.chat(f"chat {number}")
         served.until(lambda: len(served.harness.window.finished) > number)  # noqa: B023
         assert served.harness.messages()[-1].text == f"chat {number}"

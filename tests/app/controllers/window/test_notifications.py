@@ -46,7 +46,7 @@ def harness(qtbot: QtBot) -> Iterator[AppHarness]:
 
 def notifications(harness: AppHarness, monkeypatch: pytest.MonkeyPatch, *, active: bool) -> NotificationController:
     monkeypatch.setattr(harness.window, "isActiveWindow", lambda: active)
-    return harness.controller._notifications
+    return harness.controller.notifications
 
 
 def test_a_long_answer_that_ends_unseen_is_reported(
@@ -80,7 +80,7 @@ def test_what_needs_no_telling_is_not_reported(
 def test_without_the_tray_message_the_taskbar_still_tells(
     harness: AppHarness, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    harness.window.settings_changed.emit({"notify": False})
+    harness.window.dialogs.saved.emit({"notify": False})
     problem = Problem("It failed", "The context is full.", "Start a new chat.")
     notifications(harness, monkeypatch, active=False).on_event(EngineFailed(problem, 1))
     assert (told.num_alerts, told.messages) == (1, [])

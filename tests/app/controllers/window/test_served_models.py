@@ -47,7 +47,7 @@ def test_another_model_is_not_loaded_until_somebody_allows_it(served: Served) ->
 
 
 def test_it_is_loaded_for_the_program_and_the_chats_own_comes_back_with_its_next_message(served: Served) -> None:
-    served.harness.window.settings_changed.emit({"server_loads": True})
+    served.harness.window.dialogs.saved.emit({"server_loads": True})
     own = served.session.loads[-1]
     assert ask(served, "hello", OTHER).text == "hello"
     assert served.session.loads[-1] == OTHER
@@ -63,7 +63,7 @@ def test_it_is_loaded_for_the_program_and_the_chats_own_comes_back_with_its_next
 
 
 def test_a_request_without_a_name_has_the_chats_own(served: Served) -> None:
-    served.harness.window.settings_changed.emit({"server_loads": True})
+    served.harness.window.dialogs.saved.emit({"server_loads": True})
     own = served.session.loads[-1]
     assert ask(served, "a", OTHER).status == 200
     assert served.wait(served.ask("b")).status == 200
@@ -73,9 +73,9 @@ def test_a_request_without_a_name_has_the_chats_own(served: Served) -> None:
 
 def test_what_is_switched_off_again_is_not_loaded_any_more(served: Served) -> None:
     window = served.harness.window
-    window.settings_changed.emit({"server_loads": True})
+    window.dialogs.saved.emit({"server_loads": True})
     own = served.session.loads[-1]
     assert ask(served, "a", OTHER).status == 200
-    window.settings_changed.emit({"server_loads": False})
+    window.dialogs.saved.emit({"server_loads": False})
     assert ask(served, "b", OTHER).status == 200
     assert served.session.loads[-1] == own

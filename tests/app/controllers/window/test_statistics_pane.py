@@ -30,7 +30,7 @@ RUN = RunStats(
 
 def answer(harness: AppHarness, qtbot: QtBot, run: RunStats = RUN, text: str = "A question") -> None:
     num_before = len(harness.window.finished)
-    harness.window.message_submitted.emit(text)
+    harness.window.composer.submitted.emit(text)
     harness.engine.say("An answer.")
     harness.engine.tell(Finished(harness.engine.requests[-1].request_id, FinishReason.LENGTH, run))
     qtbot.waitUntil(lambda: len(harness.window.finished) == num_before + 1, timeout=PATIENCE_MS)
@@ -47,7 +47,7 @@ def test_an_answer_counts_for_its_models_and_mode(harness: AppHarness, qtbot: Qt
         ("target", "draft", "draft", 30),
         ("target", "", "off", 10),
     ]
-    chat = harness.controller.conversations.current_id
+    chat = harness.controller.state.chat_id
     assert chat is not None
     answers = harness.store.read(lambda db: answer_records.answers_of_chat(db, chat))
     assert [(each.target, each.draft) for each in answers] == [("target", "draft"), ("target", "")]
@@ -90,7 +90,7 @@ def test_an_answer_that_goes_on_counts_its_tokens_once(harness: AppHarness, qtbo
 def test_the_pane_shows_this_chat_and_all_time(harness: AppHarness, qtbot: QtBot) -> None:
     panel = harness.window.stats
     answer(harness, qtbot)
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     answer(harness, qtbot, replace(RUN, tokens=10), "Another question")
     qtbot.mouseClick(panel.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.chat.answers.value == "1", timeout=PATIENCE_MS)
@@ -101,7 +101,7 @@ def test_the_pane_shows_this_chat_and_all_time(harness: AppHarness, qtbot: QtBot
     answer(harness, qtbot)
     qtbot.waitUntil(lambda: panel.all.lines["tokens"].value == "70", timeout=PATIENCE_MS)
     panel.show_page(CHAT)
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     qtbot.waitUntil(lambda: panel.chat.answers.value == "-", timeout=PATIENCE_MS)
 
 
@@ -141,7 +141,7 @@ def test_answers_are_exported_as_json_and_csv(
     harness: AppHarness, qtbot: QtBot, tmp_path: Path, scope: str, num: int
 ) -> None:
     answer(harness, qtbot, text="=first")
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     answer(harness, qtbot)
     answer(harness, qtbot, replace(RUN, tokens=77))
     for form in ("json", "csv"):

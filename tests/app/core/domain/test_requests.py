@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.controllers.load_requests import load_request
 from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.requests import MOST_OF_TOOLS, chat_request, picture_sizes, prompt_messages
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.values import Settings
 from app.core.domain.tools.calls import CallStatus, StoredCall
+from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode, Picture, Placement, SplitMode
 

@@ -106,7 +106,7 @@ def test_a_thinking_model_from_question_to_export(qtbot: QtBot, opened: bool) ->
     qtbot.mouseClick(card.copy_button, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == "It is **4**."
     _check_outside(harness, view)
-    chat_id = harness.controller.conversations.current_id
+    chat_id = harness.controller.state.chat_id
     assert chat_id is not None
     harness.close()
     again = open_app(scripted("Yes."))
@@ -116,7 +116,7 @@ def test_a_thinking_model_from_question_to_export(qtbot: QtBot, opened: bool) ->
 
 
 def _check_outside(harness: AppHarness, view: MessageView) -> None:
-    chat_id = harness.controller.conversations.current_id
+    chat_id = harness.controller.state.chat_id
     assert chat_id is not None
     assert [hit.message_id for hit in harness.store.library.search("speak").result(30)] == [view.id]
     chat = harness.store.read(lambda db: read_chat(db, chat_id))

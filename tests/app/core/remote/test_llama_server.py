@@ -79,7 +79,7 @@ def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str,
     assert target is not None
     assert target.n_ctx == 1024
     assert target.architecture.startswith("llama-server")
-    harness.window.settings_changed.emit({"temperature": 0.0, "max_tokens": 60})
+    harness.window.dialogs.saved.emit({"temperature": 0.0, "max_tokens": 60})
     note = tmp_path / "note.txt"
     note.write_text("Once upon a time there was a small boat.", "utf-8")
     harness.window.composer.files_offered.emit([str(note)])
@@ -99,11 +99,11 @@ def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str,
     harness.controller.answers.edit(harness.messages()[0].id, "Tell another story.")
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
     assert len(harness.messages()[0].versions) == 2
-    harness.window.settings_changed.emit({"max_tokens": 900})
+    harness.window.dialogs.saved.emit({"max_tokens": 900})
     num_finished = len(harness.window.finished)
     ask(harness, "Tell a long story.")
     qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
-    harness.window.stop_requested.emit()
+    harness.window.composer.stop_requested.emit()
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) > num_finished, timeout=WAIT_MS)
     assert harness.messages()[-1].state in (MessageState.STOPPED, MessageState.COMPLETE)
     assert harness.engine.requests == []

@@ -43,7 +43,7 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     )
     target = harness.window.engine.target
     assert target is not None
-    harness.window.settings_changed.emit({"temperature": 0.0, "max_tokens": 40})
+    harness.window.dialogs.saved.emit({"temperature": 0.0, "max_tokens": 40})
     ask(harness, REPEATING)
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
     answer = harness.messages()[-1]
@@ -55,13 +55,13 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     assert stats.tokens_per_second
     assert stats.time_to_first_token_s
     assert "those of others included" in stats.decisions[0]
-    harness.window.settings_changed.emit({"max_tokens": 300})
+    harness.window.dialogs.saved.emit({"max_tokens": 300})
     ask(harness, "Count from one to a hundred.")
     qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
-    harness.window.stop_requested.emit()
+    harness.window.composer.stop_requested.emit()
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
     assert harness.messages()[-1].state is MessageState.STOPPED
-    harness.window.settings_changed.emit({"max_tokens": 8})
+    harness.window.dialogs.saved.emit({"max_tokens": 8})
     long_text = "Bread, apples, milk. " * (target.n_ctx // 8)  # about 5 tokens each: two of them have no room
     for number in (3, 4):
         ask(harness, long_text)

@@ -18,7 +18,7 @@ from ui.conversations.model import BATCH
 
 
 def current(harness: AppHarness) -> int | None:
-    return harness.controller.conversations.current_id
+    return harness.controller.state.chat_id
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def chats(qtbot: QtBot) -> tuple[int, int, int]:
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
     found = []
     for question in ("One", "Two", "Three"):
-        harness.window.new_chat_requested.emit()
-        harness.window.message_submitted.emit(question)
+        harness.window.sidebar.new_chat.emit()
+        harness.window.composer.submitted.emit(question)
         found.append(current(harness))
         harness.engine.finish()
         qtbot.waitUntil(lambda: len(harness.window.finished) == len(found))
@@ -58,14 +58,14 @@ def opened_again() -> int | None:
 
 def test_the_chat_that_was_open_is_open_again(chats: tuple[int, int, int]) -> None:
     assert opened_again() == chats[2]
-    leave_open(lambda harness: harness.window.conversation_selected.emit(chats[0]))
+    leave_open(lambda harness: harness.window.sidebar.list.chosen.emit(chats[0]))
     assert opened_again() == chats[0]
     assert opened_again() == chats[0]
 
 
 def test_after_an_empty_new_chat_there_is_a_new_one_with_its_unsent_words(chats: tuple[int, int, int]) -> None:
     def begin(harness: AppHarness) -> None:
-        harness.window.new_chat_requested.emit()
+        harness.window.sidebar.new_chat.emit()
         harness.window.composer.set_text("half a thought")
 
     leave_open(begin)
@@ -76,11 +76,11 @@ def test_after_an_empty_new_chat_there_is_a_new_one_with_its_unsent_words(chats:
 
 def test_where_it_was_archived_or_is_gone_the_one_that_changed_last_opens(chats: tuple[int, int, int]) -> None:
     def archive(harness: AppHarness) -> None:
-        harness.window.conversation_selected.emit(chats[0])
+        harness.window.sidebar.list.chosen.emit(chats[0])
         harness.store.library.set_archived(chats[0], True)
 
     def lose(harness: AppHarness) -> None:
-        harness.window.conversation_selected.emit(chats[1])
+        harness.window.sidebar.list.chosen.emit(chats[1])
         OpenChat(harness.paths.open_chat_file).keep(999)
 
     leave_open(archive)
@@ -91,8 +91,8 @@ def test_where_it_was_archived_or_is_gone_the_one_that_changed_last_opens(chats:
 
 def test_a_chat_that_was_deleted_does_not_come_back(chats: tuple[int, int, int]) -> None:
     def delete(harness: AppHarness) -> None:
-        harness.window.conversation_selected.emit(chats[2])
-        harness.window.conversation_delete_requested.emit(chats[2])
+        harness.window.sidebar.list.chosen.emit(chats[2])
+        harness.window.sidebar.list.delete_requested.emit(chats[2])
         OpenChat(harness.paths.open_chat_file).keep(chats[2])
 
     leave_open(delete)
@@ -148,7 +148,7 @@ def test_an_old_chat_that_was_open_is_in_the_list_at_once(qtbot: QtBot, many: li
 
 def test_whatever_changes_the_list_before_brings_all_of_it(qtbot: QtBot, many: list[int]) -> None:
     harness = open_app()
-    harness.window.conversation_rename_requested.emit(many[1], "another")
+    harness.window.sidebar.list.rename_requested.emit(many[1], "another")
     assert listed(harness) == many[::-1]
     harness.close()
 
@@ -161,6 +161,6 @@ def test_a_folder_in_the_place_of_what_is_remembered_costs_nothing_else(chats: t
     harness = open_app()
     assert harness.window.problems == []
     assert current(harness) == chats[2]  # the one that changed last
-    harness.window.conversation_selected.emit(chats[0])
+    harness.window.sidebar.list.chosen.emit(chats[0])
     assert current(harness) == chats[0]
     harness.close()

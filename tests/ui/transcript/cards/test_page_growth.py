@@ -49,7 +49,7 @@ def test_only_what_changed_is_painted_and_nothing_is_left_out(
     text = answer_of(kind, NUM_TOKENS)
     spans = spans_of(text)
     for sent in range(0, NUM_TOKENS, STEP):
-        window.append_text(text[sent * 4 : (sent + STEP) * 4], spans[sent : sent + STEP])
+        window.transcript.append_text(text[sent * 4 : (sent + STEP) * 4], spans[sent : sent + STEP])
         qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
     window.finish_answer(MessageView(100, "assistant", text, spans=spans))
     widgets = window.transcript.findChildren(QWidget)
@@ -84,7 +84,7 @@ def test_what_stands_above_stays_where_it_is_and_the_page_grows_at_once(
     page, moves, text = window.transcript.widget(), Moves(), answer_of(kind, 10 * NUM_TOKENS)
     assert card is not None
     assert page is not None
-    window.append_text(text[:STEP], ())
+    window.transcript.append_text(text[:STEP], ())
     qtbot.waitUntil(lambda: bool(card.body.segments) and card.body.width() > 100)
     qapp.installEventFilter(moves)
     most = 0
@@ -94,7 +94,7 @@ def test_what_stands_above_stays_where_it_is_and_the_page_grows_at_once(
             most = max(most, len(before))
             moves.moved.clear()
             moves.resized.clear()
-            window.append_text(text[place : place + 16 * STEP], ())
+            window.transcript.append_text(text[place : place + 16 * STEP], ())
             assert not [widget for widget in before if moves.moved[widget]]
             assert moves.resized[page] <= 1
             qtbot.wait(0)
@@ -110,7 +110,7 @@ def test_words_that_fit_on_the_line_carry_no_layout_out(
     window.show_conversation("t", history_of(2_000))
     qtbot.waitUntil(lambda: not transcript.is_building)
     window.begin_answer(MessageView(100, "assistant", "", MessageState.STREAMING))
-    window.append_text("The beginning", ())
+    window.transcript.append_text("The beginning", ())
     qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
     layouts: list[str] = []
     text, real = "The beginning", transcript.lay_out
@@ -125,14 +125,14 @@ def test_words_that_fit_on_the_line_carry_no_layout_out(
     heights = {card.body.height()}
     for word in (" of", " a line", " with", " room."):
         text += word
-        window.append_text(word, ())
+        window.transcript.append_text(word, ())
         qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
         heights.add(card.body.height())
     assert len(heights) == 1
     assert layouts == []
     for _ in range(40):
         text += " more words"
-        window.append_text(" more words", ())
+        window.transcript.append_text(" more words", ())
     qtbot.waitUntil(lambda: num_stale(window, area) <= MOST_STALE)
     assert card.body.height() > max(heights)
     assert 1 <= len(layouts) < 20  # one for each line

@@ -108,7 +108,7 @@ def stream(window: MainWindow, text: str = TEXT, step: int = 3) -> AnswerCard:
     window.begin_answer(EMPTY)
     for start in range(0, len(text), step):
         piece = text[start : start + step]
-        window.append_text(piece, (TokenSpan(len(piece), Source.DRAFT if start % 2 else Source.BONUS),))
+        window.transcript.append_text(piece, (TokenSpan(len(piece), Source.DRAFT if start % 2 else Source.BONUS),))
     card = window.transcript.last_answer()
     assert card is not None
     return card
@@ -205,7 +205,7 @@ def test_reasoning_that_is_opened_while_it_grows_is_marked_and_ends_as_it_would_
     assert card is not None
     for start in range(0, len(TEXT), 4):
         piece = TEXT[start : start + 4]
-        window.append_text(piece, (TokenSpan(len(piece), Source.DRAFT if start % 8 else Source.BONUS),))
+        window.transcript.append_text(piece, (TokenSpan(len(piece), Source.DRAFT if start % 8 else Source.BONUS),))
         if card.reasoning is not None and not card.reasoning.is_open:
             qtbot.mouseClick(card.reasoning.header, Qt.MouseButton.LeftButton)
     window.finish_answer(MessageView(2, "assistant", TEXT, stats=STATS))

@@ -145,7 +145,7 @@ def test_a_streaming_answer_is_marked_as_it_grows(window: MainWindow) -> None:
     window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
     place = 0
     for span in SPANS:
-        window.append_text(RAW[place : place + span.num_chars], (span,))
+        window.transcript.append_text(RAW[place : place + span.num_chars], (span,))
         place += span.num_chars
     assert set(_marked_words(window)) == {"One", "tree"}
     window.finish_answer(MessageView(1, "assistant", RAW, stats=STATS))
@@ -159,7 +159,7 @@ def test_marks_while_growing_equal_marks_at_the_end(window: MainWindow) -> None:
     for number, place in enumerate(range(0, len(text), 3)):
         piece = text[place : place + 3]
         source = Source.DRAFT if number % 2 else Source.BONUS
-        window.append_text(piece, (TokenSpan(len(piece), source),))
+        window.transcript.append_text(piece, (TokenSpan(len(piece), source),))
     card = window.transcript.last_answer()
     assert card is not None
     window.transcript.finish_answer(MessageView(1, "assistant", text))
@@ -182,7 +182,7 @@ def test_the_end_of_an_answer_marks_only_what_is_not_marked_yet(
     window.stats.now.sources[Source.DRAFT].click()
     window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
     for place in range(0, len(text), 20):
-        window.append_text(text[place : place + 20], spans[place : place + 20])
+        window.transcript.append_text(text[place : place + 20], spans[place : place + 20])
         card = window.transcript.last_answer()
         assert card is not None
         body = card.body
@@ -194,7 +194,7 @@ def test_the_end_of_an_answer_marks_only_what_is_not_marked_yet(
     assert len(marked) < 5 < len(body.segments)
     marked.clear()
     window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
-    window.append_text(text, spans)
+    window.transcript.append_text(text, spans)
     window.finish_answer(MessageView(2, "assistant", text, spans=(TokenSpan(len(text), Source.BONUS),)))
     assert _marked_words(window) == {}  # what was told at the end counts
 

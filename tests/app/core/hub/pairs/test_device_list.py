@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.controllers.models import device_list
-from app.controllers.models.device_list import DeviceList
+from app.core.hub.pairs import device_list
+from app.core.hub.pairs.device_list import DeviceList
 from engine.errors import DeviceError, ModelLoadError
 from engine.records import NO_DEVICE, Device, DeviceKind, EngineReady
 from tests.app.fakes import info

@@ -40,9 +40,9 @@ def num_accented(harness: AppHarness, image: QImage) -> int:
 def begin_and_leave(harness: AppHarness, qtbot: QtBot) -> None:
     """An answer is in the making in "first", and "other" is open."""
     answer(harness, qtbot, "other", "yes")
-    harness.window.new_chat_requested.emit()
-    harness.window.message_submitted.emit("first")
-    harness.window.conversation_selected.emit(
+    harness.window.sidebar.new_chat.emit()
+    harness.window.composer.submitted.emit("first")
+    harness.window.sidebar.list.chosen.emit(
         next(row.id for row in harness.store.conversations() if row.title == "other")
     )
 
@@ -67,7 +67,7 @@ def test_an_answer_that_goes_on_elsewhere_is_seen_in_the_list_until_it_was_looke
 
 
 def test_an_answer_that_is_watched_leaves_no_sign(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.message_submitted.emit("first")
+    harness.window.composer.submitted.emit("first")
     assert sign(harness, "first") == ANSWERING
     harness.engine.say("words")
     harness.engine.finish()
@@ -79,10 +79,10 @@ def test_a_failure_is_to_be_seen_and_an_answer_that_brought_no_word_is_not(harne
     begin_and_leave(harness, qtbot)
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: sign(harness, "first") == UNSEEN, timeout=30_000)
-    other = harness.controller.conversations.current_id
+    other = harness.controller.state.chat_id
     assert other is not None
-    harness.window.regenerate_requested.emit(harness.store.messages(other)[-1].id)
-    harness.window.new_chat_requested.emit()
+    harness.window.transcript.regenerate_requested.emit(harness.store.messages(other)[-1].id)
+    harness.window.sidebar.new_chat.emit()
     assert sign(harness, "other") == ANSWERING
     harness.engine.finish()
     qtbot.waitUntil(lambda: sign(harness, "other") == "", timeout=30_000)
@@ -91,8 +91,8 @@ def test_a_failure_is_to_be_seen_and_an_answer_that_brought_no_word_is_not(harne
 def test_the_sign_goes_with_a_chat_that_is_deleted(harness: AppHarness, qtbot: QtBot) -> None:
     begin_and_leave(harness, qtbot)
     first = next(row.id for row in harness.store.conversations() if row.title == "first")
-    harness.window.conversation_delete_requested.emit(first)
+    harness.window.sidebar.list.delete_requested.emit(first)
     assert harness.rows() == ["other"]
     harness.engine.finish()
-    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=30_000)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=30_000)
     assert sign(harness, "other") == ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from app.controllers.settings_keeper import SettingsKeeper
+from app.controllers.state import AppState
 from app.core.domain.model_name import model_name, name_of_file
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, valid_values
@@ -20,8 +20,8 @@ from engine.records import Mode, ModelInfo
 class ChatLayers:
     """Changes one layer at a time and keeps each where it belongs."""
 
-    def __init__(self, keeper: SettingsKeeper, models: ModelSettings, store: ChatStore, target: str) -> None:
-        self._keeper = keeper
+    def __init__(self, state: AppState, models: ModelSettings, store: ChatStore, target: str) -> None:
+        self._state = state
         self._models = models
         self._store = store
         self._conversation_id: int | None = None
@@ -34,7 +34,7 @@ class ChatLayers:
     @property
     def now(self) -> Layers:
         """All layers as they are."""
-        return Layers(self._keeper.current, self._model, self._chat)
+        return Layers(self._state.settings, self._model, self._chat)
 
     def effective(self) -> Settings:
         """The settings as they hold for the open chat."""
@@ -42,11 +42,11 @@ class ChatLayers:
 
     def of_model(self) -> Settings:
         """The settings as they hold for whoever is not in this chat."""
-        return Layers(self._keeper.current, self._model).effective()
+        return Layers(self._state.settings, self._model).effective()
 
     def of_other(self, target: str) -> Settings:
         """The same for another model, by its file; on any thread."""
-        return Layers(self._keeper.current, self._models.values(target)).effective()
+        return Layers(self._state.settings, self._models.values(target)).effective()
 
     def view(self) -> LayersView:
         """What the window shows."""
@@ -97,7 +97,7 @@ class ChatLayers:
         stored = self._store.conversation(conversation_id)
         if stored is None:
             return {}
-        now = Layers(self._keeper.current, self._model)
+        now = Layers(self._state.settings, self._model)
         last = valid_values({"mode": stored.mode.value, "depth": stored.depth})
         return {key: value for key, value in last.items() if value != now.value(key).value}
 

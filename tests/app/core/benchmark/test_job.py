@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.controllers.race import job as job_module
-from app.controllers.race.job import RaceJob
+from app.core.benchmark import job as job_module
+from app.core.benchmark.job import RaceJob
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.speed.races import (
     AUTO_LANE,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.controllers.chat.visible_text import VisibleText
 from app.core.domain.tools.calls import CallTokens
 from app.core.tools.interface import ToolDefinition
+from app.core.tools.visible_text import VisibleText
 from engine.records import Source, TokenSpan
 
 TOOLS = (ToolDefinition("read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}}, "files"),)

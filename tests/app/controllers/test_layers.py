@@ -24,11 +24,11 @@ from ui.settings.rows import NumberRow
 
 def ask(harness: AppHarness, qtbot: QtBot, text: str = "hello") -> None:
     before = len(harness.engine.requests)
-    harness.window.message_submitted.emit(text)
+    harness.window.composer.submitted.emit(text)
     assert len(harness.engine.requests) == before + 1
     harness.engine.say("an answer")
     harness.engine.finish()
-    qtbot.waitUntil(lambda: harness.controller.answers.state is None)
+    qtbot.waitUntil(lambda: harness.controller.state.answer is None)
 
 
 def change(harness: AppHarness, layer: Layer, values: Mapping[str, SettingValue]) -> None:
@@ -71,10 +71,10 @@ def test_what_was_chosen_in_one_chat_does_not_reach_a_new_one_with_another_model
 ) -> None:
     """As in lmstudio-bug-tracker 550: the selected chat's draft setting went into a new chat with another model."""
     ask(harness, qtbot)
-    harness.window.mode_changed.emit(Mode.DRAFT)
-    harness.window.depth_changed.emit(7)
+    harness.window.composer.mode_chosen.emit(Mode.DRAFT)
+    harness.window.composer.depth_chosen.emit(7)
     change(harness, Layer.CHAT, {"temperature": 0.0, "learn_past": False})
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     harness.engine.tell(EngineReady(info("models/other.gguf"), info(DRAFT)))
     qtbot.waitUntil(lambda: harness.window.engine.target is not None and "other" in harness.window.engine.target.path)
     ask(harness, qtbot)
@@ -86,15 +86,15 @@ def test_what_is_shown_is_what_is_asked_after_every_switch(harness: AppHarness, 
     """As in lmstudio-bug-tracker 661: the window showed another draft setting than the one in force."""
     ids = []
     for mode, depth, temperature in ((Mode.NGRAM, 3, 0.1), (Mode.OFF, None, 0.2), (Mode.DRAFT, 5, 0.3)):
-        harness.window.new_chat_requested.emit()
-        harness.window.mode_changed.emit(mode)
-        harness.window.depth_changed.emit(depth)
+        harness.window.sidebar.new_chat.emit()
+        harness.window.composer.mode_chosen.emit(mode)
+        harness.window.composer.depth_chosen.emit(depth)
         change(harness, Layer.CHAT, {"temperature": temperature})
         ask(harness, qtbot)
-        ids.append((harness.controller.conversations.current_id, mode, depth, temperature))
+        ids.append((harness.controller.state.chat_id, mode, depth, temperature))
     dialog = open_dialog(harness, qtbot)
     for number, mode, depth, temperature in [*ids, *reversed(ids), ids[1]]:
-        harness.window.conversation_selected.emit(number)
+        harness.window.sidebar.list.chosen.emit(number)
         assert harness.window.composer.modes.mode is mode
         assert harness.window.composer.modes.draft_length == depth
         assert dialog.rows["temperature"].row.value() == temperature
@@ -105,29 +105,29 @@ def test_what_is_shown_is_what_is_asked_after_every_switch(harness: AppHarness, 
 
 
 def test_what_a_new_chat_is_given_before_its_first_message_is_its_own(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     change(harness, Layer.CHAT, {"system_prompt": "Only here."})
-    harness.window.new_chat_requested.emit()  # given up
+    harness.window.sidebar.new_chat.emit()  # given up
     ask(harness, qtbot)
     assert harness.engine.requests[-1].messages[0].role == "user"
-    harness.window.new_chat_requested.emit()
+    harness.window.sidebar.new_chat.emit()
     change(harness, Layer.CHAT, {"system_prompt": "Here."})
     ask(harness, qtbot)
-    number = harness.controller.conversations.current_id
+    number = harness.controller.state.chat_id
     assert number is not None
     assert harness.store.options.read(number) == {"system_prompt": "Here."}
 
 
 def test_typing_that_has_not_paused_stays_with_its_chat(harness: AppHarness, qtbot: QtBot) -> None:
     ask(harness, qtbot)
-    first = harness.controller.conversations.current_id
+    first = harness.controller.state.chat_id
     dialog = open_dialog(harness, qtbot)
     type_temperature(dialog, "0.45")
-    harness.window.new_chat_requested.emit()  # at once: the pause is not over
-    assert harness.controller.conversations.settings.number("temperature") == 0.8
+    harness.window.sidebar.new_chat.emit()  # at once: the pause is not over
+    assert harness.controller.state.chat.settings.number("temperature") == 0.8
     assert dialog.rows["temperature"].row.value() == 0.8
-    harness.window.conversation_selected.emit(first)
-    assert harness.controller.conversations.settings.number("temperature") == 0.45
+    harness.window.sidebar.list.chosen.emit(first)
+    assert harness.controller.state.chat.settings.number("temperature") == 0.45
 
 
 def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
@@ -137,26 +137,26 @@ def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
     change(harness, Layer.MODEL, {"top_p": 0.5})
     change(harness, Layer.CHAT, {"depth": None, "temperature": 0.3})
-    harness.window.mode_changed.emit(Mode.NGRAM)
+    harness.window.composer.mode_chosen.emit(Mode.NGRAM)
     ask(harness, qtbot)
     harness.close()
     again = open_app()
     again.engine.ready()
     qtbot.waitUntil(lambda: again.window.engine.target is not None)
-    held = again.controller.conversations.settings
+    held = again.controller.state.chat.settings
     assert (held.text("mode"), held.number("temperature"), held.number("top_p")) == ("ngram", 0.3, 0.5)
-    again.window.new_chat_requested.emit()
-    held = again.controller.conversations.settings
+    again.window.sidebar.new_chat.emit()
+    held = again.controller.state.chat.settings
     assert (held.text("mode"), held.number("temperature"), held.number("top_p")) == ("auto", 0.8, 0.5)
     again.close()
 
 
 def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHarness, qtbot: QtBot) -> None:
     ask(harness, qtbot)
-    number = harness.controller.conversations.current_id
+    number = harness.controller.state.chat_id
     assert number is not None
-    harness.window.mode_changed.emit(Mode.SUFFIX)
-    harness.window.depth_changed.emit(4)
+    harness.window.composer.mode_chosen.emit(Mode.SUFFIX)
+    harness.window.composer.depth_chosen.emit(4)
     stored = harness.store.conversation(number)
     assert stored is not None
     assert (stored.mode, stored.depth) == (Mode.SUFFIX, 4)
@@ -164,16 +164,16 @@ def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHar
 
 def test_a_chat_of_an_older_version_stays_in_its_mode(harness: AppHarness, qtbot: QtBot) -> None:
     number = harness.store.create_conversation("old", Mode.OFF, 3)
-    harness.window.conversation_selected.emit(number)
-    conversations = harness.controller.conversations
-    assert (conversations.mode, conversations.depth) == (Mode.OFF, 3)
-    assert conversations.layers.now.value("mode").origin is Layer.CHAT
+    harness.window.sidebar.list.chosen.emit(number)
+    chat = harness.controller.state.chat
+    assert (chat.mode, chat.depth) == (Mode.OFF, 3)
+    assert harness.controller.conversations.layers.now.value("mode").origin is Layer.CHAT
 
 
 def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
     change(harness, Layer.CHAT, {"temperature": 0.25, "depth": None})
     ask(harness, qtbot)
-    number = harness.controller.conversations.current_id
+    number = harness.controller.state.chat_id
     assert number is not None
     copy = harness.store.library.duplicate(number)
     assert copy is not None
@@ -193,11 +193,11 @@ def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: App
 @pytest.mark.parametrize("text", ["{", "[1]", '{"temperature": "hot", "x": 1}', "null", "[" * 100_000])
 def test_options_that_cannot_be_read_are_none(harness: AppHarness, qtbot: QtBot, text: str) -> None:
     ask(harness, qtbot)
-    number = harness.controller.conversations.current_id
+    number = harness.controller.state.chat_id
     sql = "UPDATE conversations SET options = ? WHERE id = ?"
     harness.store.write(lambda db: db.execute(sql, (text, number)).rowcount)
-    harness.window.conversation_selected.emit(number)
-    assert harness.controller.conversations.settings.number("temperature") == 0.8
+    harness.window.sidebar.list.chosen.emit(number)
+    assert harness.controller.state.chat.settings.number("temperature") == 0.8
     assert harness.window.problems == []
 
 

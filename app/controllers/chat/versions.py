@@ -1,0 +1,162 @@
+"""Versions of messages: which one is shown, another one by its seed or from another model, and copies of a branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.models.lists import ModelLists
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts, PartsController
+from app.core.domain.engine_view import TargetChoice
+from app.core.domain.seeds import SeedWish, new_seed
+from app.core.domain.settings.layers import Layer
+from app.core.storage.chats.messages import conversation_of
+from engine.records import EngineReady
+from ui.text.language import mark, translate
+from ui.transcript.found_words import Excerpt
+
+EDITED = mark("BranchController", "Edited by you.")
+KEPT = mark("SeedController", "This chat now draws with seed {seed}. Change it in the chat settings.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Regeneration:
+    """An answer that waits for its model."""
+
+    conversation_id: int | None
+    answer_id: int
+    path: str
+
+
+class VersionController(PartsController):
+    """Moves the shown path of the open conversation, and has answers given again; one at a time waits for its model."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        conversations: ConversationController,
+        answers: AnswerController,
+        models: ModelController,
+        lists: ModelLists,
+    ) -> None:
+        super().__init__(parts)
+        self._conversations, self._answers = conversations, answers
+        self._models, self._lists = models, lists
+        self._pending: _Regeneration | None = None
+        page = self._window.transcript
+        page.version_requested.connect(self.show_version)
+        page.branch_requested.connect(self.branch_off)
+        page.answer_edited.connect(self.edit_answer)
+        page.seed_wanted.connect(self.draw_again)
+        page.regenerate_with.connect(self.again_with)
+        page.menus.ask_targets_of(self.choices)
+        self._window.sidebar.results.chosen.connect(self.open_at)
+
+    def show_version(self, message_id: int) -> None:
+        """Show another version of a message, with what followed it."""
+        if self._is_free() and self._succeeds(lambda: self._store.show_message(message_id)):
+            self._conversations.show()
+            self._window.transcript.go_to(message_id)
+
+    def edit_answer(self, answer_id: int, words: str) -> None:
+        """Show other words in the place of an answer, which stays as a version beside them; the chat goes on there."""
+        if not self._is_free():
+            return
+        edited = self._attempt(lambda: self._store.edit_answer(answer_id, words, translate("BranchController", EDITED)))
+        if edited is not None:
+            self._conversations.edits.sent(answer_id)
+            self._conversations.show()
+            self._window.transcript.go_to(edited)
+
+    def branch_off(self, message_id: int) -> None:
+        """Go on from a message in a chat of its own; the open one stays as it is."""
+        if not self._is_free():
+            return
+        copied = self._attempt(lambda: self._store.library.branch_off(message_id))
+        if copied is not None:
+            self._conversations.select(copied)
+            self._window.show_notice(
+                translate("BranchController", "This is a copy up to here; the other chat is as it was.")
+            )
+
+    def open_at(self, conversation_id: int, message_id: int | None, found: Excerpt = ()) -> None:
+        """Open a conversation where a message is, in whatever branch it stands; ``found`` are the parts of a hit."""
+        if (
+            message_id is not None
+            and conversation_id not in self._state.answers
+            and not self._succeeds(lambda: self._store.show_message(message_id))
+        ):
+            return
+        self._conversations.select(conversation_id)
+        if message_id is not None:
+            self._window.transcript.go_to(message_id, found)
+
+    def _is_free(self) -> bool:
+        """Whether nothing is being written here; say so where something is."""
+        if self._state.answer is not None:
+            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            return False
+        return True
+
+    # ---- by a seed -------------------------------------------------------------------------------------------------
+
+    def draw_again(self, answer_id: int, wish: SeedWish) -> None:
+        """Do what is wanted. An answer that was drawn without a seed gets one where it needs one."""
+        conversation_id = self._state.chat_id
+        views = self._attempt(lambda: self._store.messages(conversation_id)) if conversation_id is not None else None
+        view = next((each for each in views or () if each.id == answer_id), None)
+        if view is None:
+            return
+        seed = view.drawn.seed if view.drawn is not None else None
+        if wish is SeedWish.KEEP:
+            self._keep(new_seed() if seed is None else seed)
+        elif wish is SeedWish.REPEAT and view.drawn is not None and seed is not None:
+            self._answers.regenerate(answer_id, values=view.drawn.values, repeats=view)
+        else:
+            values = view.drawn.values if view.drawn is not None else {}
+            self._answers.regenerate(answer_id, values={**values, "seed": new_seed()})
+
+    def _keep(self, seed: int) -> None:
+        self._conversations.change(Layer.CHAT, {"seed": seed})
+        self._window.show_notice(translate("SeedController", KEPT).format(seed=seed))
+
+    # ---- from another model ----------------------------------------------------------------------------------------
+
+    def choices(self) -> tuple[TargetChoice, ...]:
+        """The models of the library, with path, name, and whether it is the loaded one."""
+        loaded = self._state.models.target_path
+        return tuple(TargetChoice(path, name, path == loaded) for path, name in self._lists.targets())
+
+    def again_with(self, answer_id: int, path: str) -> None:
+        """Give an answer again from the target of this path, as a further version."""
+        if not self._is_free():
+            return
+        if path == self._state.models.target_path:
+            self._answers.regenerate(answer_id)
+        else:
+            self._pending = _Regeneration(self._state.chat_id, answer_id, path)
+            self._models.choose_file(path, "target")
+
+    def on_ready(self, event: EngineReady) -> None:
+        """A model is loaded: if an answer waits for it, is still there and its conversation still open, ask."""
+        pending = self._pending
+        if pending is not None and event.target.path != pending.path and self._state.models.is_loading:
+            return  # that one was on its way before
+        self._pending = None
+        if pending is None or pending.conversation_id in self._state.answers:
+            return
+        is_here = self._state.chat_id == pending.conversation_id and self._is_there(pending)
+        if is_here and event.target.path == pending.path:
+            self._answers.regenerate(pending.answer_id)
+
+    def _is_there(self, pending: _Regeneration) -> bool:
+        """Whether the answer was not deleted meanwhile."""
+        found = self._attempt(lambda: self._store.read(lambda db: conversation_of(db, pending.answer_id)))
+        return found == pending.conversation_id
+
+    def on_failed(self) -> None:
+        """It could not be loaded; the answer stays as it is. Where it was another model, that one may still come."""
+        if not self._state.models.is_loading:
+            self._pending = None
