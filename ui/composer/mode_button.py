@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyledItemDelegate, QToolButton, QWidget
+from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 
 from engine.records import Mode
 from ui.text.formatting import hover, mode_label
 from ui.text.language import mark, translate
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.popups import ChoicePopup
@@ -35,21 +36,16 @@ class ModeMenu(ChoicePopup):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, translate("ModeButton", "How tokens are proposed"), parent)
-        self.depth_box = NoWheelComboBox()
-        self.depth_box.setAccessibleName(translate("ModeButton", "Draft length"))
-        self.depth_box.setToolTip(hover(translate("ModeButton", DEPTH_HELP)))
-        self.depth_box.addItem(translate("ModeButton", "Auto"), None)
-        for depth in range(1, MAX_DEPTH + 1):
-            self.depth_box.addItem(str(depth), depth)
+        depths = [(translate("ModeButton", "Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
+        self.depth_box = NoWheelComboBox(
+            translate("ModeButton", "Draft length"), depths, tip=translate("ModeButton", DEPTH_HELP)
+        )
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        label = QLabel(translate("ModeButton", "Draft length"))
-        label.setBuddy(self.depth_box)
+        length = label(translate("ModeButton", "Draft length"))
+        length.setBuddy(self.depth_box)
         foot = QWidget()
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(10, 0, 4, 2)
-        row.addWidget(label, 1)
-        row.addWidget(self.depth_box)
+        hbox((length, 1), self.depth_box, parent=foot, margins=(10, 0, 4, 2))
         self.add_below(foot)
         self.setFixedWidth(round(MENU_PX * theme.type.growth))
 

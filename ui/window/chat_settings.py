@@ -162,7 +162,7 @@ class ChatSettings(QObject):
         self.panel.setFixedWidth(width)
         self.widened.emit(width)
         self.panel.show()
-        self.panel.layer_buttons[self.panel.layer].setFocus()
+        self.panel.switch.buttons[self.panel.layer].setFocus()
 
     def open_prompt(self) -> None:
         """Show the settings at the system prompt."""

@@ -82,8 +82,8 @@ def test_nothing_of_the_settings_is_changed_by_the_wheel(qtbot: QtBot) -> None:
 
 
 def test_its_list_has_round_corners_in_the_colours_of_popups(window: MainWindow, qtbot: QtBot) -> None:
-    box = NoWheelComboBox(window)
-    box.addItems(["one", "two", "three"])
+    box = NoWheelComboBox(choices=[(words, None) for words in ("one", "two", "three")])
+    box.setParent(window)
     box.resize(200, 32)
     box.show()
     for _each in range(2):  # once more: it is made round once
