@@ -35,7 +35,7 @@ def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
     window.set_mode(Mode.AUTO)
     window.set_depth(4)
     window.composer.modes.open_menu()
-    menu = window.composer.modes.menu_of_modes
+    menu = window.composer.modes.popup
     seen: list[int | None] = []
     window.depth_changed.connect(seen.append)
     for focused in (menu.list, menu.depth_box):
