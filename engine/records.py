@@ -33,7 +33,6 @@ from engine.tools.formats import ToolFormat as ToolFormat
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
 LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
-HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
 
 
 class Mode(StrEnum):
@@ -47,12 +46,8 @@ class Mode(StrEnum):
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
     @classmethod
-    def _missing_(cls, value: object) -> Mode | None:
-        return cls.AUTO if value == HYBRID else None
-
-    @classmethod
     def known(cls, word: object) -> Mode | None:
-        """The mode that ``word`` names, now or in an earlier version; None where it names none."""
+        """Return the mode that ``word`` names; None where it names none, as those of another version."""
         try:
             return cls(word) if isinstance(word, str) else None
         except ValueError:
@@ -304,7 +299,7 @@ class ModelInfo:
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
     thinking: tuple[ThinkingOption, ...] = ()  # the usual one first; none where the template leaves no choice
-    unused: tuple[str, ...] = ()  # what the file has and this version does not use: "pictures", "tools"
+    unused: tuple[str, ...] = ()  # what the model has and cannot use without a file beside it: "pictures"
 
     @property
     def has_template(self) -> bool:

@@ -65,6 +65,7 @@ def _syntax_trees_forgotten() -> Iterator[None]:
     """Two million objects, which each look for garbage would go through, for all tests that follow."""
     yield
     rules.syntax.cache_clear()
+    rules.imports.cache_clear()
 
 
 @pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.__name__)

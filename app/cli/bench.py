@@ -24,6 +24,7 @@ from app.cli.output import (
     fail_with,
     notify,
     stream_beside,
+    unreadable,
     write_reports,
 )
 from app.cli.run import load_request, open_session
@@ -47,14 +48,6 @@ from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session.session import Session
 
 
-def _refusal(error: ValueError | OSError) -> Problem:
-    title = "This cannot be measured"
-    if isinstance(error, OSError):
-        reason = error.strerror or error
-        return Problem(title, f"{error.filename or 'A file'} cannot be read: {reason}.", "Check the path.")
-    return Problem(title, str(error), "Change the option or the file.")
-
-
 def command(options: argparse.Namespace) -> int:
     """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
     try:
@@ -67,7 +60,7 @@ def command(options: argparse.Namespace) -> int:
     except LibraryError as error:
         return fail(error.problem)
     except (ValueError, OSError) as error:
-        return fail(_refusal(error))
+        return fail(unreadable("This cannot be measured", error, "Change the option or the file."))
     try:
         with terminated_like_interrupted(), ExitStack() as stack:
             if journal is not None:

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, counted, fail_with, figures, notify
+from app.cli.output import INTERRUPTED, counted, fail_with, figures, notify, table
 from app.cli.race import LaneLines
 from app.cli.run import open_session
 from app.core.benchmark.opened_lanes import OpenLane, open_beside
 from app.core.benchmark.own_engine import make_variants
 from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded
-from app.core.benchmark.race_report import aligned, judge
+from app.core.benchmark.race_report import HEADS, judge, lane_rows
 from app.core.domain.errors import AppError
 from app.core.hub.downloads.first_model import SMALL, find_in_library
 from app.core.hub.opening import open_library
@@ -69,7 +69,7 @@ def _race(lanes: Sequence[OpenLane], should_stop: Callable[[], bool]) -> int:
     lines.clear()
     if race.runs:
         print(f"The same question in each mode that is here, {counted(race.rounds, 'round', 'rounds')}:")
-        print(aligned(race.runs))
+        print(table([HEADS, *lane_rows(race.runs)], numbers_from=1))
         for verdict in judge(race.runs):
             print(verdict.sentence)
         print(NOTE)

@@ -6,8 +6,8 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from app.cli.models.output import print_table, size_words
-from app.cli.output import fail_with, notify
+from app.cli.models.output import size_words
+from app.cli.output import fail_with, notify, table
 from engine.errors import DeviceError
 from engine.llama import rpc
 from engine.llama.devices import find_devices, find_gpus
@@ -37,7 +37,7 @@ def command(options: argparse.Namespace) -> int:
 
 def _print(found: Sequence[tuple[str, Device]]) -> None:
     if found:
-        print_table(("device", "what it is", "kind", "memory", "free"), (_row(*one) for one in found))
+        print(table([("device", "what it is", "kind", "memory", "free"), *(_row(*one) for one in found)]))
     else:
         print(f"llama.cpp finds no device beside the processor ({processor_name()}).")
     if not rpc.is_supported():

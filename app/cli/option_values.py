@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import argparse
 
-from app.cli.output import notify
 from app.core.domain.devices import MOST_PARTS
-from engine.records import HYBRID, Mode
+from engine.records import Mode
 
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
 MOST_PARALLEL = 64  # answers at once: every pass asks for the rows of all of them
 MOST_LAYERS = 10_000  # as in the settings: more than any model has
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
-_NO_HYBRID = "There is no mode hybrid any more: auto is used, which chooses between text and the draft for each pass."
-
-
-def current_modes(text: str) -> str:
-    """Words with commas between, without the mode that earlier versions had."""
-    words = text.split(",")
-    if not any(word.strip().partition(":")[0] == HYBRID for word in words):
-        return text
-    notify(_NO_HYBRID)
-    return ",".join(Mode.AUTO.value if word.strip().partition(":")[0] == HYBRID else word for word in words)
 
 
 def modes(text: str) -> list[Mode]:
     """Modes."""
     try:
-        return list(dict.fromkeys(Mode(word) for word in current_modes(text).split(",")))
+        return list(dict.fromkeys(Mode(word) for word in text.split(",")))
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
 

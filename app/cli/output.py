@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -191,6 +192,30 @@ def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
 def run_hint(model: str) -> str:
     """What to type next with a model of the library, whose name may have blanks in it."""
     return f"Try it: paceline run --model {shlex.quote(model)} --prompt TEXT"
+
+
+def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str:
+    """Set columns as wide as they need to be; those from ``numbers_from`` on stand at the right."""
+    lines = [tuple(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    left = len(widths) if numbers_from is None else numbers_from
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def unreadable(title: str, error: ValueError | OSError, advice: str) -> Problem:
+    """Tell what of a command line, or of a file that it names, cannot be used."""
+    if isinstance(error, UnicodeDecodeError):
+        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8.")
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return Problem(title, f"{error.filename or 'A file'} cannot be read: {reason}.", "Check the path.")
+    return Problem(title, str(error), advice)
 
 
 def counted(number: int, one: str, many: str) -> str:

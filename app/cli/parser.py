@@ -20,8 +20,6 @@ from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingPar
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-_MOST_HEADS, _LEAST_VOCABULARY = 8, 64  # that `heads train` makes, and of tokens that they propose
-
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 EXAMPLES = {
@@ -45,7 +43,6 @@ EXAMPLES = {
         "paceline serve --model T.gguf --port 0 --idle-unload 10",
     ),
     "paceline check": ("paceline check T.gguf D.gguf", "paceline check T.gguf"),
-    "paceline heads train": ("paceline heads train T.gguf --chats chats.json --out heads.gguf",),
     "paceline bench": (
         "paceline bench --model T.gguf --draft D.gguf --modes off,auto --per-category 2",
         "paceline bench --model T.gguf --draft D.gguf --until 3 --resume answers.jsonl",
@@ -176,7 +173,6 @@ def make_parser() -> argparse.ArgumentParser:
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
     _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
-    _add_heads(commands.add_parser("heads", help="train small heads that draft for a model"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -189,9 +185,6 @@ def make_parser() -> argparse.ArgumentParser:
     shown = commands.add_parser(
         "demo", help="a question to the small real model, if it is here, and a race of the built-in pair in each mode"
     )
-    shown.add_argument(
-        "--light", action="store_true", help=argparse.SUPPRESS
-    )  # of earlier versions, which had a choice
     shown.set_defaults(module="demo")
     return parser
 
@@ -253,7 +246,7 @@ def _add_tool_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--mode", type=values.current_modes, choices=[mode.value for mode in Mode], help="default: auto")
+    group.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
     group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
 
 
@@ -361,14 +354,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="llama-server=PATH, llama-cpp-python, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
+        help="llama-server=PATH, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
     )
     peers.add_argument(
         "--peer-configs",
         type=values.words,
         default=[],
         metavar="C,C",
-        help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
+        help="plain, draft-3 (a draft model or a head), ngram-simple; default all",
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)
@@ -400,7 +393,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
-    group.add_argument("--lanes", type=values.current_modes, default="off,auto", metavar="M,M", help=which)
+    group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
@@ -467,10 +460,6 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
-    verified = commands.add_parser("verify-catalog", help="hold the recommended models against the hub")
-    verified.add_argument("keys", nargs="*", metavar="KEY", help="entries, as pairs --json names them; default: all")
-    verified.add_argument("--json", metavar="OUT", help="also write what was found into this file, to be committed")
-    verified.set_defaults(module="models.verify_catalog")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"
@@ -502,30 +491,6 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
-def _add_heads(parser: argparse.ArgumentParser) -> None:
-    """Those of `paceline heads`."""
-    parser.set_defaults(module="heads")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    train = commands.add_parser("train", help="train Hydra heads for a model; the same command again goes on")
-    train.add_argument("model", metavar="T.gguf", help="the target: a GGUF file, or a model of the library")
-    what = "exports of chats, JSON, text, or folders of these; best are the model's own answers"
-    train.add_argument("--chats", nargs="+", required=True, metavar="FILE|DIR", help=what)
-    train.add_argument(
-        "--out", required=True, metavar="H.gguf", help="the heads; OUT.training beside it keeps the state"
-    )
-    most = "at most, of training, all starts together; 20. Texts that were read 6 times are enough"
-    train.add_argument("--minutes", type=values.minutes, default=20.0, metavar="M", help=most)
-    train.add_argument("--heads", type=_number_of_heads, default=3, metavar="N", help=f"1 to {_MOST_HEADS}; default 3")
-    kept = "the commonest tokens of the texts, which alone are proposed; default 2048"
-    train.add_argument("--vocabulary", type=_vocabulary_size, default=2048, metavar="N", help=kept)
-    train.add_argument(
-        "--every", type=values.minutes, default=2.0, metavar="M", help="minutes between points of the curve; 2"
-    )
-    check = "held-out questions answered plain and with the heads at the end, in turn; default 6, 0 for none"
-    train.add_argument("--check", type=_number_of_checks, default=6, metavar="N", help=check)
-    train.add_argument("--json", action="store_true", help="one JSON object on stdout")
-
-
 def _add_stats(parser: argparse.ArgumentParser) -> None:
     """Those of `paceline stats`."""
     parser.set_defaults(module="stats")
@@ -542,15 +507,3 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="devices")
     parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-
-
-def _number_of_heads(text: str) -> int:
-    return values.whole(text, 1, _MOST_HEADS)
-
-
-def _vocabulary_size(text: str) -> int:
-    return values.whole(text, _LEAST_VOCABULARY, 2**22)
-
-
-def _number_of_checks(text: str) -> int:
-    return values.whole(text, 0, 1000)

@@ -26,12 +26,14 @@ from app.cli.output import (
     fail_with,
     notify,
     stream_beside,
+    table,
+    unreadable,
     write_reports,
 )
 from app.cli.run import load_request, make_request, open_session
 from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import problem_for_terminal
-from app.core.benchmark.lanes import read_lanes, settle_memory, uses_draft
+from app.core.benchmark.lanes import read_lanes, uses_draft
 from app.core.benchmark.markdown import figure, percent
 from app.core.benchmark.opened_lanes import OpenLane, logit_gap_of, open_beside
 from app.core.benchmark.race import (
@@ -42,13 +44,13 @@ from app.core.benchmark.race import (
     RoundEnded,
     SliceEnded,
 )
-from app.core.benchmark.race_report import RaceVerdict, aligned, decoding_settings, judge, make_race_report
+from app.core.benchmark.race_report import HEADS, RaceVerdict, decoding_settings, judge, lane_rows, make_race_report
 from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.domain.errors import AppError
 from app.core.domain.speed.races import UNTIL_MINUTES
 from engine.errors import DraftRefusedError, EngineError
 from engine.llama.library import library_notices
-from engine.records import ChatRequest, LoadRequest, Mode, Problem, RunStats
+from engine.records import ChatRequest, LoadRequest, Mode, RunStats
 
 NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 TOO_SHORT = (
@@ -66,10 +68,11 @@ def command(options: argparse.Namespace) -> int:
     except AppError as error:
         return fail(error.problem)
     except (ValueError, OSError) as error:
-        return fail(_refusal(error))
+        return fail(unreadable("This cannot be raced", error, "See paceline race --help."))
     with stop_on_interrupt() as interrupted, ExitStack() as stack:
         try:
-            load = settle_memory(variants, load_request(options))
+            load = load_request(options)
+            load = load if any(map(uses_draft, variants)) else replace(load, draft=None)
             lanes = _opened(variants, load, request, stack, interrupted)
         except LaneFailedError as error:
             return INTERRUPTED if interrupted.is_set() else _fail_lane(error)
@@ -78,16 +81,6 @@ def command(options: argparse.Namespace) -> int:
         if interrupted.is_set():
             return INTERRUPTED
         return _RaceCommand(options, lanes, request, plan).run(interrupted)
-
-
-def _refusal(error: ValueError | OSError) -> Problem:
-    title = "This cannot be raced"
-    if isinstance(error, UnicodeDecodeError):
-        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8.")
-    if isinstance(error, OSError):
-        reason = error.strerror or error
-        return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
-    return Problem(title, str(error), "See paceline race --help.")
 
 
 def _fail_lane(error: LaneFailedError) -> int:
@@ -216,7 +209,7 @@ class _RaceCommand:
             )
 
     def _report(self, title: str, runs: Sequence[BenchmarkRun], verdicts: Sequence[RaceVerdict]) -> None:
-        print(f"{title}\n{aligned(runs)}", file=self._out)
+        print(f"{title}\n{table([HEADS, *lane_rows(runs)], numbers_from=1)}", file=self._out)
         for verdict in verdicts:
             print(verdict.sentence, file=self._out)
         print(file=self._out, flush=True)

@@ -19,7 +19,7 @@ from typing import IO
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
+from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict, unreadable
 from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, tools_of
 from app.core.attachments.reading import MAX_CHARS, read_attachment
@@ -114,14 +114,8 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
 
 
 def refusal(error: ValueError | OSError) -> Problem:
-    """What is wrong with the options, for a person."""
-    title = "This cannot be run"
-    if isinstance(error, UnicodeDecodeError):
-        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8, or attach it with --attach.")
-    if isinstance(error, OSError):
-        reason = error.strerror or error
-        return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
-    return Problem(title, str(error), "See paceline run --help.")
+    """Tell what is wrong with the options."""
+    return unreadable("This cannot be run", error, "See paceline run --help.")
 
 
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.cli.output import stream_beside
+from app.cli.output import table as columns
 from app.cli.stored_chats import with_chats
 from app.core.domain.errors import StatisticsExportError
 from app.core.domain.speed.verdict import sums_verdict
@@ -56,8 +57,7 @@ def table(rows: Sequence[PairSums]) -> str:
     lines = [HEAD, *(_cells(row.target, row.draft, row.mode, row.sums) for row in rows)]
     if len(rows) > 1:
         lines.append(_cells("all", "", "", total(rows)))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-    return "\n".join("  ".join(_placed(cell, i, widths[i]) for i, cell in enumerate(line)).rstrip() for line in lines)
+    return columns(lines, _NUMBERS_FROM)
 
 
 def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
@@ -78,10 +78,6 @@ def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
 
 def _number(value: float | None, digits: int) -> str:
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
-
-
-def _placed(cell: str, column: int, width: int) -> str:
-    return cell.rjust(width) if column >= _NUMBERS_FROM else cell.ljust(width)
 
 
 def _printable(name: str) -> str:

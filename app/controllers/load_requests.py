@@ -7,15 +7,13 @@ from pathlib import Path
 from app.core.domain.devices import device_names, written_placement
 from app.core.domain.engines import is_remote
 from app.core.domain.settings.values import Settings
-from app.core.paths import Paths, builtin_draft, builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 
-def load_request(settings: Settings, paths: Paths) -> LoadRequest:
+def load_request(settings: Settings) -> LoadRequest:
     """Say what to load; the built-in draft goes with the built-in target."""
     target = settings.text("target_path") or str(builtin_target())
-    if Path(target) == paths.former_demo_file:
-        target = str(builtin_target())
     draft = settings.text("draft_path") or None
     if draft is None and Path(target) == builtin_target():
         draft = str(builtin_draft())

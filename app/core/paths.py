@@ -109,11 +109,6 @@ class Paths:
         return self.data / "races"
 
     @property
-    def former_demo_file(self) -> Path:
-        """The built-in target padded to the cost of a real one, as earlier versions made it; unused."""
-        return self.cache / "paceline-padded-target.gguf"
-
-    @property
     def self_drafts(self) -> Path:
         """The folder of copies of models without some of their layers, which draft for them."""
         return self.cache / "self-drafts"

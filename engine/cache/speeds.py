@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from pathlib import Path
+from typing import Any
 
-from engine.storage.atomic import write_atomically
-
-log = logging.getLogger(__name__)
+from engine.storage.json_store import JsonStore
 
 FILE_NAME = "speeds.json"
-_FORMAT, _MAX_KEPT, _MAX_BYTES = 1, 64, 100_000
+_FORMAT, _MAX_KEPT = 1, 64
 _NEW_SHARE = 0.5  # of a new figure in the remembered one
 _RELAX = 1.1  # each time that a figure decides against it, it is doubted a little, so that it is tried again
 
@@ -23,8 +20,8 @@ class StateSpeeds:
     """Figures by model and kind. A file that is damaged or cannot be written is as good as none."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = folder / FILE_NAME if folder is not None else None
-        self._kept: dict[str, dict[str, float]] = _read(self._file) if self._file is not None else {}
+        self._file = JsonStore(folder / FILE_NAME, "speeds", _FORMAT) if folder is not None else None
+        self._kept = self._file.read(_speeds) if self._file is not None else {}
         self._changed = False
 
     def seconds(self, identity: str, kind: str, amount: float) -> float | None:
@@ -53,25 +50,12 @@ class StateSpeeds:
             return
         self._changed = False
         kept = {identity: {k: float(f"{v:.4g}") for k, v in speeds.items()} for identity, speeds in self._kept.items()}
-        try:
-            write_atomically(self._file, json.dumps({"format": _FORMAT, "speeds": kept}).encode())
-        except OSError as error:  # they will be measured again
-            log.info("%s could not be written: %s", FILE_NAME, error)
+        self._file.write(kept)
 
 
-def _read(file: Path) -> dict[str, dict[str, float]]:
-    try:
-        with file.open("rb") as opened:
-            saved = json.loads(opened.read(_MAX_BYTES))
-        entries = saved["speeds"] if saved["format"] == _FORMAT else {}
-        kept = {
-            str(identity): {kind: float(speed) for kind, speed in speeds.items() if kind in _KINDS}
-            for identity, speeds in entries.items()
-        }
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        log.info("%s is not used: %r", FILE_NAME, error)
-        return {}
-    good = {identity: speeds for identity, speeds in kept.items() if all(1.0 < v < 1e13 for v in speeds.values())}
-    return dict(list(good.items())[-_MAX_KEPT:])
+def _speeds(entry: dict[str, Any]) -> dict[str, float]:
+    """Read one entry; whatever is not as it should be makes the file count as none."""
+    speeds = {kind: float(speed) for kind, speed in entry.items() if kind in _KINDS}
+    if not all(1.0 < speed < 1e13 for speed in speeds.values()):
+        raise ValueError("a figure is outside its range")
+    return speeds

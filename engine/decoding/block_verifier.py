@@ -14,15 +14,14 @@ from engine.sampling.distribution import Distribution, excess_sum, residual
 
 
 def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
-    """Temperature above 0: keep as many tokens as the draft taken as a whole allows.
+    """Temperature above 0: keep the longest prefix whose own draw accepts it.
 
-    With w_0 = 1 and w_i = min(1, w_{i-1} p(x_i) / q(x_i)), the longest prefix is kept whose own draw says so: the whole
-    draft with probability w_k, i < k tokens with s / (s + 1 - w_i), s = sum max(0, w_i p - q). After i < k tokens the
-    next comes from norm(max(0, w_i p - q)), after all of them from p. Then a prefix of i tokens is kept with
-    probability w_i whatever was drafted after it, so the depth may be any function of the tokens drawn before.
+    With w_0 = 1 and w_i = min(1, w_{i-1} p(x_i) / q(x_i)): accept all k tokens with probability w_k, else i < k tokens
+    with s / (s + 1 - w_i), s = sum max(0, w_i p - q), longest first. Draw the next from norm(max(0, w_i p - q)), after
+    k tokens from p. So i tokens are kept with probability w_i whatever follows them: the depth may depend on them.
 
-    It asks for *every* row, not only for those up to a rejection (but for none after a token that the target cannot
-    give): count that against its gain. A draft without ``q`` gains nothing and is verified token by token.
+    Needs every row up to the first token with p = 0, where `verify` stops at the first rejection. Without ``q`` both
+    keep the same, and `verify` is used.
 
     Args:
         draft: ids [k] and q [k], each token drawn from its q; a chained n-gram token has a point mass there.

@@ -57,7 +57,6 @@ class LoopConfig:
         prices: follow what passes take, also where no pacer decides; passes are padded where that is cheaper by them.
             None: the pacer's.
         tie_safe: verifies in place of the usual verifier; at temperature 0 or with a seed.
-        on_first_look: is given p and q of the first of the tokens that were drawn for a pass.
         on_trace: is given every pass.
         observers: are told of every pass, after the statistics and the pacer.
         num_logprobs: how many of the likeliest tokens to tell with each; None where nothing is wanted. By `step` only.
@@ -66,7 +65,6 @@ class LoopConfig:
     pacer: Pacer | None = None
     prices: Prices | None = None
     tie_safe: TieSafeVerifier | None = None
-    on_first_look: Callable[[Distribution, Distribution], None] | None = None
     on_trace: OnTrace | None = None
     observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
@@ -144,12 +142,10 @@ class Speculation:
         return output
 
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
-        """Make passes without a draft one after another, up to ``most`` (>= 1), or for ``budget_s`` seconds.
+        """Make up to ``most`` (>= 1) passes of one token, for at most ``budget_s`` seconds, or until ``ends_run``.
 
-        ``ends_run`` hears of the history after every token, and ends it there.
-
-        What `step` would give one at a time. What surrounds a pass runs on caches that the weights have just swept,
-        where it takes several times as long as it should; so what can wait is done for several passes at once.
+        Gives what as many calls of `step` would. The weights of a pass sweep the processor's caches, so what surrounds
+        it runs several times as slowly as it could: here that is done once for all of them.
 
         Raises:
             DecodeError: the first pass failed, or the one that ended the run before.
@@ -288,10 +284,7 @@ class Speculation:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
 
         def p_at(i: int) -> Distribution:
-            p = sampler.distribution(rows[i], history, ids[:i])
-            if i == 0 and draft.q is not None and self._config.on_first_look is not None:
-                self._config.on_first_look(p, draft.q[0])
-            return p
+            return sampler.distribution(rows[i], history, ids[:i])
 
         if sampler.noise is not None:
             return verify_seeded(draft, p_at, lambda p, i: sampler.draw(p, len(history) + i))

@@ -93,11 +93,11 @@ class TieSafeVerifier:
             self.plain_past += 1  # this is what plain decoding does
 
     def verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
-        """Verify up to the first near tie, the target's own token there being the last; see `verify_greedy`.
+        """Verify as `verify_greedy` does up to the first near tie; decode that token again in the plain shape.
 
         Args:
-            draft: what was proposed after ``history``.
-            rows: of the pass over the last token and the draft; gone after a near tie, when the cache ends there.
+            draft: proposed after ``history``.
+            rows: of the pass over the last token and the draft; overwritten by a near tie, behind which the cache ends.
             history: prompt and answer so far.
 
         Raises:
@@ -145,14 +145,13 @@ class TieSafeVerifier:
 
 
 def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, float, float]:
-    """Give how far logits differ between the shapes, within about ``budget_s``; the cache ends as it was.
+    """Decode the model's own greedy tokens one by one, then in passes of several, and compare the logits.
 
-    The model's own greedy tokens, decoded one by one and then in passes of several. A cache of f16 hides most of the
-    last bits: of a small model nearly all rows are equal, until a value is rounded to its neighbour, which makes a
-    difference as large as that of any other model. So the look goes on until it has seen enough rows that differ.
+    Ends after about ``budget_s`` seconds, or once `_SAMPLE` rows differed: a cache of f16 hides most differences, and a
+    rare one is as large as any other model's. The cache ends as it was.
 
     Returns:
-        How many rows were compared, the largest difference of any logit, and the logits' usual deviation.
+        Rows compared, largest difference of a logit, mean standard deviation of a row's logits.
 
     Raises:
         DecodeError: a pass failed, or the memory can't go back.

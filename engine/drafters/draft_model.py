@@ -14,7 +14,6 @@ from engine.interfaces import Candidates, Rows, TokenIds
 from engine.records import Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
-from engine.sampling.sharpness import DraftTemperature
 from engine.sampling.top_k import Row
 
 _EMPTY = Draft([], Source.DRAFT)
@@ -78,10 +77,7 @@ class DraftModelDrafter:
 
     At temperature 0 it proposes its argmax; above, it *draws* from q, its own distribution after the whole sampling
     chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
-    The chain is the target's own, at what temperature `sharpness` has learnt. Of a draft that has 12% refused, four
-    tenths of the target's have 0.5 to 1.3% more tokens kept (T = 0.6 to 1), of one that hardly sees the context 2 to
-    5%; of one that has 2% refused, as the built-in one, 0.1% at most, and of two equal models 2 to 6% fewer. q
-    without top-p and min-p never had 0.1% more (mean sum(min(p, q)) on assets/workloads).
+    The chain is the target's own: q at another temperature, or without top-p and min-p, has hardly more tokens kept.
     """
 
     def __init__(
@@ -108,7 +104,6 @@ class DraftModelDrafter:
         self._lacks_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
-        self.sharpness: DraftTemperature | None = None  # how sharply to draw; None: as the chain gives it
         self._num_prompt = self._num_history = 0
         self.on_prompt_read: Callable[[float], None] | None = None  # hears how many seconds the prompt took
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
@@ -120,8 +115,6 @@ class DraftModelDrafter:
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
         self.sampler, self._num_prompt = sampler, len(history)
-        if self.sharpness is not None:
-            self.sharpness.begin(sampler.params)
         try:
             self._model.reuse(history)
         except DecodeError as error:
@@ -275,9 +268,8 @@ class DraftModelDrafter:
             confidence = top_probability(row, best) if gate is not None else 0.0
             return best if few is None else int(few.ids[best]), confidence, None
         distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
-        # How sure it is does not depend on how sharp it is drawn, so that what was learnt of it stays true.
         confidence = distribution.highest() if gate is not None else 0.0
-        return -1, confidence, distribution if self.sharpness is None else self.sharpness.sharpen(distribution)
+        return -1, confidence, distribution
 
     def _draw(self, distribution: Distribution, place: int) -> int:
         assert self.sampler is not None  # noqa: S101  (propose has looked)

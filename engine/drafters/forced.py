@@ -57,8 +57,3 @@ class GrammarDrafter:
         """Tell the other drafter, if the proposal was its own."""
         if not self._is_forced:
             self.inner.observe(num_accepted)
-
-    @property
-    def asked_inner(self) -> bool:
-        """Whether the last proposal was the other drafter's."""
-        return not self._is_forced

@@ -39,7 +39,7 @@ _TYPES = {
 _ADVICE = said("Choose a GGUF file of a chat or text model.")
 _OF_HEADS = said("Open that model, and choose this file as its draft.")
 _NO_PICTURES = said("Open the model that it belongs to, and keep this file in the same folder.")
-PICTURES, TOOLS = "pictures", "tools"
+PICTURES = "pictures"
 # Architectures whose models see, or hear, by a projector in a file of its own.
 _SEEING = frozenset(
     {
@@ -58,7 +58,6 @@ _SEEING = frozenset(
 _VISION_KEYS = ("vision.block_count", "vision.embedding_length", "vision.image_size")
 _WORD = re.compile(r"[a-z0-9.]+")
 _NO_MODEL = frozenset({"mmproj", "model", "gguf", "f16", "bf16", "f32", "fp16", "q8_0", "q8", "0", "vision"})
-_TOOLS_IN_TEMPLATE = re.compile(r"\btools\b")
 
 
 def check_writes_text(header: GgufHeader, name: str) -> None:
@@ -85,9 +84,9 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
 
 
 def unused_parts(
-    architecture: str, template: str | None, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
+    architecture: str, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
 ) -> tuple[str, ...]:
-    """What a model has and this version does not use. ``siblings`` are the names of the GGUF files beside ``name``.
+    """What a model has and cannot use as it is. ``siblings`` are the names of the GGUF files beside ``name``.
 
     Templates of text models often speak of pictures, so they do not count for these.
     """
@@ -96,8 +95,7 @@ def unused_parts(
         or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
         or any(is_own_projector(other, name, siblings) for other in siblings)
     )
-    calls = template is not None and _TOOLS_IN_TEMPLATE.search(template) is not None
-    return (*((PICTURES,) if sees else ()), *((TOOLS,) if calls else ()))
+    return (PICTURES,) if sees else ()
 
 
 def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool:

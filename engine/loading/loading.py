@@ -6,7 +6,7 @@ A loaded model is weights, context and cached sequence, and the `ModelInfo` that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
+    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `tuning.attention`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
     heads: bool = False  # with the next-token layers (MTP) that the file has
     placement: Placement = ANYWHERE
@@ -368,17 +368,6 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     return LlamaContext(model, params)
 
 
-@contextmanager
-def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaContext]:
-    """Give another context on a model that is loaded, for as long as it is needed, with as many threads.
-
-    Raises:
-        ContextError: it cannot be made.
-    """
-    with _make_context(loaded.model, replace(options, threads=loaded.context.threads)) as context:
-        yield context
-
-
 def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
     """Give a loaded model another context, with a cache of its own; weights, threads and cache types are the same.
 
@@ -443,9 +432,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         key_type=context.params.key_type,
         flash_attention=context.params.flash_attention,
         recommended=recommended_sampling(model.metadata),
-        unused=unused_parts(
-            model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)
-        ),
+        unused=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),
         placement=options.placement,
         parallel=context.params.num_sequences,
     )

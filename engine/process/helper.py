@@ -23,8 +23,6 @@ def main(arguments: list[str]) -> int:  # noqa: C901, PLR0912 (a branch for each
         from engine.sandbox.grammar_check import main as be_helper  # noqa: PLC0415
     elif name == "heads":
         from engine.sandbox.head_child import main as be_helper  # noqa: PLC0415
-    elif name == "prune":
-        from engine.sandbox.pruning_child import main as be_helper  # noqa: PLC0415
     elif name == "self-draft":
         from engine.sandbox.self_draft_child import main as be_helper  # noqa: PLC0415
     elif name == "devices":

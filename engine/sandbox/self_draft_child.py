@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import ToolError
 from engine.sandbox.probe import ask_child
 from engine.sandbox.probe_child import answer_as_json
-from engine.sandbox.pruning_child import prune_in_helper
 from engine.sentences import from_json, to_json
 from engine.storage.atomic import write_atomically
 
@@ -23,15 +22,35 @@ PROGRESS_FILE = "progress.json"
 _LIMIT_S = 12 * 3600.0  # a person watches it, and can stop it
 
 
+@dataclass(frozen=True, slots=True)
+class SelfDraftPlan:
+    """What a draft is made of, and where.
+
+    Attributes:
+        target: the model.
+        folder: gets the copies.
+        cache_dir: what earlier starts found of this machine's kernels.
+        sample: a small model to try these with.
+        layers: those to leave out; none: several copies are tried.
+    """
+
+    target: Path
+    folder: Path
+    cache_dir: Path
+    sample: Path
+    layers: Sequence[int] = ()
+
+
 def main(arguments: list[str]) -> int:
-    """The model, the folder for its copies, the folder of what earlier starts found, and a small model to try first."""
-    target, folder, cache_dir, *samples = map(Path, arguments)
+    """The paths of a `SelfDraftPlan`, then its layers."""
+    target, folder, cache_dir, sample = map(Path, arguments[:4])
+    layers = [int(word) for word in arguments[4:]]
 
     def make() -> dict[str, Any]:
         from engine.sandbox.kernel_check import inspector  # noqa: PLC0415  (loads llama.cpp)
         from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
 
-        inspector(cache_dir, samples[0] if samples else None)(target, lambda: False)
+        inspector(cache_dir, sample)(target, lambda: False)
         shown = [("", -1)]
 
         def progress(what: str, fraction: float) -> None:
@@ -42,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            found = make_self_draft(target, folder, prune_in_helper, (), progress)
+            found = make_self_draft(target, folder, [layers] if layers else (), progress)
         except ToolError as error:
             return {"refused": {"message": to_json(error.message), "advice": to_json(error.advice)}}
         return {"drafts": [{**asdict(one), "path": str(one.path)} for one in found]}
@@ -51,7 +70,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_in_helper(
-    target: Path, folder: Path, cache_dir: Path, sample: Path, progress: Progress, should_stop: Callable[[], bool]
+    plan: SelfDraftPlan, progress: Progress, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[SelfDraft, ...]:
     """See `engine.tuning.self_draft.make_self_draft`; where the helper ends early, nothing that it made stays.
 
@@ -60,6 +79,7 @@ def make_in_helper(
     """
     from engine.tuning.self_draft import SelfDraft  # noqa: PLC0415  (with NumPy and llama.cpp)
 
+    folder = plan.folder
     before = set(folder.iterdir()) if folder.is_dir() else set()
     is_made = False
 
@@ -70,8 +90,8 @@ def make_in_helper(
         return should_stop()
 
     try:
-        paths = [target, folder, cache_dir, sample]
-        answer = ask_child("self-draft", paths, _LIMIT_S, look, sees_gpus=True)
+        paths = [plan.target, folder, plan.cache_dir, plan.sample]
+        answer = ask_child("self-draft", paths, _LIMIT_S, look, list(map(str, plan.layers)), sees_gpus=True)
         if "refused" in answer:
             raise ToolError(from_json(answer["refused"]["message"]), from_json(answer["refused"]["advice"]))
         is_made = True

@@ -39,7 +39,6 @@ from engine.records import (
     TextChunk,
     TokenLogprob,
 )
-from engine.sampling.distribution import Distribution
 from engine.sampling.logprobs import RowLogprob
 from engine.sampling.sampler import History, Sampler
 from engine.sentences import Sentence, said
@@ -64,7 +63,6 @@ class AnswerPlan:
         constraint: the request's grammar.
         tie_bound: there where near ties are to be decided in the plain shape.
         on_pass: hears of passes that ran alike.
-        on_first_look: see `LoopConfig`.
         on_trace: hears of every pass.
         notes: what the statistics are to say of it, in sentences.
     """
@@ -75,7 +73,6 @@ class AnswerPlan:
     constraint: GrammarConstraint | None = None
     tie_bound: TieBound | None = None
     on_pass: OnPass | None = None
-    on_first_look: Callable[[Distribution, Distribution], None] | None = None
     on_trace: OnTrace | None = None
     notes: tuple[str, ...] = ()
 
@@ -250,7 +247,6 @@ class Answer:
             pacer=pacer,
             prices=plan.pacer.prices if plan.pacer is not None else None,
             tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
-            on_first_look=plan.on_first_look,
             on_trace=plan.on_trace,
             observers=(self,),
             num_logprobs=self._request.top_logprobs,

@@ -1,12 +1,11 @@
-"""Continuous batching: answers that run side by side make their passes together.
+"""Continuous batching: join the passes of answers that run side by side.
 
-Each answer is a task: a greenlet, so that the decoding loop, drafters and verifiers are the same whether one runs or
-several. Where a task would make a pass while others run, it stops there; once all have stopped, one pass is made of
-what each wants, and they go on. A prompt is read a part at a time, so that it does not hold up the answers in the
-making. One task alone makes its passes itself, as if there were none of this.
+Each answer is a greenlet, so decoding loop, drafters and verifiers know nothing of it. A task stops where it wants a
+pass; once all have stopped, one pass serves them all. Prompts are read in chunks beside the answers. A task that runs
+alone makes its passes itself.
 
-The scheme of Orca (Yu and others 2022, https://www.usenix.org/conference/osdi22/presentation/yu), with the chunked
-prompts of Sarathi (Agrawal and others 2024, https://arxiv.org/abs/2403.02310).
+Orca (Yu et al. 2022, https://www.usenix.org/conference/osdi22/presentation/yu), with the chunked prompts of Sarathi
+(Agrawal et al. 2024, arXiv 2403.02310).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ GAIN_RATE = 0.2  # weight of a pass in what an answer is expected to gain by its
 
 @dataclass(slots=True)
 class _Wish:
-    """A pass that a task waits for; ``done`` of its tokens were read."""
+    """A pass that a task waits for, over ``ids``; ``done`` of them were read."""
 
     sequence: LlamaContext
     ids: TokenIds
@@ -44,7 +43,7 @@ class _Wish:
         return not self.n_rows
 
     def part(self, most: int) -> PassPart:
-        """Of what is left, at most so many tokens; a pass with rows is never cut."""
+        """Take at most ``most`` of the tokens that are left; never cut a pass with rows."""
         if self.n_rows:
             return PassPart(self.sequence, self.ids, self.n_rows, self.num_padding)
         return PassPart(self.sequence, self.ids[self.done : self.done + most], 0)
@@ -76,13 +75,14 @@ class _Task:
 
 
 class Batcher:
-    """Runs tasks side by side on the thread that calls `step`. ``target``, once set, is the context of the answers.
+    """Run tasks side by side on the thread that calls `step`.
 
     Attributes:
-        has_arrivals: asked before each pass of a task that runs alone: whether the engine has to look at its queue.
-        read_budget: how many tokens of prompts to read beside so many tokens of answers in one pass.
-        evict: empties the sequences of a lane in which no answer is made.
-        on_pass: hears of each joined pass of the target: its tokens, milliseconds, and how many tokens were of prompts.
+        target: context in which the answers are made.
+        has_arrivals: asked before each pass of a task alone; True makes it stop, so that the engine sees its queue.
+        read_budget: tokens of answers in a pass -> tokens of prompts to read beside them.
+        evict: empty the sequences of an idle lane.
+        on_pass: told of each joined pass of the target: tokens, milliseconds, tokens of prompts among them.
     """
 
     def __init__(self) -> None:
@@ -101,16 +101,16 @@ class Batcher:
 
     @property
     def is_alone(self) -> bool:
-        """Whether whoever runs now may make passes by itself."""
+        """Whether the running code may make passes by itself."""
         return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
 
     @property
     def is_answering(self) -> bool:
-        """Whether whoever runs now is a task."""
+        """Whether the running code is a task."""
         return self._current is not None
 
     def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
-        """Have the passes of a sequence made with those of others of its context, whose prompts it shares."""
+        """Join the passes of ``sequence`` with those of the others of ``context``; it may copy their prompts."""
         key = (context.handle, context.seq_id)
         self._sequences[key] = sequence
 
@@ -120,17 +120,17 @@ class Batcher:
         sequence.join(self, beside)
 
     def forget(self) -> None:
-        """Other models follow, or none."""
+        """Drop all sequences before the models are closed."""
         self._sequences.clear()
         self.target = None
 
     @property
     def has_room(self) -> bool:
-        """Whether no task waits for room in the cache."""
+        """Whether no task was put out of the cache."""
         return not any(task.waits for task in self._tasks)
 
     def start(self, work: Callable[[], None], lane: int) -> None:
-        """Add a task, whose sequences have the number ``lane``; it begins with the next `step`. It must not raise."""
+        """Add a task for the sequences numbered ``lane``; the next `step` begins it. ``work`` must not raise."""
         self._tasks.append(_Task(greenlet(work), lane))
 
     # ---- in a task --------------------------------------------------------------------------------------------------
@@ -138,10 +138,10 @@ class Batcher:
     def forward(
         self, sequence: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int
     ) -> tuple[Rows, JoinedPass | None]:
-        """Make a pass together with what the others want; see `LlamaContext.forward`.
+        """Wait for the joined pass; rows as of `LlamaContext.forward`. None in place of the pass: it was made alone.
 
         Raises:
-            DecodeError: it failed.
+            DecodeError: the pass failed.
         """
         if sequence.tap is not None:
             return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
@@ -149,12 +149,12 @@ class Batcher:
         return self._stop()  # type: ignore[return-value]  # what `_take` gave
 
     def call(self, work: Callable[[], Result]) -> Result:
-        """Do what makes passes of its own, once nobody looks at the rows of another; others have their passes first."""
+        """Wait until the other tasks have stopped, so that no rows are in use, then run ``work`` and its passes."""
         self._task.call = work
         return self._stop()  # type: ignore[return-value]  # what ``work`` returned
 
     def beside(self, *, is_drafting: bool) -> Beside:
-        """What the others put into the passes of the task that asks, which drafts with a model or does not."""
+        """Tell the running task what the others add to its passes; note whether it drafts with a model."""
         if self._current is None or len(self._tasks) == 1:
             return NOBODY
         self._task.is_drafting = is_drafting
@@ -181,9 +181,9 @@ class Batcher:
     # ---- around them ------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Let every task go on to its next pass, then make one pass of the target for all.
+        """Run every task up to its next pass, then make one pass of the target for all.
 
-        Draft models make theirs before that, as many as are wanted: the pass of the target waits for what they propose.
+        Passes of draft models come first, as many as are wanted: the target verifies what they propose.
         """
         self._hub = getcurrent()
         self._return_to_cache()
@@ -197,7 +197,7 @@ class Batcher:
         self._make([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
 
     def _resume(self) -> None:
-        """Let those go on that wait for nothing any more, one after another, each until it stops or ends."""
+        """Run each task that waits for nothing until it stops or ends, then the calls that were asked for."""
         for task in list(self._tasks):
             if not task.is_stopped:
                 self._go_on(task)
@@ -230,7 +230,7 @@ class Batcher:
         return wish.sequence.handle
 
     def _make(self, answers: list[tuple[_Task, _Wish]], prompts: list[tuple[_Task, _Wish]]) -> None:
-        """Make one pass for each context: of answers as far as they fit, and of prompts what the budget allows."""
+        """Make one pass for each context: answers as far as they fit, prompts as far as the budget allows."""
         for handle in dict.fromkeys(self._context_of(wish) for _, wish in (*answers, *prompts)):
             chosen, num_tokens, num_rows = list[tuple[_Task, _Wish, PassPart]](), 0, 0
             for task, wish in answers:
@@ -249,7 +249,7 @@ class Batcher:
             self._run(chosen)
 
     def _shares(self, reading: list[tuple[_Task, _Wish]], num_tokens: int) -> list[int]:
-        """How many tokens of each prompt to read in a pass with so many tokens of answers."""
+        """Split the budget beside ``num_tokens`` of answers: how many tokens to read of each prompt."""
         if not reading:
             return []
         budget = max(self.read_budget(num_tokens), LEAST_READ) if num_tokens else reading[0][1].sequence.n_ubatch
@@ -279,7 +279,10 @@ class Batcher:
             self._take(task, wish, part, given, made)
 
     def _run_apart(self, chosen: list[tuple[_Task, _Wish, PassPart]], error: DecodeError) -> None:
-        """Make the passes of a joined one that failed: each fails, or not, by itself. The rows of the last stay."""
+        """Repeat a joined pass that failed part by part, so that only the tasks that caused it fail.
+
+        The rows of one part are overwritten by the next, so its task runs in between.
+        """
         task, wish, part = chosen[0]
         if len(chosen) == 1:
             if not (isinstance(error, CacheFullError) and self._is_of_target(wish) and self._make_room(task)):
@@ -296,9 +299,9 @@ class Batcher:
     # ---- where answers share the cells of a cache -------------------------------------------------------------------
 
     def _make_room(self, task: _Task) -> bool:
-        """Have the newest answer wait until others end: what its sequence holds is kept outside the cache.
+        """Empty idle lanes, or move the newest answer's state out of the cache until others end.
 
-        False where there is no other that could, or it cannot be kept.
+        Return False where no other answer could go on instead, or the state cannot be exported.
         """
         if self._evict_idle():
             return True
@@ -319,7 +322,7 @@ class Batcher:
         return True
 
     def _evict_idle(self) -> bool:
-        """Empty the sequences of lanes in which no answer is made; whether there were any."""
+        """Empty the lanes without an answer; return whether there were any."""
         lanes = {one.lane for one in self._tasks}
         idle = {lane for (_, lane), one in self._sequences.items() if lane not in lanes and one.num_past}
         for lane in idle:
@@ -327,7 +330,7 @@ class Batcher:
         return bool(idle)
 
     def _return_to_cache(self) -> None:
-        """Let the oldest answer that waits go on, where there is room for it again."""
+        """Put the oldest waiting answer back once there is room for it."""
         waiting = next((task for task in self._tasks if task.waits), None)
         if waiting is None or self.target is None:
             return
@@ -345,7 +348,7 @@ class Batcher:
         return self._sequences[self.target.handle, task.lane]
 
     def _take(self, task: _Task, wish: _Wish, part: PassPart, rows: Rows, made: JoinedPass) -> None:
-        """A part of a task's wish was computed; where that is all of it, the task can go on."""
+        """Record a computed part of a wish; hand over the rows and update the task's gain when all of it is done."""
         wish.done += len(part.ids)
         if wish.done < len(wish.ids):
             return

@@ -35,7 +35,7 @@ from engine.records import Device, LoadRequest, Placement, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.tuning.draft_cache import DraftCache
+from engine.tuning.attention import with_small_keys
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ def open_draft(
         DraftRefusedError: it does not fit.
         EngineError: it cannot be loaded.
     """
-    goes_on, cache, translations = True, DraftCache(store), dict[int, Translation | None]()
+    goes_on, translations = True, dict[int, Translation | None]()
 
     def go_on(fraction: float) -> bool:
         nonlocal goes_on
@@ -216,7 +216,7 @@ def open_draft(
         return goes_on
 
     def open_with(options: LoadOptions) -> LoadedModel:
-        draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
+        draft = open_model(path, with_small_keys(path, fit_context([path], options)), go_on)
         try:
             translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
             check_memory(draft)
@@ -232,7 +232,6 @@ def open_draft(
         draft = place.open(path, options, open_with, lambda: not goes_on)
     else:
         draft = open_with(options)
-    draft = cache.open_best(path, draft, options, open_with)
     return draft, translations[id(draft)]
 
 

@@ -50,7 +50,6 @@ from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sampling.gumbel import GumbelNoise
-from engine.sampling.sharpness import DraftTemperature
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
@@ -65,7 +64,7 @@ from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
-from engine.tuning.target_attention import with_attention
+from engine.tuning.attention import with_attention
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +107,6 @@ class Session:
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
-        self._sharpness = DraftTemperature()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
@@ -211,15 +209,15 @@ class Session:
             self._use_draft(head)
 
     def _use_draft(self, draft: Loaded) -> None:
-        self._draft, self._sharpness = draft, DraftTemperature()
+        self._draft = draft
         self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
         self._join_batch(draft)
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Give another session on the models that are loaded here: weights are shared, caches and text are not.
 
-        Its contexts hold ``n_ctx`` tokens. It keeps nothing on the disk but what passes cost, begins with what is
-        known of that, and is stopped by the same `interrupt`. Close it before anything is loaded or closed here.
+        Its contexts hold ``n_ctx`` tokens. It shares the kept costs of passes and the `interrupt`, and keeps nothing
+        else on the disk. Close it before anything is loaded or closed here.
 
         Raises:
             EngineError: nothing is loaded, or there is no memory for its contexts.
@@ -388,8 +386,8 @@ class Session:
     ) -> Iterator[Event]:
         """Answer ``request``: progress, text and counters as they come, `Finished` last.
 
-        A mode that cannot run is answered plain, and the decisions of the statistics say why. Where the request wants
-        it and must, its oldest turns are summarised first; ``should_skip`` gives up the summary only.
+        A mode that cannot run is decoded plain; the statistics' decisions say why. A conversation that is too long has
+        its oldest turns summarised first, if the request allows it; ``should_skip`` gives up the summary only.
 
         Raises:
             EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
@@ -418,8 +416,6 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
-        sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
         vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
         outlines = self._drafters.outlines(request, prompt.tool_format, vocab)
@@ -438,14 +434,12 @@ class Session:
             constraint,
             self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None,
             on_pass=None if tie_safe else costs.observe_passes,  # another number of threads would change the last bits
-            on_first_look=sharpness.observe if sharpness is not None else None,
             on_trace=self.on_trace,
             notes=(*plain, *((note,) if note else ())),
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
             model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
-            model.sharpness = sharpness
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._lane)
         with self.interrupt.attached_to(self._contexts()):
@@ -467,10 +461,9 @@ class Session:
             return self.prompts.of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
-        """Give how far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
+        """Compute the logit of ``first`` minus that of ``second`` behind ``answer_ids``, in a pass of one token.
 
-        In a pass of one token, as in plain decoding, without penalties. Where a seed draws, its Gumbel numbers times
-        the temperature are added: the greater sum wins. What the cache holds of it is not read again.
+        Without penalties; with a seed, its Gumbel numbers times the temperature are added, as the draw adds them.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.

@@ -12,7 +12,6 @@ import contextlib
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -21,6 +20,7 @@ import numpy as np
 from engine.errors import EngineError, ToolError
 from engine.gguf.header import read_header
 from engine.gguf.model_parts import all_parts
+from engine.llama.pruning import prune_layers
 from engine.loading.loading import LoadedModel, LoadOptions, fit_context, open_model
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
@@ -42,8 +42,6 @@ _MOST_DEPTH = 16
 LEAST_GAIN = 1.05
 
 Progress = Callable[[str, float], None]  # what is done now, and how far it is, from 0 to 1
-# Writes a model without some layers: source, destination, which; the last is asked now and then whether to stop.
-Prune = Callable[[Path, Path, Sequence[int], Callable[[], bool]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +114,16 @@ def _spread(layers: range, number: int) -> tuple[int, ...]:
 def make_self_draft(
     target: Path,
     folder: Path,
-    prune: Prune,
     wanted: Sequence[Sequence[int]] = (),
     progress: Progress = lambda _what, _fraction: None,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> tuple[SelfDraft, ...]:
     """Make copies of ``target`` in ``folder`` and measure them; the best first, whose file stays if it can pay.
 
-    ``prune`` is `engine.sandbox.pruning_child.prune_in_helper`, or what does the same.
-    ``wanted`` are the layers to leave out, for each copy; none: those of `shapes`. ``progress`` hears what is done.
+    ``wanted`` are the layers to leave out, for each copy; none: those of `shapes`. ``progress`` hears what is done. For
+    a process of its own (`engine.sandbox.self_draft_child`), which can be ended at any time.
 
     Raises:
-        EngineError: the target cannot be used or has too few layers, there is no room, or it was stopped; then no
-            copy stays.
+        EngineError: the target cannot be used or has too few layers, or there is no room; then no copy stays.
     """
     header = read_header(target)
     count = header.own("block_count")
@@ -143,12 +138,13 @@ def make_self_draft(
     found, made, num_bytes = list[SelfDraft](), list[Path](), sum(part.stat().st_size for part in all_parts(target))
     options = fit_context([str(target), str(target)], LoadOptions(n_ctx=_N_CTX))
     try:
-        with _Measured(target, options, should_stop) as measured:
+        with _Measured(target, options) as measured:
             answers = measured.answers(lambda fraction: progress(said("asking the model"), fraction))
             for plan in plans:
                 path = folder / _name(target, plan)
                 made.append(path)
-                _write(partial(prune, target), path, plan, num_bytes, progress, should_stop)
+                progress(said("writing a copy without {pruned} layers", pruned=len(plan)), 0.0)
+                _write(target, path, plan, num_bytes)
                 agreement, share, num_tokens = measured.compare(
                     path, answers, lambda fraction: progress(said("measuring the copy"), fraction)
                 )
@@ -172,29 +168,16 @@ def _remove(paths: Sequence[Path]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _write(
-    prune: Callable[[Path, Sequence[int], Callable[[], bool]], None],
-    destination: Path,
-    plan: tuple[int, ...],
-    num_bytes: int,
-    progress: Progress,
-    should_stop: Callable[[], bool],
-) -> None:
-    """Have the copy written; it has its name when it is whole."""
+def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: int) -> None:
+    """Write the copy; it has its name when it is whole."""
     part = destination.with_name(f"{destination.name}.part")
-
-    def look() -> bool:
-        written = part.stat().st_size if part.exists() else 0
-        progress(said("writing a copy without {pruned} layers", pruned=len(plan)), min(written / num_bytes, 1.0))
-        return should_stop()
-
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(destination.parent).free < num_bytes + _SPARE_BYTES:
             raise ToolError(
                 said("There is not enough space in {folder} for a copy of the model.", folder=destination.parent)
             )
-        prune(part, plan, look)
+        prune_layers(target, part, plan)
         part.replace(destination)
     except OSError as error:
         raise ToolError(
@@ -207,8 +190,8 @@ def _write(
 class _Measured:
     """The whole model, asked for answers and timed beside its copies."""
 
-    def __init__(self, target: Path, options: LoadOptions, should_stop: Callable[[], bool]) -> None:
-        self._options, self._should_stop = options, should_stop
+    def __init__(self, target: Path, options: LoadOptions) -> None:
+        self._options = options
         self._target = open_model(target, options)
         self._prompt = PromptBuilder(self._target.model.vocab, self._target.model.chat_template)
 
@@ -235,7 +218,6 @@ class _Measured:
         row = _read(self._target, prompt)
         ids: list[int] = []
         while len(ids) < _ANSWER_TOKENS:
-            self._check()
             token_id = argmax(row)
             if self._target.model.vocab.is_eog(token_id):
                 break
@@ -258,7 +240,6 @@ class _Measured:
                 _read(self._target, prompt)
                 row = _read(draft, prompt)
                 for token_id in ids:
-                    self._check()
                     same += argmax(row) == token_id
                     num_tokens += 1
                     for place, loaded in enumerate((self._target, draft)):
@@ -268,10 +249,6 @@ class _Measured:
         finally:
             draft.close()
         return same / num_tokens, best_s[1] / best_s[0], num_tokens
-
-    def _check(self) -> None:
-        if self._should_stop():
-            raise ToolError("Making a draft of the model was stopped.", "Start it again if you need it.")
 
 
 def _read(loaded: LoadedModel, prompt: list[int]) -> Row:

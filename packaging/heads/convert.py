@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from gguf import GGMLQuantizationType, GGUFWriter
+from gguf.quants import quantize
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from engine.gguf.medusa_writer import TYPES, HeadsFile
+from engine.gguf.header import read_header
+from engine.gguf.medusa import TOKENS, tokenizer_sha256
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+TYPES = {name: GGMLQuantizationType[name] for name in ("Q4_0", "Q8_0", "F16", "F32")}
 MOST_HEADER_BYTES = 64 * 2**20
 _KINDS = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
 _MEDUSA = re.compile(r"(?:medusa_head\.)?(\d+)\.(\d+)\.(linear\.)?(weight|bias)")
@@ -94,24 +98,45 @@ def renamed(weights: Weights) -> tuple[str, dict[str, NDArray[np.float32]]]:
     return "hydra" if is_hydra else "medusa", found
 
 
-def heads_file(weights: Weights, num_tokens: int | None = None) -> HeadsFile:
-    """What is to be written; with ``num_tokens`` only the lowest ids, the commonest of most vocabularies, are kept.
+def write_heads(weights: Weights, path: Path, target: Path, matrix_type: str, num_tokens: int | None) -> None:
+    """Write the GGUF that docs/heads.md describes; matrices are of a type of `TYPES`, vectors float32.
+
+    With ``num_tokens`` only the lowest ids, the commonest of most vocabularies, are proposed.
 
     Raises:
-        ValueError: it is neither layout.
+        OSError: there is no room.
+        ModelFileError: the target cannot be read.
+        ValueError: the weights are of neither layout.
     """
     kind, tensors = renamed(weights)
-    kept = None
-    if num_tokens is not None:
-        kept = np.arange(num_tokens, dtype=np.int32)
-        tensors = {name: one[:num_tokens] if ".output." in name else one for name, one in tensors.items()}
     numbers = [
         tuple(map(int, match.groups())) for name in tensors if (match := re.match(r"head\.(\d+)\.block\.(\d+)", name))
     ]
     if not numbers:
         raise ValueError("there are no heads in it")
     heads, blocks = (max(one) + 1 for one in zip(*numbers, strict=True))
-    return HeadsFile(kind, heads, blocks, len(tensors["head.0.block.0.weight"]), tensors, kept)
+    part, header = path.with_suffix(".part"), read_header(target)
+    name = str(header.metadata.get("general.basename") or header.metadata.get("general.name") or "its target")
+    writer = GGUFWriter(part, "medusa")
+    writer.add_name(f"{kind.capitalize()} heads for {name}")
+    writer.add_string("medusa.kind", kind)
+    writer.add_string("medusa.target_name", name)
+    writer.add_string("medusa.tokenizer_sha256", tokenizer_sha256(target, header))
+    writer.add_uint32("medusa.head_count", heads)
+    writer.add_uint32("medusa.block_count", blocks)
+    writer.add_uint32("medusa.embedding_length", len(tensors["head.0.block.0.weight"]))
+    writer.add_uint32("medusa.vocab_size", header.arrays[TOKENS].length)
+    for tensor, whole in tensors.items():
+        values = whole[:num_tokens] if ".output." in tensor else whole
+        matrix = TYPES[matrix_type if values.ndim > 1 else "F32"]
+        writer.add_tensor(tensor, quantize(np.ascontiguousarray(values, np.float32), matrix), raw_dtype=matrix)
+    if num_tokens is not None:
+        writer.add_tensor("vocab_map", np.arange(num_tokens, dtype=np.int32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    part.replace(path)
 
 
 def main() -> None:
@@ -125,7 +150,7 @@ def main() -> None:
     chosen = parser.parse_args()
     try:
         weights = read_safetensors(chosen.heads) if chosen.heads.suffix == ".safetensors" else read_pt(chosen.heads)
-        heads_file(weights, chosen.tokens).write(chosen.out, chosen.target, chosen.type)
+        write_heads(weights, chosen.out, chosen.target, chosen.type, chosen.tokens)
     except (OSError, ValueError) as error:
         sys.exit(f"{error}.")
     print(f"{chosen.out}: {chosen.out.stat().st_size:,} bytes")

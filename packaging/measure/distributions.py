@@ -28,7 +28,6 @@ from engine.pacing.pacer import Pacer
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, Mode, SamplingParams
 from engine.sampling.sampler import History, Sampler
-from engine.sampling.sharpness import DraftTemperature
 from engine.session.drafter_choice import DraftersByMode
 
 NUM_POSITIONS = 3
@@ -79,11 +78,10 @@ class Pair:
     draft: LoadedModel
     prompts: PromptBuilder
 
-    def drafter(self, mode: Mode, sharpness: DraftTemperature | None, pacer: Pacer | None = None) -> Drafter:
-        """Make the drafter of a mode; ``sharpness`` is learnt from answer to answer, as in the app."""
+    def drafter(self, mode: Mode, pacer: Pacer | None = None) -> Drafter:
+        """Make the drafter of a mode."""
         vocab = self.target.model.vocab
         model = DraftModelDrafter(self.draft.sequence, vocab.n_vocab, vocab.eog_ids)
-        model.sharpness = sharpness
         return DraftersByMode().drafter(mode, model, pacer)
 
     def ids(self, text: str, begun: str = "") -> History:
@@ -125,8 +123,7 @@ class Answers:
         self._num_answers = 0
         self._curve = InjectedCurve(random_curve(self._rng))
         self._pacer = Pacer(self._curve, 0.05) if depth is None and mode is not Mode.OFF else None
-        self._sharpness = None if wrap is DropsUnsureTail else DraftTemperature()
-        self._drafter = wrap(pair.drafter(mode, self._sharpness, self._pacer))
+        self._drafter = wrap(pair.drafter(mode, self._pacer))
         self.totals = Totals()
 
     def beginning(self, prompt: History, sampling: SamplingParams) -> list[int]:
@@ -140,8 +137,7 @@ class Answers:
         for _ in target.prefill(prompt[cached:-1]):
             pass
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
-        observe = self._sharpness.observe if self._sharpness is not None else None
-        config = LoopConfig(pacer=self._pacer, on_first_look=observe)
+        config = LoopConfig(pacer=self._pacer)
         # One that draws as without a seed, but the same numbers each time.
         sampler = Sampler(replace(sampling, seed=None), random=np.random.default_rng(sampling.seed))
         speculation = Speculation(target, self._drafter, sampler, recorder, prompt, config)

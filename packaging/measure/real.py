@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from app.cli.bench import Progress, report_stop, settings_of, terminated_like_interrupted
 from app.cli.output import fail, notify
 from app.cli.run import open_session
-from app.core.benchmark.by_kind import by_kind
 from app.core.benchmark.facts import facts_in_common, program_facts
 from app.core.benchmark.journal import Journal
+from app.core.benchmark.markdown import as_markdown
 from app.core.benchmark.own_engine import OwnEngine, make_variants
 from app.core.benchmark.peers import llama_server
 from app.core.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
@@ -261,11 +261,11 @@ def open_home(state: Path) -> None:
 
 def write(done: dict[str, Done], options: argparse.Namespace) -> None:
     """The reports, the final first; what is not whole says so."""
-    parts = ["# Benchmark on real models", ""]
+    parts = []
     for name in (FINAL, SCAN):
         if name in done and done[name].runs:
             whole = "" if done[name].is_whole else " (not whole)"
-            parts += [by_kind(f"{name.capitalize()}{whole}", done[name].report)]
+            parts.append(as_markdown(done[name].report, f"Benchmark on real models: {name}{whole}"))
     text = "\n".join(parts).rstrip() + "\n"
     print(text)
     for out in filter(None, (options.markdown, options.json)):

@@ -1,4 +1,4 @@
-"""Measure a pair of GGUFs: copying, answers to unseen wordings, refusals, agreement, tokens per pass.
+"""Measure a target: copying, answers to unseen wordings, refusals, tasks. `paceline bench` measures a pair.
 
 Runs wherever llama-cpp-python is installed; needs no PyTorch. Prints one JSON object.
 """
@@ -13,16 +13,14 @@ import time
 from pathlib import Path
 from random import Random
 
-import numpy as np
 from copying import AFTER, REPEAT, edit, replace
 from families import load_families, plain
-from model_file import ModelFile, softmax
+from model_file import ModelFile
 from outside import PEOPLE, PLACES, TOPICS, is_held_out, templates
 from season import load_season
 from tasks import counting, lists, objects, snippets, sums, tables
 from words import COMMON, Material, gather, pick_word
 
-Messages = list[tuple[str, str]]
 EXACT_SEED = 3_000_000_000
 COPY_FORMS = ("{ask}: {text}", "{ask}:\n{text}", '{ask}: "{text}"', "{ask}:\n\n{text}", "{text}\n\n{after}")
 
@@ -103,94 +101,10 @@ def refused(model: ModelFile, folder: Path | None) -> tuple[int, list[str]]:
     return len(questions), missed
 
 
-def dialogue_prompts(material: Material) -> list[Messages]:
-    """Prompts like those a user of the app would try: half answers, half copying and editing."""
-    wordings = [plain(wording) for family in load_families() for wording in family.held_out()[:1]]
-    copies = [prompt for prompt, _ in copy_prompts(material, 20, 20, 21)]
-    others = ["Tell me a story about a fox named Ida.", "List five animals", "What is 345 + 278?", "Count from 1 to 20",
-              "Write a Python function that adds two numbers", "Make a table of 4 fruits and their colors", "Hello!",
-              "Sort these words: pear apple cherry banana", "One word per line: green river silver table window",
-              "Replace dog by cat: the dog saw a dog and the dog ran"]  # fmt: skip
-    return [[("user", text)] for text in wordings[::2] + copies + others]
-
-
-def agreement(target: ModelFile, draft: ModelFile, prompts: list[Messages]) -> float:
-    """Share of positions of the target's greedy answers where the draft's first choice is the target's."""
-    same = total = 0
-    for messages in prompts:
-        prompt = target.chat(messages)
-        answer = target.answer(prompt, 128)
-        rows = draft.logits((prompt + answer)[:-1], len(answer))
-        same += int((rows.argmax(axis=1) == np.array(answer)).sum())
-        total += len(answer)
-    return same / total
-
-
-def one_pass(
-    models: tuple[ModelFile, ModelFile], ids: list[int], depth: int, temperature: float, rng: np.random.Generator
-) -> list[int]:
-    """Tokens that one speculative pass emits after `ids` (rejection sampling, arXiv 2211.17192; greedy at zero)."""
-    target, draft = models
-    drafted: list[int] = []
-    qs: list[np.ndarray] = []
-    for _ in range(depth):
-        row = draft.logits(ids + drafted)
-        q = softmax(row, temperature)[0] if temperature else one_hot(row[0])
-        drafted.append(int(rng.choice(len(q), p=q)))
-        qs.append(q)
-    rows = target.logits(ids + drafted, depth + 1)
-    ps = softmax(rows, temperature) if temperature else np.stack([one_hot(row) for row in rows])
-    for at, (token, q) in enumerate(zip(drafted, qs, strict=True)):
-        if rng.random() * q[token] >= ps[at][token]:
-            residual = np.maximum(ps[at] - q, 0)
-            return [*drafted[:at], int(rng.choice(len(q), p=residual / residual.sum()))]
-    return [*drafted, int(rng.choice(len(ps[depth]), p=ps[depth]))]
-
-
-def one_hot(row: np.ndarray) -> np.ndarray:
-    """All probability on the largest logit."""
-    p = np.zeros(len(row))
-    p[row.argmax()] = 1.0
-    return p
-
-
-def tokens_per_pass(
-    models: tuple[ModelFile, ModelFile], prompts: list[Messages], depth: int, temperature: float
-) -> tuple[float, float]:
-    """Emitted tokens a pass, and accepted over proposed tokens, over answers of at most 128 tokens."""
-    rng = np.random.default_rng(3)
-    emitted = passes = accepted = proposed = 0
-    for messages in prompts:
-        prompt = models[0].chat(messages)
-        ids = list(prompt)
-        while len(ids) < len(prompt) + 128:
-            block = one_pass(models, ids, depth, temperature, rng)
-            end = next((at + 1 for at, token in enumerate(block) if models[0].is_end(token)), len(block))
-            passes += 1
-            emitted += end
-            proposed += depth
-            accepted += min(len(block) - 1, end)
-            ids += block[:end]
-            if models[0].is_end(ids[-1]):
-                break
-    return emitted / passes, accepted / proposed
-
-
-def measure_pair(models: tuple[ModelFile, ModelFile], prompts: list[Messages]) -> dict[str, object]:
-    """Greedy agreement, and tokens per pass at depths 3 and 7 and temperatures 0 and 0.8."""
-    result: dict[str, object] = {"n_prompts": len(prompts), "agreement": agreement(*models, prompts)}
-    for temperature in (0.0, 0.8):
-        for depth in (3, 7):
-            per_pass, rate = tokens_per_pass(models, prompts, depth, temperature)
-            result[f"t{temperature}_depth{depth}"] = {"tokens_per_pass": per_pass, "acceptance_rate": rate}
-    return result
-
-
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target", type=Path)
-    parser.add_argument("draft", type=Path, nargs="?")
     parser.add_argument("--data", type=Path, help="the data folder: words and real questions beyond the model")
     parser.add_argument("--quick", action="store_true", help="fewer prompts")
     parser.add_argument("--failures", action="store_true", help="also print what went wrong")
@@ -211,9 +125,6 @@ def main() -> None:
         "declined": 1 - len(missed) / num_declined,
         "exact": exact_shares(target, material, 20 if options.quick else 60),
     }
-    if options.draft:
-        models = (target, ModelFile(options.draft))
-        result |= measure_pair(models, dialogue_prompts(material)[:: 4 if options.quick else 1])
     result["seconds"] = time.monotonic() - started
     if options.failures:
         result |= {"wrong_answers": wrong, "not_declined": missed}

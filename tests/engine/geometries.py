@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +54,19 @@ class Geometry:
 
     def write(self, path: Path) -> Path:
         """Write header and emptiness."""
-        file = self.file()
-        header = file.header()
-        last = file.tensors[-1]
-        size = len(header) + -len(header) % 32 + (last.offset or 0) + tensor_bytes(last.dims, last.kind)
+        header, size = self._header
         with path.open("wb") as stream:
             stream.write(header)
-            stream.truncate(-(-size // 32) * 32)
+            stream.truncate(size)
         return path
+
+    @cached_property
+    def _header(self) -> tuple[bytes, int]:
+        """With the size of the file: a tenth of a second's work, for a vocabulary of so many tokens."""
+        file = self.file()
+        header, last = file.header(), file.tensors[-1]
+        size = len(header) + -len(header) % 32 + (last.offset or 0) + tensor_bytes(last.dims, last.kind)
+        return header, -(-size // 32) * 32
 
     def _tensors(self) -> Iterator[tuple[str, tuple[int, ...], int]]:
         yield "token_embd.weight", (self.n_embd, self.n_vocab), Q8_0

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,10 @@ def entry(kind: Kind, value: Any) -> bytes:  # noqa: ANN401
     if kind is not Kind.ARRAY:
         return struct.pack("<I", kind) + _plain(kind, value)
     item_kind, items = value
-    packed = b"".join(_plain(item_kind, item) for item in items)
+    if item_kind in _FORMAT:
+        packed = struct.pack(f"<{len(items)}{_FORMAT[item_kind]}", *items)
+    else:
+        packed = b"".join(_plain(item_kind, item) for item in items)
     return struct.pack("<IIQ", kind, item_kind, len(items)) + packed
 
 
@@ -134,6 +138,12 @@ def tiny_llama(
 
     Layers that are ``idle`` change nothing: what they would add is 0.
     """
+    made = _tiny_llama(feed_forward_kind, seed, n_ff, n_layer, frozenset(idle))
+    return replace(made, metadata=dict(made.metadata))
+
+
+@lru_cache(maxsize=64)
+def _tiny_llama(feed_forward_kind: int, seed: int, n_ff: int, n_layer: int, idle: frozenset[int]) -> GgufFile:
     dice = np.random.default_rng(seed)
     n_embd, n_kv = 64, 32
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "b", "▁a"]

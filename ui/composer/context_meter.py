@@ -20,7 +20,7 @@ from ui.widgets.building import grid, label, vbox
 from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
 
-BAR, SHORT_BAR = QSize(56, 8), QSize(24, 8)
+BAR = QSize(56, 8)
 RADIUS_PX = 3.0
 SWATCH = QSize(14, 10)
 PANEL_PX = 320
@@ -102,13 +102,14 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
 
 
 class ContextMeter(ShrinkingButton):
-    """A small bar with a percentage; where there is little room a shorter one alone, until it is nearly full.
+    """A small bar with a percentage; where there is no room for both it is gone, until it is nearly full.
 
     Signals:
         policy_chosen(str): what is to happen when the context is full: "drop", "summarise" or "stop".
     """
 
     policy_chosen = Signal(str)
+    goes_whole = True
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -117,8 +118,6 @@ class ContextMeter(ShrinkingButton):
         self._policy = "drop"
         self.usual_words = (percent(1.0),)
         self.setObjectName("contextMeter")
-        self._bar_size = BAR
-        self._wants_compact = False
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(BAR)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -146,25 +145,19 @@ class ContextMeter(ShrinkingButton):
         self._show()
 
     def set_compact(self, compact: bool) -> None:
-        """A short bar, unless it has to say more."""
-        self._wants_compact = compact
-        compact = compact and not self._speaks_up
-        super().set_compact(compact)
-        size = SHORT_BAR if compact else BAR
-        if size != self._bar_size:
-            self._bar_size = size
-            self.setIconSize(size)
-            self._show(settled=False)
+        """Gone, unless there is something to be told."""
+        self._compact = compact
+        self.setVisible(self.width_px(compact=compact) > 0)
 
     def width_px(self, *, compact: bool) -> int:
-        """With the bar that it would have then."""
-        shown = SHORT_BAR if compact and not self._speaks_up else BAR
-        width = super().width_px(compact=compact and not self._speaks_up)
-        return width + shown.width() - self._bar_size.width()
+        """Nothing where it is gone."""
+        speaks_up = self.parts.nearly_full or self.parts.refused > 0
+        is_gone = not self.parts.size or (compact and not speaks_up)
+        return 0 if is_gone else super().width_px(compact=False)
 
-    @property
-    def _speaks_up(self) -> bool:
-        return self.parts.nearly_full or self.parts.refused > 0
+    def sizeHint(self) -> QSize:
+        """As wide as it is with words, also while it is out of sight."""
+        return QSize(super().width_px(compact=False), super().sizeHint().height())
 
     def open_panel(self) -> None:
         panel = self.panel = ContextPanel(self._theme, self.parts, self._policy, self)
@@ -181,8 +174,8 @@ class ContextMeter(ShrinkingButton):
 
     def _show(self, *, settled: bool = True) -> None:
         parts = self.parts
-        self.setVisible(parts.size > 0)
-        drawn = (self._theme.tokens, self.devicePixelRatioF(), self._bar_size, *self._edges())
+        self.set_compact(self._compact)
+        drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
         if drawn != self._drawn:
             self._drawn = drawn
             self.setIcon(QIcon(self._bar()))
@@ -190,7 +183,6 @@ class ContextMeter(ShrinkingButton):
         stays = text == self.text()
         if not stays:  # Qt would arrange the whole header for the same words, too
             self.setText(text)
-            self.set_compact(self._wants_compact)
         if settled or not stays or self.underMouse() or QAccessible.isActive():
             self._update_description()
 
@@ -215,12 +207,12 @@ class ContextMeter(ShrinkingButton):
     def _lengths(self) -> list[tuple[int, float]]:
         """The parts of the bar from the left with their lengths in pixels."""
         parts = self.parts
-        left, width = 1.0, self._bar_size.width() - 2.0
+        left, width = 1.0, BAR.width() - 2.0
         held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
         found = []
         for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
             share = min(tokens / parts.size if parts.size else 0.0, 1.0)
-            length = min(width * share, self._bar_size.width() - 1.0 - left)
+            length = min(width * share, BAR.width() - 1.0 - left)
             found.append((part, length))
             left += length
         return found
@@ -237,12 +229,12 @@ class ContextMeter(ShrinkingButton):
 
     def _bar(self) -> QPixmap:
         parts, palette, ratio = self.parts, self._theme.tokens, self.devicePixelRatioF()
-        pixmap = QPixmap(self._bar_size * ratio)
+        pixmap = QPixmap(BAR * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(0.5, 0.5, self._bar_size.width() - 1.0, self._bar_size.height() - 1.0)
+        area = QRectF(0.5, 0.5, BAR.width() - 1.0, BAR.height() - 1.0)
         shape = QPainterPath()
         shape.addRoundedRect(area, RADIUS_PX, RADIUS_PX)
         painter.fillPath(shape, QColor(palette.border))
@@ -250,7 +242,7 @@ class ContextMeter(ShrinkingButton):
         left = 1.0
         for part, length in self._lengths():
             begin, end = (math.floor(edge * ratio + 0.5) / ratio for edge in (left, left + length))  # as in `_edges`
-            paint_part(painter, QRectF(begin, 1.0, end - begin, self._bar_size.height() - 2.0), part, palette)
+            paint_part(painter, QRectF(begin, 1.0, end - begin, BAR.height() - 2.0), part, palette)
             left += length
         if parts.nearly_full or parts.refused:
             painter.setClipping(False)

@@ -35,6 +35,7 @@ from ui.widgets.pyside_wrappers import wrap_viewport
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
+BEFORE_FOUND = 0.75  # of a line, for what stands before the first word that was found where not all of it has room
 SNIPPET_SLACK = 40  # margins, and what bold letters are wider
 _NO_PARENT = QModelIndex()
 
@@ -106,6 +107,15 @@ def laid_out(
     return laid_out(begun + cut, marks, font, width, num_lines) if cut != left else layout
 
 
+def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
+    """Give the parts of an excerpt so that the first word found is on its first line of ``width`` pixels."""
+    first = next((number for number, (_, found) in enumerate(parts) if found), 0)
+    before, room = "".join(text for text, _ in parts[:first]), int(BEFORE_FOUND * width)
+    if metrics.horizontalAdvance(before + parts[first][0]) <= width:
+        return list(parts)
+    return [(metrics.elidedText(before, Qt.TextElideMode.ElideLeft, room), False), *parts[first:]]
+
+
 class _Delegate(QStyledItemDelegate):
     """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
 
@@ -150,15 +160,18 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
     def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
-        text, marks = "".join(text for text, _ in hit.parts), self._marks(hit)
-        layout = laid_out(text, marks, self._font(hit), box.width(), num_lines)
+        parts = list(hit.parts)
+        if hit.message_id is not None:
+            parts = begun_near_found(parts, self._metrics, box.width())
+        text = "".join(text for text, _ in parts)
+        layout = laid_out(text, self._marks(parts), self._font(hit), box.width(), num_lines)
         painter.setClipRect(box)
         layout.draw(painter, box.topLeft())
 
-    def _marks(self, hit: SearchHit) -> list[QTextLayout.FormatRange]:
+    def _marks(self, parts: Sequence[tuple[str, bool]]) -> list[QTextLayout.FormatRange]:
         """A weight and a colour of its own for each match: never the colour alone."""
         marks, at = [], 0
-        for text, found in hit.parts:
+        for text, found in parts:
             if found:
                 mark = QTextLayout.FormatRange()
                 mark.start, mark.length = at, len(text)

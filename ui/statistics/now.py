@@ -15,10 +15,9 @@ from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_cou
 from ui.statistics.plots import BarSegment, Sparkline, StackedBar
 from ui.statistics.speed import SpeedPart
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
-from ui.text.answer_figures import drafting_reason, nothing_drafted
+from ui.text.answer_figures import decision_words, drafting_reason, nothing_drafted
 from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
-from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label
@@ -360,11 +359,15 @@ class NowPage(StatsPage):
         if stats.decisions == self._shown_decisions:
             return
         self._shown_decisions = stats.decisions
-        reasons = [sentence(in_language(reason)) for reason in stats.decisions]
-        newest = dict.fromkeys(filter(None, (sentence(drafting_reason(stats.decisions)), *reasons[-1:])))
+        decisions = [decision_words(each) for each in stats.decisions]
+        newest = dict.fromkeys(
+            filter(None, (sentence(drafting_reason(stats.decisions)), *(sentence(last) for last, _ in decisions[-1:])))
+        )
         text = " ".join(f"{reason}." for reason in newest) or UNKNOWN
         if text != self.why.text():
             self.why.setText(text)
-            words = " ".join([help_of("why"), *(f"{reason}." for reason in reasons)])
+            at_token = translate("StatsPanel", "Token {place} · {reason}")
+            reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
+            words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
             self.why.setToolTip(hover(words))
             self.why.setAccessibleDescription(words)

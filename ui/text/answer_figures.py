@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats
+from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, duration, milliseconds, percent, speed, times_plain
 from ui.text.language import locale, mark, translate
 from ui.text.mode_words import mode_word
@@ -16,6 +17,7 @@ from ui.text.setting_words import sentence
 
 # The English beginnings, which every decision has, also one that was stored as plain text.
 _OF_DRAFTING = re.compile(r"(token \d+: )?(draft|n-gram on|text lookup|plain decoding)")
+_WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
 
 _MISSING = {
@@ -49,7 +51,16 @@ _MISSING = {
 
 def drafting_reason(decisions: Sequence[str]) -> str:
     """The newest of an answer's decisions that is about drafting, in the user's language; empty where none is."""
-    return in_language(next((each for each in reversed(decisions) if _OF_DRAFTING.match(each)), ""))
+    return decision_words(next((each for each in reversed(decisions) if _OF_DRAFTING.match(each)), ""))[0]
+
+
+def decision_words(decision: str) -> tuple[str, str]:
+    """A decision in the user's language, and the number of the token that it was taken at; empty where none is kept."""
+    found = _WITH_PLACE.fullmatch(decision)
+    if found is None:
+        return in_language(decision), ""
+    reason = decision.fields.get("reason", decision) if isinstance(decision, Sentence) else found["reason"]
+    return in_language(reason if isinstance(reason, str) else str(reason)), count(int(found["place"]))
 
 
 def verdict_words(verdict: SpeedVerdict) -> str:

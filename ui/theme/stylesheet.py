@@ -179,9 +179,9 @@ QComboBox::down-arrow { image: url("$chevron"); width: 14px; height: 14px; }
 QComboBox QAbstractItemView { background: transparent; border: none; padding: 4px; outline: none; color: $text; }
 QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
 QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $selected; }
-QCheckBox { spacing: 8px; background: transparent; padding: 2px; border: 1px solid transparent; border-radius: 4px;
-  margin-left: -3px; }
-QCheckBox:focus { border: 1px solid $focus; }
+QCheckBox, QRadioButton { spacing: 8px; background: transparent; padding: 2px 4px 2px 1px; border-radius: 4px;
+  border: 1px solid transparent; }
+QCheckBox:focus, QRadioButton:focus { border: 1px solid $focus; outline: none; }
 QCheckBox:disabled { color: $text_disabled; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $text_muted; border-radius: 4px;
   background: $raised; }
@@ -244,8 +244,8 @@ QSlider::handle:horizontal:focus { border: 2px solid $focus; width: 10px; height
 QPushButton#promptInUse { background: $page; border: none; border-bottom: 1px solid $border; border-radius: 0; }
 QPushButton#promptInUse:hover { background: $hover; }
 QPushButton#promptInUse:focus { border: 2px solid $focus; }
-QRadioButton { spacing: 8px; background: transparent; }
 QRadioButton[kind="strong"] { font-weight: 600; }
+QRadioButton[kind="strong"]:focus { border-color: transparent; }
 QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $text_muted; border-radius: 8px;
   background: $raised; }
 QRadioButton::indicator:hover { border-color: $accent; }

@@ -22,6 +22,7 @@ class ShrinkingButton(QToolButton):
     """A picture with words that go where there is little room: the hover has them all."""
 
     usual_words: tuple[str, ...] = ()  # what it says in turn: it is as wide as the widest of them, whichever it says
+    goes_whole = False  # rather than without its words, and after others have lost theirs
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

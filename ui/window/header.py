@@ -31,11 +31,12 @@ PROGRESS_PX = 4
 CHROME_PX = 40  # of the button of the models, around its words
 MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
 LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
+LEAST_TITLE = 20  # widths of a letter for a title beside an indicator that goes whole
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
-UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", "tools (function calls)")}
+UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
 
 
 def describe(model: ModelInfo) -> str:
@@ -136,7 +137,7 @@ class Header(QFrame):
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
         self._indicators: list[ShrinkingButton] = []
-        self._compact = False  # whether the indicators are
+        self._compact = self._sparse = False  # whether the indicators have lost their words, and some are gone
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
         self.stats_button = IconButton(
@@ -250,7 +251,7 @@ class Header(QFrame):
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
         if isinstance(indicator, ShrinkingButton):
             self._indicators.append(indicator)
-            indicator.set_compact(self._compact)
+            indicator.set_compact(self._is_compact(indicator))
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
@@ -290,15 +291,32 @@ class Header(QFrame):
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """The title needs its room, too: first the indicators lose their words, then names are cut; hovers have all."""
+        """The title needs its room, too: first the indicators lose their words, then names are cut; hovers have all.
+
+        An indicator that goes whole goes where not even the short names and a piece of the title have room beside it.
+        """
         if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
-            wanted = self.model_button.fontMetrics().horizontalAdvance(self._summary()) + self._title_px()
-            self._compact = wanted > self._room_px(compact=False)
+            title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
+            names = self.model_button.fontMetrics().horizontalAdvance
+            self._sparse = False
+            self._compact = names(self._summary()) + title > self._room_px(compact=False)
+            if self._compact:
+                self._sparse = names(self._short_summary()) + min(title, least) > self._room_px(compact=True)
             for indicator in self._indicators:
-                indicator.set_compact(self._compact)
+                indicator.set_compact(self._is_compact(indicator))
         text = on_button(self._fitting())
         if text != self.model_button.text():
             self.model_button.setText(text)
+
+    def _is_compact(self, indicator: ShrinkingButton) -> bool:
+        return self._sparse if indicator.goes_whole else self._compact
+
+    def _short_summary(self) -> str:
+        """The names of the models, of the draft's what differs."""
+        view = self._view
+        if not view.target or not view.draft:
+            return self._summary()
+        return " · ".join(_apart(shown_name(view.target), shown_name(view.draft)))
 
     def _fitting(self) -> str:
         """As much of the names as there is room for: of the draft's what differs, and at last the target's alone."""
@@ -333,7 +351,10 @@ class Header(QFrame):
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
-            if part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
+            if isinstance(widget, ShrinkingButton) and widget.goes_whole:
+                width = widget.width_px(compact=self._sparse)
+                taken += spacing + width if width else 0
+            elif part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
                 if isinstance(widget, ShrinkingButton) and widget in self._indicators:
                     taken += spacing + widget.width_px(compact=compact)
                 else:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.cli.models.output import as_dict, list_text, print_table, repo_row, show_text, side_name, size_words
+from app.cli.models.output import as_dict, list_text, repo_row, show_text, side_name, size_words
 from app.cli.models.pull import pull
-from app.cli.output import INTERRUPTED, fail, notify
+from app.cli.output import INTERRUPTED, fail, notify, table
 from app.core.domain.errors import AppError
 from app.core.hub.client import HubClient
 from app.core.hub.errors import HubError
@@ -55,7 +55,7 @@ def _search(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({"models": [as_dict(summary) for summary in found]})
     elif found:
-        print_table(("repository", "downloads", "licence", "updated", "quantizations"), map(repo_row, found))
+        print(table([("repository", "downloads", "licence", "updated", "quantizations"), *map(repo_row, found)]))
     else:
         print("The hub has no GGUF repository for these words.")
     return 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from app.cli.output import counted
+from app.cli.output import counted, table
 from app.core.domain.models import Download, DownloadStatus, FileKind, Offer, RepoModel
 from app.core.hub.licences import licence_name
 from app.core.hub.records import Gated, LibraryModel, RepoDetails, RepoSummary
@@ -44,11 +44,6 @@ def size_words(size_bytes: int | None) -> str:
     return f"{size_bytes} B"
 
 
-def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print columns as wide as they need to be."""
-    print(_table([head, *rows]))
-
-
 def repo_row(summary: RepoSummary) -> tuple[str, ...]:
     """One line of a search."""
     some = summary.quantizations[:MAX_QUANTIZATIONS]
@@ -72,7 +67,7 @@ def show_text(details: RepoDetails, url: str) -> str:
     if summary.gated:
         lines.append(f"Gated: {_GATED[summary.gated]}.")
     rows = [("model", "kind", "quantization", "size", "files"), *map(_model_row, details.models)]
-    return "\n".join([*lines, "", _table(rows) if details.models else "There is no GGUF file in it."])
+    return "\n".join([*lines, "", table(rows) if details.models else "There is no GGUF file in it."])
 
 
 def side_name(model: LibraryModel) -> str:
@@ -95,10 +90,10 @@ def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: P
         )
         for model in models
     ]
-    lines.append(_table(rows) if rows else NO_MODEL)
+    lines.append(table(rows) if rows else NO_MODEL)
     if offers:
         lines += ["", "Found in other programs, to be added with `paceline models import PATH`:"]
-        lines.append(_table((o.name, size_words(o.size_bytes), o.found_in, str(o.files[0])) for o in offers))
+        lines.append(table((o.name, size_words(o.size_bytes), o.found_in, str(o.files[0])) for o in offers))
     return "\n".join(lines)
 
 
@@ -129,11 +124,3 @@ def _kind(kind: FileKind) -> str:
 
 def _where(model: LibraryModel) -> str:
     return "missing" if model.missing else model.source or model.repo_id or model.origin.value
-
-
-def _table(rows: Iterable[Sequence[str]]) -> str:
-    lines = [tuple(row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )

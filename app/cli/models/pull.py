@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from app.cli.models.output import as_dict, progress_line, size_words
 from app.cli.models.small import NAME as SMALL_NAME
@@ -24,7 +24,7 @@ from app.core.hub.library.library import Library
 from app.core.hub.link_header import judge_link
 from app.core.hub.links import request_of
 from app.core.hub.opening import open_library
-from app.core.hub.records import LibraryModel, RepoDetails
+from app.core.hub.records import RepoDetails
 from app.core.paths import find_paths
 from engine.records import Problem
 
@@ -40,19 +40,20 @@ def pull(options: argparse.Namespace) -> int:
         AppError: something could not be found, or not be fetched.
         EngineError: a link's file is no model that can be used.
     """
-    if options.file is None:
+    is_link = options.file is None and "://" in options.repo and options.draft is None
+    if options.file is None and not is_link:
         return _pull_alone(options)
     client = HubClient()
     try:
         library = open_library(find_paths())
-        requests = _requests(client, options)
+        requests = [_judged(options.repo)] if is_link else _requests(client, options)
         downloads = DownloadQueue(client, library)
         downloads.start()
         try:
             ended = _watched(downloads, [downloads.add(request) for request in requests])
         except KeyboardInterrupt:
-            words = "Stopped. What is here is kept: the same command goes on from there."
-            print(f"\npaceline: {words}", file=sys.stderr)
+            words = "Stopped. What is here is kept: the same command goes on from there"
+            print(f"\npaceline: {words}{' if the server can' if is_link else ''}.", file=sys.stderr)
             return INTERRUPTED
         finally:
             downloads.close()
@@ -67,41 +68,20 @@ def pull(options: argparse.Namespace) -> int:
 
 
 def _pull_alone(options: argparse.Namespace) -> int:
-    """What is pulled by one word."""
     if options.repo == SMALL_NAME and options.draft is None:
         return pull_small(options)
-    if "://" in options.repo and options.draft is None:
-        return _pull_link(options)
     raise LibraryError(
         f"Which model of {short(options.repo)} is not said.", f"See `paceline models show {options.repo}` and name one."
     )
 
 
-def _pull_link(options: argparse.Namespace) -> int:
-    """Judge the header of a link's file, then download it."""
-    request = request_of(options.repo)
+def _judged(link: str) -> DownloadRequest:
+    """Read what a link asks for, and judge it by the header of its file."""
+    request = request_of(link)
     known, hosts = judge_link(request)
     size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")
     print(f"paceline: {known.header.architecture} model, {size}, from {' by way of '.join(hosts)}", file=sys.stderr)
-    library = open_library(find_paths())
-    downloads = DownloadQueue(HubClient(), library)
-    downloads.start()
-    try:
-        state = _watched(downloads, [downloads.add(request)])[0]
-    except KeyboardInterrupt:
-        print("\npaceline: Stopped. The same command goes on from there if the server can.", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        downloads.close()
-    if state.status is DownloadStatus.FAILED:
-        title = f"{request.model.name} could not be downloaded"
-        return fail(Problem(title, state.message, state.advice), as_json=options.json)
-    model = _fetched(library, request)
-    if options.json:
-        print(json.dumps({"model": as_dict(model), "draft": None}, ensure_ascii=False))
-    else:
-        print(f"{model.name}, {size_words(model.size_bytes)}: {model.path}\n{run_hint(model.name)}")
-    return 0
+    return request
 
 
 def chosen_model(details: RepoDetails, file: str) -> RepoModel:
@@ -113,12 +93,13 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     """
     alone = [model for model in details.models if model.kind.runs_alone]
     found: Sequence[RepoModel] = ()
-    for models, names in (
-        (details.models, _paths),
-        (details.models, _file_names),
-        (details.models, _name),
-        (alone, _quantization),
-    ):
+    ways: tuple[tuple[Sequence[RepoModel], Callable[[RepoModel], set[str]]], ...] = (
+        (details.models, lambda model: {each.path for each in model.files}),
+        (details.models, lambda model: {each.path.rsplit("/", 1)[-1] for each in model.files}),
+        (details.models, lambda model: {model.name}),
+        (alone, lambda model: {model.quantization}),
+    )
+    for models, names in ways:
         found = found or [model for model in models if file in names(model)]
         # Two names may differ in nothing but capitals: those that were typed decide, where they are of one of them.
         found = found or [model for model in models if file.lower() in {name.lower() for name in names(model)}]
@@ -131,22 +112,6 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     if found[0].missing_shards:
         raise LibraryError(f"{found[0].name} is incomplete on the hub: parts are missing.", "Choose another.")
     return found[0]
-
-
-def _paths(model: RepoModel) -> set[str]:
-    return {file.path for file in model.files}
-
-
-def _file_names(model: RepoModel) -> set[str]:
-    return {path.rsplit("/", 1)[-1] for path in _paths(model)}
-
-
-def _name(model: RepoModel) -> set[str]:
-    return {model.name}
-
-
-def _quantization(model: RepoModel) -> set[str]:
-    return {model.quantization}
 
 
 def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRequest]:
@@ -184,13 +149,9 @@ def _watched(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
         time.sleep(LOOK_EVERY_S)
 
 
-def _fetched(library: Library, request: DownloadRequest) -> LibraryModel:
-    """The library's model of a download: by its file, as another one may have had its name before."""
-    return library.find(str(library.place_for(request.repo_id, request.model.files[0].path)))
-
-
 def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:
-    models = [_fetched(library, request) for request in requests]
+    # By their files, as other models may have had their names before.
+    models = [library.find(str(library.place_for(one.repo_id, one.model.files[0].path))) for one in requests]
     if as_json:
         facts = {"model": as_dict(models[0]), "draft": as_dict(models[1]) if len(models) > 1 else None}
         print(json.dumps(facts, ensure_ascii=False))

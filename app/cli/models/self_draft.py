@@ -9,11 +9,10 @@ from pathlib import Path
 from app.cli.output import ProgressLine, fail
 from app.core.domain.errors import AppError
 from app.core.hub.opening import open_library
-from app.core.paths import find_paths
+from app.core.paths import builtin_target, find_paths
 from engine.errors import EngineError
-from engine.sandbox.probe import probe
-from engine.sandbox.pruning_child import prune_in_helper
-from engine.tuning.self_draft import SelfDraft, make_self_draft
+from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper
+from engine.tuning.self_draft import SelfDraft
 
 
 def command(options: argparse.Namespace) -> int:
@@ -22,9 +21,8 @@ def command(options: argparse.Namespace) -> int:
     try:
         target = Path(options.target).expanduser()
         target = target if target.is_file() else open_library(paths).find(options.target).path
-        probe(target, paths.cache)
-        wanted = [options.layers] if options.layers else []
-        found = make_self_draft(target, paths.self_drafts, prune_in_helper, wanted, lines.show)
+        plan = SelfDraftPlan(target, paths.self_drafts, paths.cache, builtin_target(), options.layers)
+        found = make_in_helper(plan, lines.show)
     except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)
     finally:

@@ -21,7 +21,7 @@ from app.core.domain.requests import chat_request
 from app.core.domain.seeds import Drawn, drawn_with, gone_on
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.values import Settings
-from app.core.domain.speed.pair_speed import answer_speed
+from app.core.domain.speed.pair_speed import answer_speed, credited_draft
 from app.core.domain.sums import draft_in, summed
 from app.core.domain.thinking import ThinkingTime
 from app.core.storage.chats.answers import AnswerEnding, Generation
@@ -530,7 +530,8 @@ class AnswerController:
         if run.stats.mode is Mode.OFF or not run.target:
             return
         speed = answer_speed(run.stats, temperature, time.time())
-        self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, run.draft, speed))
+        draft = credited_draft(run.stats, run.draft)
+        self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, draft, speed))
 
     def _note_models(self, streaming: _StreamingAnswer) -> None:
         """Whose answer it is: noted when it is asked for, and again when it begins, as others may be loaded meanwhile.

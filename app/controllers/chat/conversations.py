@@ -40,7 +40,7 @@ class ConversationController:
         self.on_listed: Callable[[], None] = lambda: None  # there may be others, or of other names
         self.unsent = UnsentController(parts)
         self.edits = EditsController(parts)
-        target = load_request(self._keeper.current, parts.paths).target
+        target = load_request(self._keeper.current).target
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
         self.layers = ChatLayers(self._keeper, models, parts.store, target)
         self.problems = (models.problem,) if models.problem is not None else ()

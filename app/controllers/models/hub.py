@@ -22,10 +22,12 @@ from app.core.domain.engine_view import EngineState
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
 from app.core.domain.settings.fields import SettingValue
+from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
 from ui.models.requests import WELCOME
+from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
@@ -72,6 +74,8 @@ class HubController(QObject):
         self._ready: EngineReady | None = None  # what the engine here loaded; read by jobs, too
         self._judge = Lazy(self._make_judge)
         self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
+        # Pairs whose draft was judged; that of the last session was when it was chosen.
+        self._judged: set[tuple[str, str]] = {self._pair_in_settings()}
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
@@ -114,7 +118,7 @@ class HubController(QObject):
         keeper, paths = self._parts.keeper, self._parts.paths
 
         def in_use() -> LoadRequest:
-            return load_request(keeper.current, paths)
+            return load_request(keeper.current)
 
         check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
         devices = DeviceList(paths.cache, lambda: self._ready)
@@ -204,6 +208,8 @@ class HubController(QObject):
         if self._pairs is not None:
             self._pairs.set_target(target)
         self._library.use(self._own_file(target), self._own_file(draft))
+        if target is not None and draft is not None:
+            self._judge_draft(target, draft)
         if target is not None:
             self._suggest_draft(target, draft)
 
@@ -216,6 +222,36 @@ class HubController(QObject):
         if model is None:
             return ""
         return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
+
+    def _pair_in_settings(self) -> tuple[str, str]:
+        held = self._parts.keeper.current
+        return held.text("target_path"), held.text("draft_path")
+
+    def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
+        """Where a draft was chosen that would not pay here, say so once, with what it costs."""
+        pair = target.path, draft.path
+        if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
+            return
+        self._judged.add(pair)
+
+        def done(found: SpeedForecast | None) -> None:
+            ready = self._ready
+            in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
+            if found is None or in_use != pair or self._window.engine_view.state is EngineState.LOADING:
+                return
+            words = translate("HubController", "“{name}” does not pay off as a draft here.").format(name=draft.name)
+            why = in_language(found.headline) if found.is_measured else self._cost_words(found)
+            self._window.suggest(
+                f"{words} {why}", translate("HubController", "Use no draft"), self._window.header.remove_draft.emit
+            )
+
+        refs = ModelRef(path=target.path), ModelRef(path=draft.path)
+        self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
+
+    @staticmethod
+    def _cost_words(found: SpeedForecast) -> str:
+        words = translate("HubController", "Each token that it drafts costs {share} of a pass of the target.")
+        return words.format(share=percent(found.gain.draft_share or 0.0))
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
         """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""

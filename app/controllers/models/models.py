@@ -58,7 +58,6 @@ class ModelController:
         self._window = parts.window
         self._worker = parts.worker
         self._keeper = parts.keeper
-        self._paths = parts.paths
         self.draft_of: Callable[[str], str] = lambda _target: ""  # what a target was last used with; reads nothing
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
@@ -190,7 +189,7 @@ class ModelController:
         if any(each.wanted for each in self._pending.values()):
             self._follow = draft_only and self._follow is not False
         elif draft_only and self._ready is not None:
-            self._set_draft(load_request(self._keeper.current, self._paths).draft, {})
+            self._set_draft(load_request(self._keeper.current).draft, {})
         else:
             self._load({})
 
@@ -333,7 +332,7 @@ class ModelController:
         for before in reversed(self._pending.values()):  # the settings will have what is being loaded now
             changes = {**before.wanted, **changes}
         wanted, _complaints = self._keeper.current.changed(changes)
-        request = load_request(wanted, self._paths)
+        request = load_request(wanted)
         if request.target == str(builtin_target()) and not builtin_target().exists():
             self._window.show_problem(NO_BUILTIN)
             return

@@ -238,6 +238,18 @@ class PairJudge:
                 best = view
         return best
 
+    def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
+        """What is expected of a pair whose draft would not pay here though it spoke all of the target's tokens.
+
+        None where it may pay, or nothing here could tell.
+
+        Raises:
+            HubError, ModelFileError: a header cannot be used, or it was asked to stop.
+        """
+        first, second = self.known(target, should_stop), self.known(draft, should_stop, may_be_head=True)
+        expected = self._speed_forecast(first, second, self.placed(first, second, self.room()), 1.0)
+        return expected if expected is not None and expected.would_lose else None
+
     def _worth_a_look(
         self, target: KnownModel, should_stop: ShouldStop
     ) -> list[tuple[tuple[bool, float], LibraryModel]]:

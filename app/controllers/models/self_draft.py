@@ -17,6 +17,7 @@ from app.core.hub.file_names import all_shards
 from app.core.paths import builtin_target
 from engine.records import EngineFailed, Event, Problem
 from engine.requests import JobEnded, RunJob
+from engine.sandbox.self_draft_child import SelfDraftPlan
 from ui.models.panel import ModelsPanel
 from ui.models.self_draft_dialog import SelfDraftDialog
 from ui.text.problem_words import explanation, in_language, in_words
@@ -63,7 +64,7 @@ class SelfDraftController:
 
     def _start(self, path: Path) -> None:
         paths = self._parts.paths
-        job = SelfDraftJob(path, paths.self_drafts, paths.cache, builtin_target())
+        job = SelfDraftJob(SelfDraftPlan(path, paths.self_drafts, paths.cache, builtin_target()))
         request = RunJob(job, background=True)
         self._number = request.request_id
         self._show(state=SelfDraftState.WORKING, words=(), fraction=0.0)

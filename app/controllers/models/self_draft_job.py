@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
 from engine.records import JobEvent, Problem
 from engine.requests import OnEvent
-from engine.sandbox.self_draft_child import make_in_helper
+from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are for the engine's process
     from engine.tuning.self_draft import SelfDraft
@@ -31,10 +30,7 @@ class SelfDraftJob:
     It returns what was found, or why nothing was.
     """
 
-    target: Path
-    folder: Path
-    cache_dir: Path
-    sample: Path
+    plan: SelfDraftPlan
 
     def run(
         self, _session: object, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
@@ -49,6 +45,6 @@ class SelfDraftJob:
             return should_stop()
 
         try:
-            return make_in_helper(self.target, self.folder, self.cache_dir, self.sample, progress, is_over)
+            return make_in_helper(self.plan, progress, is_over)
         except EngineError as error:
             return error.problem

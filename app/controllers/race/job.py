@@ -23,7 +23,6 @@ from app.core.domain.speed.races import (
     LaneResult,
     LaneText,
     LaneVerdict,
-    Parting,
     RaceEnded,
     RaceResult,
     RaceRoundBegan,
@@ -262,7 +261,7 @@ def _sum_of(runs: Sequence[BenchmarkRun], variant: Variant) -> RunStats:
 
 
 def _verdict(verdict: RaceVerdict, numbers: dict[Variant, int]) -> LaneVerdict:
-    found, ratio = verdict.difference, verdict.ratio
+    ratio = verdict.ratio
     return LaneVerdict(
         lane=numbers[verdict.variant],
         base=numbers[verdict.base],
@@ -270,7 +269,7 @@ def _verdict(verdict: RaceVerdict, numbers: dict[Variant, int]) -> LaneVerdict:
         low=ratio.measured_low if ratio else None,
         high=ratio.measured_high if ratio else None,
         num_rounds=verdict.rounds,
-        parting=Parting(found.token, found.rounds, found.margin) if found else None,
+        parting=verdict.difference,
         temperature=verdict.temperature,
         is_complete=verdict.complete,
         are_alike=verdict.alike,

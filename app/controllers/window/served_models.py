@@ -129,7 +129,7 @@ class ServedModels:
         target, draft = str(model.path), self._draft_of(model)
         changes = {"target_path": target, "draft_path": draft}
         settings, _complaints = self._settings_of(target).changed(changes)
-        choice = LoadableModel(load_request(settings, self._paths), partial(self._served, name, settings))
+        choice = LoadableModel(load_request(settings), partial(self._served, name, settings))
         with self._lock:
             self._choices[target] = choice
         return target

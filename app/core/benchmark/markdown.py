@@ -18,7 +18,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("tokens/s", lambda row: figure(row.tokens_per_second, 1)),
     (
         "over plain",
-        lambda row: interval(row.speedup, row.speedup_low, row.speedup_high, row.measured_low, row.measured_high),
+        lambda row: _interval(row.speedup, row.speedup_low, row.speedup_high, row.measured_low, row.measured_high),
     ),
     ("tokens per pass", lambda row: figure(row.tokens_per_pass, 2)),
     ("accepted", lambda row: percent(row.acceptance_rate)),
@@ -45,17 +45,17 @@ _TITLES = {
 def tables(rows: Sequence[Row]) -> str:
     """The short form for the terminal: one table for each temperature, all workloads in it."""
     lines: list[str] = []
-    for temperature in temperatures_of(rows):
+    for temperature in _temperatures_of(rows):
         lines += [f"### T = {temperature:g}", ""]
         lines += _table(("workload", "mode"), [row for row in rows if row.temperature == temperature], _COLUMNS, _both)
         lines.append("")
     return "\n".join(lines)
 
 
-def as_markdown(report: Report) -> str:
-    """The whole report."""
-    lines = ["# Benchmark", "", *_NOTES, "", *setting_lines(report)]
-    for temperature in temperatures_of(report.rows):
+def as_markdown(report: Report, title: str = "Benchmark") -> str:
+    """Write the whole report."""
+    lines = [f"# {title}", "", *_NOTES, "", *setting_lines(report)]
+    for temperature in _temperatures_of(report.rows):
         rows = [row for row in report.rows if row.temperature == temperature]
         lines += [f"## T = {temperature:g}", "", *_at_one_temperature(rows)]
         lines += _claims([one for one in report.comparisons if one.temperature == temperature])
@@ -64,20 +64,20 @@ def as_markdown(report: Report) -> str:
 
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
     overall = [row for row in rows if row.category == ALL]
-    yield from ("### All workloads", "", *_table(("mode",), overall, _COLUMNS, name_of), "")
+    yield from ("### All workloads", "", *_table(("mode",), overall, _COLUMNS, _name_of), "")
     for category in dict.fromkeys(row.category for row in rows if row.category != ALL):
         own = [row for row in rows if row.category == category]
-        yield from (f"### {category}", "", *_table(("mode",), own, _COLUMNS, name_of), "")
+        yield from (f"### {category}", "", *_table(("mode",), own, _COLUMNS, _name_of), "")
     timed = [row for row in overall if row.verify_share is not None]
-    yield from ("### Where the time goes", "", *_table(("mode",), timed, _SPLIT, name_of), "")
+    yield from ("### Where the time goes", "", *_table(("mode",), timed, _SPLIT, _name_of), "")
     drafted = [row for row in overall if any(row.proposed_by_depth)]
     if drafted:
         yield from ("### Acceptance by depth", "", *_depths(drafted), "")
 
 
-def setting_lines(report: Report, heading: str = "## Measured with") -> Iterator[str]:
-    """Machine, models and settings."""
-    yield from (heading, "", "| | |", "|---|---|")
+def setting_lines(report: Report) -> Iterator[str]:
+    """Tell machine, models and settings."""
+    yield from ("## Measured with", "", "| | |", "|---|---|")
     for key, value in report.machine.items():
         yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
     for role, model in report.models.items():
@@ -104,7 +104,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield from ("| workload | ratio | picked | value |", "|---|---|---|---:|")
     for one in comparisons:
         ratio = one.ratio
-        value = interval(ratio.value, ratio.low, ratio.high, ratio.measured_low, ratio.measured_high)
+        value = _interval(ratio.value, ratio.low, ratio.high, ratio.measured_low, ratio.measured_high)
         yield f"| {_strong(one.category)} | {_TITLES[one.name]} | {', '.join(one.against)} | {value} |"
 
 
@@ -119,7 +119,7 @@ def _depths(rows: Sequence[Row]) -> Iterator[str]:
         for depth in shown:
             tried = row.proposed_by_depth[depth] if depth < len(row.proposed_by_depth) else 0
             cells.append(percent(row.accepted_by_depth[depth] / tried if tried else None))
-        yield f"| {name_of(row)} | {' | '.join(cells)} |"
+        yield f"| {_name_of(row)} | {' | '.join(cells)} |"
 
 
 def _table(
@@ -134,27 +134,25 @@ def _table(
         yield f"| {' | '.join((name(row), *(cell(row) for _, cell in columns)))} |"
 
 
-def name_of(row: Row) -> str:
-    """What is compared, in a few words."""
+def _name_of(row: Row) -> str:
     label = Variant(row.mode, row.depth, row.engine).label
     paced = row.engine == OURS and row.depth is None and label not in ("plain", "auto")
     return f"{label} paced" if paced else label
 
 
 def _both(row: Row) -> str:
-    return f"{_strong(row.category)} | {name_of(row)}"
+    return f"{_strong(row.category)} | {_name_of(row)}"
 
 
 def _strong(category: str) -> str:
     return f"**{category}**" if category == ALL else category
 
 
-def temperatures_of(rows: Sequence[Row]) -> list[float]:
-    """All, in order."""
+def _temperatures_of(rows: Sequence[Row]) -> list[float]:
     return list(dict.fromkeys(row.temperature for row in rows))
 
 
-def interval(
+def _interval(
     value: float | None, low: float | None, high: float | None, inner_low: float | None, inner_high: float | None
 ) -> str:
     """A ratio, in brackets its interval over prompts, behind them the one over rounds."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from app.core.benchmark.lanes import sum_of, uses_draft, whole_report
+from app.core.benchmark.lanes import uses_draft
 from app.core.benchmark.race import LaneFailedError, base_of, seeded
 from app.core.benchmark.race_report import Gap
 from app.core.benchmark.runs import Variant
 from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
-from engine.fit.fit import CacheShape, FitReport, FitVerdict
+from engine.fit.fit import CacheShape, FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
@@ -202,11 +202,11 @@ def _check_memory(
     if not target_options(request).may_leave_main_memory:
         shape, size = CacheShape(n_ctx, request.cache_type), ready.target.n_ctx
         for path in {one.target for one in models} - {""}:
-            host = whole_report(path, 1, replace(shape, n_ctx=size), available_bytes)
-            lanes = whole_report(path, sum(one.target == path for one in models), shape, available_bytes)
+            host = _whole_report(path, 1, replace(shape, n_ctx=size), available_bytes)
+            lanes = _whole_report(path, sum(one.target == path for one in models), shape, available_bytes)
             reports += [host, replace(lanes, weights_bytes=0)]
-        reports += [whole_report(one.draft, 1, shape, available_bytes) for one in models if one.draft]
-    if not reports or (report := sum_of(reports)).verdict is not FitVerdict.TOO_LARGE:
+        reports += [_whole_report(one.draft, 1, shape, available_bytes) for one in models if one.draft]
+    if not reports or (report := _sum_of(reports)).verdict is not FitVerdict.TOO_LARGE:
         return
     raise NotEnoughMemoryError(
         said(
@@ -224,4 +224,21 @@ def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: 
     if model is None or model.gpu_layers or not count:
         return []
     shape = CacheShape(n_ctx, model.cache_type, fused=model.flash_attention is not FlashAttention.OFF)
-    return [replace(whole_report(model.path, count, shape, available_bytes), weights_bytes=0)]
+    return [replace(_whole_report(model.path, count, shape, available_bytes), weights_bytes=0)]
+
+
+def _whole_report(path: str, contexts: int, shape: CacheShape, available_bytes: int | None) -> FitReport:
+    """Memory of a model with ``contexts`` contexts on the same weights, in bytes."""
+    header = read_header(Path(path))
+    one = estimate([header], shape, available_bytes, [all_parts_bytes(Path(path), header)])
+    return replace(one, cache_bytes=one.cache_bytes * contexts, compute_bytes=one.compute_bytes * contexts)
+
+
+def _sum_of(reports: Sequence[FitReport]) -> FitReport:
+    """All of them together."""
+    return FitReport(
+        sum(report.weights_bytes for report in reports),
+        sum(report.cache_bytes for report in reports),
+        sum(report.compute_bytes for report in reports),
+        reports[0].available_bytes,
+    )

@@ -12,11 +12,9 @@ from app.core.benchmark.ratios import Ratio, ratio_of
 from app.core.benchmark.report import Report, machine, models
 from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.benchmark.summary import ALL, Row, summarise
-from app.core.domain.speed.races import NEAR_TIE
+from app.core.domain.speed.races import NEAR_TIE, TOO_WIDE, Parting
 from engine.records import ChatRequest, EngineReady
 
-# Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
-WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
 NOTE = (
     "All lanes answered the same question with the same settings, alternated in short slices. Tokens/s count the time "
     "of a lane's own slices; rollback ms is what dropping rejected tokens took, with the bookkeeping after a pass, "
@@ -25,18 +23,6 @@ NOTE = (
 HEADS = ("lane", "tokens", "tokens/s", "tokens per pass", "accepted", "p50 ms", "p95 ms", "rollback ms")
 # By how many logits two tokens differ behind the start of a round's answer [num_tokens]; None where it is not known.
 Gap = Callable[[int, Sequence[int], int, int], float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Where two answers part: the number of the first other token, from 1; ``margin`` in logits where it is known.
-
-    ``rounds`` of the race's rounds have a difference; the place is that of the first of them.
-    """
-
-    token: int
-    rounds: int
-    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +36,7 @@ class RaceVerdict:
     base: Variant
     ratio: Ratio | None
     rounds: int
-    difference: Difference | None
+    difference: Parting | None
     temperature: float
     complete: bool = True
     alike: bool = True
@@ -70,7 +56,7 @@ class RaceVerdict:
             return f"{speed} (a round that was cut short, so without an interval)"
         if low is None or high is None:
             return f"{speed} (one round, so without an interval)"
-        if high > WIDE * low:
+        if high > TOO_WIDE * low:
             return f"{speed} ({self.rounds} rounds that differ too much for an interval)"
         unsure = ", so neither is surely faster" if low <= 1.0 <= high else ""
         return f"{speed} ({low:.2f}-{high:.2f} over {self.rounds} rounds{unsure})"
@@ -83,8 +69,8 @@ class RaceVerdict:
         if found is None:
             return "same answer token for token" if self.complete else "same answer as far as both came"
         place = f"differs at token {found.token}"
-        if found.rounds < self.rounds:
-            place += f" in {found.rounds} of {self.rounds} rounds"
+        if found.num_rounds < self.rounds:
+            place += f" in {found.num_rounds} of {self.rounds} rounds"
         if found.margin is None:
             return place
         if found.margin <= NEAR_TIE:
@@ -135,7 +121,7 @@ def judge(
 
 def find_difference(
     runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, gap: Gap | None = None
-) -> Difference | None:
+) -> Parting | None:
     """The first difference of two lanes' answers; of answers that were cut, only as far as both came."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
     first: tuple[int, int, Sequence[int], int, int] | None = None
@@ -150,7 +136,7 @@ def find_difference(
         return None
     place, number, before, theirs, ours = first
     margin = gap(number, before, theirs, ours) if gap is not None else None
-    return Difference(place + 1, num_rounds, None if margin is None else abs(margin))
+    return Parting(place + 1, num_rounds, None if margin is None else abs(margin))
 
 
 def lane_rows(runs: Sequence[BenchmarkRun]) -> list[tuple[str, ...]]:
@@ -170,18 +156,6 @@ def _cells(variant: Variant, row: Row, runs: Sequence[BenchmarkRun]) -> tuple[st
         figure(row.inter_token_ms_p50, 1),
         figure(row.inter_token_ms_p95, 1),
         figure(rollback_s * 1000.0, 1),
-    )
-
-
-def aligned(runs: Sequence[BenchmarkRun]) -> str:
-    """The table for a terminal: columns of equal width, figures to the right."""
-    table = [HEADS, *lane_rows(runs)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(HEADS))]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in table
     )
 
 

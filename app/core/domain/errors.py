@@ -28,6 +28,8 @@ class PresetError(AppError):
 class PortTakenError(AppError):
     """Another program listens where the local server was to."""
 
+    title = "The local server could not start"
+
 
 class PeerError(AppError):
     """Another engine that we measure ourselves against could not be started, or failed."""

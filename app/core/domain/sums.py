@@ -30,7 +30,7 @@ class Sums:
 
     ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, without the draft
     model's reading of their prompts, which took ``reading_s``; ``plain_s`` what their tokens would have taken at that
-    cost; ``compared_tokens`` is their number, 0 in what older versions kept.
+    cost; ``compared_tokens`` is their number.
     """
 
     num_answers: int = 0
@@ -83,10 +83,16 @@ def counters(run: RunStats) -> RunStats:
 
 
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
-    """One run as sums; one that goes on with an answer counts as no answer more."""
+    """One run as sums; one that goes on with an answer counts as no answer more.
+
+    A run in which nothing was drafted is plain decoding itself: it saved nothing and lost nothing, whatever the
+    measured cost of a plain pass says of a machine that was busier or idler meanwhile.
+    """
     compared = run.plain_ms is not None and run.tokens > 0 and run.generation_s > 0
     plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
     compared_s, reading_s = (run.generation_s, run.draft_prompt_s) if compared else (0.0, 0.0)
+    if not run.proposed:
+        plain_s = compared_s
     return Sums(num_answers, counters(run), plain_s, compared_s, reading_s, run.tokens if compared else 0)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from app.core.domain.engines import is_this_machine
 from app.core.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
-from engine.sentences import said
+from engine.sentences import Sentence, said
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 ENDPOINT_VARIABLE = "HF_ENDPOINT"
@@ -35,6 +35,17 @@ def find_endpoint() -> str:
             message, said("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
         ) from error
     return text
+
+
+def address_advice() -> Sentence | None:
+    """What to check where the hub does not answer at an address that HF_ENDPOINT names; None where it names none."""
+    address = os.environ.get(ENDPOINT_VARIABLE, "").strip()
+    if not address:
+        return None
+    return said(
+        "Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.",
+        variable=ENDPOINT_VARIABLE, address=address,
+    )  # fmt: skip
 
 
 def refuse_offline() -> None:

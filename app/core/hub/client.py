@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode
 import app
 from app.core.hub import refusals
 from app.core.hub.addresses import (
+    address_advice,
     content_range,
     find_endpoint,
     host_of,
@@ -334,9 +335,9 @@ def _connection_errors() -> Iterator[None]:
     try:
         yield
     except httpx.TimeoutException as error:
-        raise HubUnreachableError("The hub did not answer in time.") from error
+        raise HubUnreachableError("The hub did not answer in time.", address_advice()) from error
     except httpx.ConnectError as error:
-        raise HubUnreachableError("Could not connect to the hub.") from error
+        raise HubUnreachableError("Could not connect to the hub.", address_advice()) from error
     except httpx.ProxyError as error:
         raise HubUnreachableError("The proxy refused the connection to the hub.") from error
     except httpx.TransportError as error:

@@ -22,7 +22,7 @@ class HubUnreachableError(HubError):
     """No connection, or it broke: worth another attempt."""
 
     title = "The hub cannot be reached"
-    default_advice = "Check the network, the proxy and HF_ENDPOINT; downloads continue where they stopped."
+    default_advice = "Check the network and the proxy; downloads continue where they stopped."
 
 
 class HubBusyError(HubError):
@@ -61,14 +61,14 @@ class HubAnswerError(HubError):
     """The answer makes no sense."""
 
     title = "The hub's answer could not be understood"
-    default_advice = "Try again later; if HF_ENDPOINT names a mirror, check that it is one."
+    default_advice = "Try again later; a proxy or a mirror may have answered in its place."
 
 
 class HubBytesError(HubAnswerError):
     """Other bytes than asked for: from elsewhere in the file, another number, or compressed. Worth one new start."""
 
     title = "Other bytes came than were asked for"
-    default_advice = "A proxy or a mirror in between may be changing what comes. Try another network, or HF_ENDPOINT."
+    default_advice = "A proxy or a mirror in between may be changing what comes. Try another network."
 
 
 class LinkRefusedError(HubError):

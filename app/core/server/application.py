@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -20,8 +22,9 @@ from app.core.server.answering import AnswerStream, Builder, events_across_threa
 from app.core.server.anthropic.events import MessageBuilder
 from app.core.server.anthropic.request import parse_messages_request
 from app.core.server.embeddings import (
-    EmbeddingRequest,
+    Dialect,
     EmbeddingSource,
+    as_first_ollama,
     as_native,
     as_ollama,
     as_openai,
@@ -58,7 +61,6 @@ from app.core.server.tokens import (
     read_tokenize,
 )
 from app.core.server.turn import Ask, Told
-from engine.embeddings import Embedded, EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.records import ModelInfo
 from engine.sandbox.grammar_check import check_grammar
@@ -66,37 +68,61 @@ from engine.sandbox.grammar_check import check_grammar
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
 _BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
-# The names of the methods that answer, by paths that may be given without their first part, too.
-_POSTED = {
-    "/v1/chat/completions": "chat",
-    "/v1/chat/completions/input_tokens": "count_chat",
-    "/v1/completions": "completions",
-    RESPONSES: "responses",
-    f"{RESPONSES}/input_tokens": "count_response",
-    "/v1/messages": "messages",
-    "/v1/messages/count_tokens": "count_tokens",
-    "/v1/completion": "completion",
-    "/v1/infill": "infill",
-    "/v1/embeddings": "embeddings",
-    "/v1/embedding": "embedding",
-    "/v1/tokenize": "tokenize",
-    "/v1/detokenize": "detokenize",
-    "/v1/apply-template": "apply_template",
-}
-_OLLAMA_GOT = {"/api/version": "api_version", "/api/tags": "api_tags", "/api/ps": "api_ps"}
-_OLLAMA_POSTED = {
-    "/api/show": "api_show",
-    "/api/chat": "api_chat",
-    "/api/generate": "api_generate",
-    "/api/embed": "api_embed",
-    "/api/embeddings": "api_embeddings",
-}
-ENDPOINTS = frozenset({*_POSTED, *_OLLAMA_GOT, *_OLLAMA_POSTED, MODELS, HEALTH, METRICS})
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
+
+
+def _form(parse: Callable[..., Any], build: Callable[..., Builder], **kind: bool) -> Read:
+    """Make what reads the requests of a path, with what tells their answers."""
+
+    def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+        made = parse(body, model, **kind)
+        return made if isinstance(made, CompletionRequest) else made.asked, build(model.name, made)
+
+    return read
+
+
+_TEXT = _form(parse_request, ResponseBuilder, chat=False)
+_NATIVE = _form(parse_native_request, CompletionBuilder)
+# By paths that may be given without their first part, too: what is answered with text, what with a session's word.
+_ANSWERED = {
+    "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
+    RESPONSES: _form(parse_response_request, ItemBuilder),
+    "/v1/messages": _form(parse_messages_request, MessageBuilder),
+    "/v1/completion": _NATIVE,
+    "/v1/infill": _form(parse_infill_request, CompletionBuilder),
+}
+_TOLD = {
+    "/v1/chat/completions/input_tokens": read_chat_count,
+    f"{RESPONSES}/input_tokens": read_response_count,
+    "/v1/messages/count_tokens": read_count,
+    "/v1/tokenize": read_tokenize,
+    "/v1/detokenize": read_detokenize,
+    "/v1/apply-template": read_template,
+}
+_NATIVE_EMBEDDINGS = (read_native, as_native)
+_EMBEDDED: dict[str, Dialect] = {
+    "/v1/embedding": _NATIVE_EMBEDDINGS,
+    "/api/embed": (read_ollama, as_ollama),
+    "/api/embeddings": (read_ollama, as_first_ollama),
+}
+# Those that are answered by methods of these names.
+_BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
+_OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # whether it is a chat
+_MODEL = f"{MODELS}/{{name:path}}"
+_GOT = {
+    HEALTH: "health",
+    METRICS: "metrics",
+    MODELS: "models",
+    _MODEL: "model",
+    "/api/version": "api_version",
+    "/api/tags": "api_tags",
+    "/api/ps": "api_ps",
+}
+ENDPOINTS = frozenset({*_ANSWERED, *_TOLD, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL})
 
 
 def make_application(  # noqa: PLR0913  (what a server is made of)
@@ -115,14 +141,13 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     and names of models that nobody knows. Without an ``embedder`` there are no embeddings.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
-    got = {HEALTH: "health", METRICS: "metrics", **_OLLAMA_GOT}
-    posted = dict(_OLLAMA_POSTED)
-    for prefix in (_VERSION, ""):  # many programs are given an address without it
-        models_path = prefix + MODELS.removeprefix(_VERSION)
-        got |= {models_path: "models", f"{models_path}/{{name:path}}": "model"}
-        posted |= {prefix + path.removeprefix(_VERSION): name for path, name in _POSTED.items()}
-    routes = [Route(path, getattr(endpoints, name), methods=["GET"]) for path, name in got.items()]
-    routes += [Route(path, getattr(endpoints, name), methods=["POST"]) for path, name in posted.items()]
+    got = {path: getattr(endpoints, name) for path, name in _GOT.items()}
+    routes = [
+        Route(own, endpoint, methods=[method])
+        for method, answering in (("GET", got), ("POST", endpoints.posted()))
+        for path, endpoint in answering.items()
+        for own in {path, path.removeprefix(_VERSION)}  # many programs are given an address without the version
+    ]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -161,6 +186,16 @@ class Endpoints:
         self._scheduler = scheduler
         self._metrics = metrics
 
+    def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
+        """List what answers posts, by path."""
+        return {
+            **{path: partial(self._answer, read=read) for path, read in _ANSWERED.items()},
+            **{path: partial(self._tell, read=read) for path, read in _TOLD.items()},
+            **{path: getattr(self, name) for path, name in _BY_PATH.items()},
+            **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDED.items()},
+            **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_ANSWERED.items()},
+        }
+
     async def health(self, _request: Request) -> Response:
         """Whether the server runs."""
         return JSONResponse({"status": "ok"})
@@ -198,10 +233,6 @@ class Endpoints:
         text = self._metrics.render(activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
-    async def chat(self, request: Request) -> Response:
-        """The answer to a conversation."""
-        return await self._answer(request, _read_chat)
-
     async def completions(self, request: Request) -> Response:
         """How a text goes on, as OpenAI's API has it.
 
@@ -210,73 +241,17 @@ class Endpoints:
         """
         body = await self._body(request)
         is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
-        return await self._answer(request, _read_native if is_native else _read_text, body)
-
-    async def completion(self, request: Request) -> Response:
-        """How a text goes on, as llama.cpp's own API has it."""
-        return await self._answer(request, _read_native)
-
-    async def infill(self, request: Request) -> Response:
-        """What stands in a gap, as llama.cpp's own API has it."""
-        return await self._answer(request, _read_infill)
-
-    async def responses(self, request: Request) -> Response:
-        """The answer to a conversation, in items."""
-        try:
-            return await self._answer(request, _read_response)
-        except ApiError as error:
-            if error.param != "messages":  # as the engine's failures name what the prompt was made of
-                raise
-            raise ApiError(error.status, error.message, param="input", code=error.code) from error
-
-    async def messages(self, request: Request) -> Response:
-        """The answer to a conversation, as Anthropic's API has it."""
-        return await self._answer(request, _read_message)
-
-    async def count_chat(self, request: Request) -> Response:
-        """How many tokens a chat has."""
-        return await self._tell(request, read_chat_count)
-
-    async def count_response(self, request: Request) -> Response:
-        """How many tokens the input of a response has."""
-        return await self._tell(request, read_response_count)
-
-    async def count_tokens(self, request: Request) -> Response:
-        """How many tokens a conversation has, as Anthropic's API asks it."""
-        return await self._tell(request, read_count)
+        return await self._answer(request, _NATIVE if is_native else _TEXT, body)
 
     async def embeddings(self, request: Request) -> Response:
         """Vectors of texts; as llama.cpp's own API has them where the path has no version and no model is named."""
         body = await read_object(request)
-        if request.url.path == _BARE_EMBEDDINGS and "model" not in body:
-            return await self._embedded(body, request, read_native, lambda asked, _name, found: as_native(asked, found))
-        return await self._embedded(body, request, read_openai, as_openai)
+        is_native = request.url.path == _BARE_EMBEDDINGS and "model" not in body
+        return await self._embed(request, _NATIVE_EMBEDDINGS if is_native else (read_openai, as_openai), body)
 
-    async def embedding(self, request: Request) -> Response:
-        """Vectors of texts, as llama.cpp's own API has them."""
-        body = await read_object(request)
-        return await self._embedded(body, request, read_native, lambda asked, _name, found: as_native(asked, found))
-
-    async def api_embed(self, request: Request) -> Response:
-        """Vectors of texts, as Ollama's API has them."""
-        return await self._embedded(await read_object(request), request, read_ollama, as_ollama)
-
-    async def api_embeddings(self, request: Request) -> Response:
-        """The vector of a text, as Ollama's API had it first."""
-
-        def tell(_asked: EmbeddingRequest, _name: str, found: list[Embedded]) -> object:
-            return {"embedding": found[0].vectors[0].tolist()}
-
-        return await self._embedded(await read_object(request), request, read_ollama, tell)
-
-    async def _embedded(
-        self,
-        body: dict[str, object],
-        request: Request,
-        read: Callable[[dict[str, object], EmbeddingModel], EmbeddingRequest],
-        tell: Callable[[EmbeddingRequest, str, list[Embedded]], object],
-    ) -> Response:
-        embedder = self._embedder
+    async def _embed(self, request: Request, dialect: Dialect, body: dict[str, object] | None = None) -> Response:
+        embedder, (read, tell) = self._embedder, dialect
+        body = await read_object(request) if body is None else body
         if embedder is None:
             raise no_embeddings()
         try:
@@ -288,18 +263,6 @@ class Endpoints:
             self._report(warnings_so_far())
         ask = asking(asked, embedder, lambda found: tell(asked, model.name, found))
         return await self._told(request, "", ask)
-
-    async def tokenize(self, request: Request) -> Response:
-        """The tokens of a text."""
-        return await self._tell(request, read_tokenize)
-
-    async def detokenize(self, request: Request) -> Response:
-        """The text of tokens."""
-        return await self._tell(request, read_detokenize)
-
-    async def apply_template(self, request: Request) -> Response:
-        """The prompt of a conversation, as text."""
-        return await self._tell(request, read_template)
 
     async def api_version(self, _request: Request) -> Response:
         """The version of Ollama whose API this is."""
@@ -322,19 +285,12 @@ class Endpoints:
             raise no_such_model(model.name)
         return JSONResponse(shown(model))
 
-    async def api_chat(self, request: Request) -> Response:
-        """The answer to a conversation, as Ollama's API has it."""
-        return await self._answer_ollama(request, _read_ollama_chat, chat=True)
-
-    async def api_generate(self, request: Request) -> Response:
-        """The answer to a prompt, as Ollama's API has it."""
-        return await self._answer_ollama(request, _read_ollama_text, chat=False)
-
-    async def _answer_ollama(self, request: Request, read: Read, *, chat: bool) -> Response:
+    async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
         if is_load(body, chat=chat):
             model = await self._named(name_of(body))
             return JSONResponse(loaded(model.name, chat=chat))
+        read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
         return await self._answer(request, read, {**body, "model": name_of(body)})
 
     async def _tell(self, request: Request, read: Question) -> Response:
@@ -447,46 +403,6 @@ def _program_of(request: Request) -> str:
     return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
 
 
-def _read_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    asked = parse_request(body, model, chat=True)
-    return asked, ResponseBuilder(model.name, asked)
-
-
-def _read_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    asked = parse_request(body, model, chat=False)
-    return asked, ResponseBuilder(model.name, asked)
-
-
-def _read_native(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    made = parse_native_request(body, model)
-    return made.asked, CompletionBuilder(model.name, made)
-
-
-def _read_infill(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    made = parse_infill_request(body, model)
-    return made.asked, CompletionBuilder(model.name, made)
-
-
-def _read_response(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    made = parse_response_request(body, model)
-    return made.asked, ItemBuilder(model.name, made)
-
-
-def _read_message(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    asked = parse_messages_request(body, model)
-    return asked, MessageBuilder(model.name, asked)
-
-
-def _read_ollama_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    asked = parse_ollama_request(body, model, chat=True)
-    return asked, LineBuilder(model.name, asked, chat=True)
-
-
-def _read_ollama_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
-    asked = parse_ollama_request(body, model, chat=False)
-    return asked, LineBuilder(model.name, asked, chat=False)
-
-
 def _check_grammar(text: str) -> None:
     try:
         check_grammar(text)
@@ -508,6 +424,8 @@ def _facts(info: ModelInfo) -> dict[str, object]:
 
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
+    if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
+        error = ApiError(error.status, error.message, param="input", code=error.code)  # as the prompt is called there
     return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
@@ -24,7 +24,6 @@ class ToolUse:
     tools: tuple[Tool, ...] = ()
     names: frozenset[str] = frozenset()
     grammar: str = ""
-    is_old: bool = False  # they were given as `functions`
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,29 +100,6 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     """
     given, choice = fields.take("tools"), fields.take("tool_choice")
     many = fields.take("parallel_tool_calls")
-    functions, called = fields.take("functions"), fields.take("function_call")
-    if functions:
-        if given:
-            message = "`functions` are the old form of `tools`; give one of them."
-            raise ApiError(400, message, param="functions", code="invalid_value")
-        return _read_functions(functions, called, model, form)
-    return _tool_use(given, choice, many, model, form)
-
-
-def _read_functions(functions: object, called: object, model: ModelInfo, form: AnswerForm) -> ToolUse:
-    """Tools as OpenAI's API had them first: without a type, and one call in an answer."""
-    if not isinstance(functions, list):
-        raise wrong_type("functions", "an array", functions)
-    choice = {"type": "function", "function": called} if isinstance(called, dict) else called
-    try:
-        use = _tool_use([{"type": "function", "function": one} for one in functions], choice, False, model, form)
-    except ApiError as error:
-        old = (("tool_choice", "function_call"), ("tools", "functions"), ("].function", "]"))
-        raise error.renamed(old) from error
-    return replace(use, is_old=True)
-
-
-def _tool_use(given: object, choice: object, many: object, model: ModelInfo, form: AnswerForm) -> ToolUse:
     if many is not None and not isinstance(many, bool):
         raise wrong_type("parallel_tool_calls", "a boolean", many)
     strict = set[str]()

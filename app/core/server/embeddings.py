@@ -44,6 +44,12 @@ class EmbeddingRequest:
     warnings: tuple[str, ...] = ()
 
 
+# How a request is read, and what is told of its vectors by a model of this name.
+Dialect = tuple[
+    Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[EmbeddingRequest, str, list[Embedded]], object]
+]
+
+
 def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     """Read the body of a request to ``/v1/embeddings``.
 
@@ -117,12 +123,17 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
     return {"object": "list", "model": name, "data": data, "usage": usage, **warnings}
 
 
-def as_native(request: EmbeddingRequest, embedded: list[Embedded]) -> list[Json]:
+def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
     """The answer of ``/embedding``: each input has a list of vectors, with one where they are pooled."""
     return [
         {"index": place, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
         for place, one in enumerate(embedded)
     ]
+
+
+def as_first_ollama(_request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> Json:
+    """The answer of ``/api/embeddings``, which has one text."""
+    return {"embedding": embedded[0].vectors[0].tolist()}
 
 
 def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:

@@ -46,9 +46,11 @@ def bind(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
+        if error.errno in (errno.EADDRINUSE, _WINDOWS_IN_USE):
+            message = f"Another program uses port {port} of {host}."
+            raise PortTakenError(message, "Choose another --port, or end that program.") from error
         message = f"{host} cannot be listened on at port {port}: {error.strerror or error}."
-        kind = PortTakenError if error.errno in (errno.EADDRINUSE, _WINDOWS_IN_USE) else AppError
-        raise kind(message, "Choose another --host or --port.") from error
+        raise AppError(message, "Choose another --host or --port.") from error
 
 
 def address_of(listener: socket.socket) -> str:

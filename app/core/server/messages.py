@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
@@ -38,7 +37,7 @@ def read_messages(value: object, system: str, source: PictureSource | None = Non
     if len(value) > MAX_MESSAGES:
         message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
         raise ApiError(400, message, param="messages", code="invalid_value")
-    messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(_in_new_form(value)))
+    messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
     messages = _with_names_of_tools(messages)
     if system and all(message.role != "system" for message in messages):
         return (Message("system", system), *messages)
@@ -56,26 +55,6 @@ def text_of(value: object, param: str) -> str:
     if not isinstance(value, str):
         raise wrong_type(param, "a string or an array of text parts", value)
     return check_text(param, value)
-
-
-def _in_new_form(values: list[object]) -> Iterator[object]:
-    """The same with calls and results of functions, as OpenAI's API had them first, as those of tools."""
-    ids = dict[object, str]()  # of the latest call of each function
-    for place, value in enumerate(values):
-        if not isinstance(value, dict):
-            yield value
-            continue
-        made = {name: one for name, one in value.items() if name != "function_call" or one is None}
-        call = value.get("function_call")
-        if isinstance(call, dict) and value.get("role") == "assistant" and not value.get("tool_calls"):
-            call_id = f"call_{place}"
-            ids[str(call.get("name"))] = call_id
-            made["tool_calls"] = [{"id": call_id, "type": "function", "function": call}]
-        elif call is not None:
-            raise unsupported(f"messages[{place}].function_call")
-        if value.get("role") == "function":
-            made |= {"role": "tool", "tool_call_id": ids.get(str(value.get("name")), "")}
-        yield made
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> Message:

@@ -55,6 +55,8 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
+    "functions": ([],),  # as tools were called before 2024
+    "function_call": ("none", "auto"),
 }
 # With these values they say what holds anyway; with others they are fields that nobody knows.
 _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
@@ -103,7 +105,6 @@ class CompletionRequest:
     ``tool_names`` are the tools that may be called, ``echoes`` what stands before each answer (nothing where there are
     none), ``warnings`` what was passed over. A grammar that was typed by the client (``is_grammar_typed``) is to be
     checked before it is used. The answers to ``more`` follow; of all of them, each ``num_per_prompt`` have one prompt.
-    With ``calls_functions`` calls are told in the old form of OpenAI's API, which has one in an answer.
     """
 
     request: ChatRequest
@@ -116,7 +117,6 @@ class CompletionRequest:
     warnings: tuple[str, ...] = ()
     more: tuple[ChatRequest, ...] = ()
     num_per_prompt: int = 1
-    calls_functions: bool = False
 
     @property
     def tool_schemas(self) -> Schemas:
@@ -183,7 +183,6 @@ def parse_request(
         warnings_so_far(),
         tuple(more),
         number,
-        use.is_old,
     )
 
 

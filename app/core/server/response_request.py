@@ -36,8 +36,6 @@ _OF_CHATS = {
     "max_completion_tokens",
     "n",
     "best_of",
-    "functions",
-    "function_call",
 }
 _SYSTEM = ("system", "developer")
 _TEXTS = ("input_text", "output_text", "text")

@@ -131,7 +131,7 @@ class ResponseBuilder:
         else:
             parts = [part for chunk in chunks for part in self._parts.feed(chunk)]
             parts += self._parts.flush()
-            said = {"message": _message(parts, has_one_call=self._asked.calls_functions)}
+            said = {"message": _message(parts)}
         choice = {"index": self._index, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
         self._end(finished)
         figures = self._figures(finished.stats) | {"usage": self._usages[-1]}
@@ -178,7 +178,7 @@ class ResponseBuilder:
 
     def _reason(self, finished: Finished) -> str:
         if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
-            return "function_call" if self._asked.calls_functions else "tool_calls"
+            return "tool_calls"
         return _FINISH_REASONS[finished.reason]
 
     def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
@@ -192,17 +192,15 @@ class ResponseBuilder:
                 continue
             if not isinstance(part, CallText):
                 self._num_calls += 1
-                chunks += self._call(_as_call(Called(part.call_id, part.name, "")))
+                chunks.append(self._call(_as_call(Called(part.call_id, part.name, ""))))
             if not isinstance(part, CallBegun):
                 more = part.text if isinstance(part, CallText) else part.arguments
-                chunks += self._call({"function": {"arguments": more}})
+                chunks.append(self._call({"function": {"arguments": more}}))
         return chunks
 
-    def _call(self, said: dict[str, object]) -> list[bytes]:
-        """A piece of the call that was begun last; the old form has none but the first."""
-        if self._asked.calls_functions:
-            return [self._chunk({"delta": {"function_call": said["function"]}})] if self._num_calls == 1 else []
-        return [self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})]
+    def _call(self, said: dict[str, object]) -> bytes:
+        """A piece of the call that was begun last."""
+        return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})
 
     def _text(self, text: str) -> bytes:
         return self._delta({"delta": {"content": text}} if self._chat else {"text": text})
@@ -263,15 +261,14 @@ def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict
     }
 
 
-def _message(parts: Iterable[Part], *, has_one_call: bool) -> dict[str, object]:
+def _message(parts: Iterable[Part]) -> dict[str, object]:
     parts = list(parts)
     content = "".join(part for part in parts if isinstance(part, str))
     message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
     if thought := "".join(part.text for part in parts if isinstance(part, Thought)):
         message["reasoning_content"] = thought
     if calls := [_as_call(part) for part in parts if isinstance(part, Called)]:
-        old = {"function_call": calls[0]["function"]}
-        message |= {"content": content or None, **(old if has_one_call else {"tool_calls": calls})}
+        message |= {"content": content or None, "tool_calls": calls}
     return message
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.speed.races import (
     LaneChoice,
     LaneResult,
     LaneVerdict,
-    Parting,
     RaceResult,
     RaceSetup,
     RaceSummary,
@@ -26,7 +26,7 @@ from app.core.domain.speed.races import (
 )
 from app.core.storage.atomic import write_atomically
 from app.core.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
-from engine.records import Message, Mode, RunStats
+from engine.records import Message, RunStats
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ VERSION = 1
 MOST_KEPT = 200  # of more the oldest go
 MAX_FILE_BYTES = 16 << 20
 INDEX = "index.json"
+_T = TypeVar("_T")
 _BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
@@ -181,101 +182,54 @@ def _to_json(result: RaceResult) -> dict[str, object]:
         }
         for lane in result.lanes
     ]
-    whole = {name: getattr(result, name) for name in _PLAIN_FIELDS}
     setup = asdict(replace(result.setup, before=(), pictures=(), lost_pictures=result.setup.num_pictures))
     setup["before"] = [{"role": message.role, "content": message.content} for message in result.setup.before]
-    return {**whole, "setup": setup, "lanes": lanes, "verdicts": [asdict(verdict) for verdict in result.verdicts]}
-
-
-_PLAIN_FIELDS = {
-    "target": str,
-    "draft": str,
-    "target_path": str,
-    "draft_path": str,
-    "processor": str,
-    "threads": int,
-    "gpu_layers": int,
-    "created": str,
-    "num_rounds": int,
-    "is_complete": bool,
-    "temperature": float,
-    "report": str,
-    "markdown": str,
-}
+    return {**asdict(replace(result, setup=RaceSetup(""), lanes=())), "setup": setup, "lanes": lanes}
 
 
 def _result_from(data: Mapping[str, Any]) -> RaceResult:
-    plain: dict[str, Any] = {name: kind(data[name]) for name, kind in _PLAIN_FIELDS.items()}
     lanes = tuple(
         LaneResult(
-            _choice_from(lane["choice"]),
+            _read(LaneChoice, lane["choice"]),
             stats_from_text(lane["stats"]) or RunStats(),
             str(lane["text"]),
             spans_from_text(lane["spans"]),
         )
         for lane in data["lanes"]
     )
-    setup = data["setup"]
-    before = tuple(Message(str(each["role"]), str(each["content"])) for each in setup["before"])
-    verdicts = tuple(_verdict_from(each, len(lanes)) for each in data["verdicts"])
-    return RaceResult(
-        setup=RaceSetup(
-            str(setup["question"]),
-            tuple(_choice_from(each) for each in setup["lanes"]),
-            None if setup["rounds"] is None else int(setup["rounds"]),
-            int(setup["max_tokens"]),
-            bool(setup["greedy"]),
-            before,
-            lost_pictures=int(setup.get("lost_pictures", 0)),
-        ),
-        lanes=lanes,
-        verdicts=verdicts,
-        **plain,
-    )
+    before = tuple(Message(str(each["role"]), str(each["content"])) for each in data["setup"]["before"])
+    setup: RaceSetup = _read(RaceSetup, {**data["setup"], "before": (), "pictures": ()})
+    plain: RaceResult = _read(RaceResult, {**data, "setup": asdict(RaceSetup("")), "lanes": ()})
+    return replace(_checked(plain, len(lanes), plain.verdicts), setup=replace(setup, before=before), lanes=lanes)
 
 
 def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
-    texts = {name: str(data[name]) for name in ("id", "created", "question", "target", "draft", "target_path")}
-    if not all(char.isdecimal() or char in "-race" for char in texts["id"]) or not texts["id"]:
+    summary: RaceSummary = _read(RaceSummary, data)
+    if not all(char.isdecimal() or char in "-race" for char in summary.id) or not summary.id:
         raise ValueError("no id of a race")
-    lanes = tuple(_choice_from(each) for each in data["lanes"])
-    verdict = data["verdict"]
-    return RaceSummary(
-        **texts,
-        draft_path=str(data["draft_path"]),
-        lanes=lanes,
-        verdict=None if verdict is None else _verdict_from(verdict, len(lanes)),
-    )
+    return _checked(summary, len(summary.lanes), [summary.verdict] if summary.verdict else [])
 
 
-def _choice_from(data: Mapping[str, Any]) -> LaneChoice:
-    depth = None if data["depth"] is None else int(data["depth"])
-    names = ("draft", "target", "draft_name", "target_name")  # older files have the first only
-    return LaneChoice(Mode(data["mode"]), depth, **{name: str(data.get(name, "")) for name in names})
-
-
-def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:
-    parting, lane, base = data["parting"], int(data["lane"]), int(data["base"])
-    if not (0 <= lane < num_lanes and 0 <= base < num_lanes):
+def _checked(race: _T, num_lanes: int, verdicts: Iterable[LaneVerdict]) -> _T:
+    if not all(0 <= lane < num_lanes for one in verdicts for lane in (one.lane, one.base)):
         raise ValueError("a verdict on a lane that there is not")
-    numbers = {name: _number(data[name]) for name in ("ratio", "low", "high")}
-    return LaneVerdict(
-        lane=lane,
-        base=base,
-        num_rounds=int(data["num_rounds"]),
-        parting=None
-        if parting is None
-        else Parting(int(parting["token"]), int(parting["num_rounds"]), _number(parting["margin"])),
-        temperature=float(data["temperature"]),
-        is_complete=bool(data["is_complete"]),
-        are_alike=bool(data.get("are_alike", True)),
-        **numbers,
-    )
+    return race
 
 
-def _number(value: object) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, int | float):
+def _read(kind: Any, data: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Give JSON the types that ``kind`` has, a dataclass of plain values; raises one of `_BROKEN` where it cannot."""
+    of = get_args(kind)
+    if get_origin(kind) is tuple:
+        return tuple(_read(of[0], each) for each in data)
+    if of:  # or None
+        return None if data is None else _read(of[0], data)
+    if hasattr(kind, "__dataclass_fields__"):
+        return kind(**{name: _read(one, data[name]) for name, one in _types_of(kind).items() if name in data})
+    if kind in (int, float, bool) and not isinstance(data, int | float):
         raise TypeError("no number")
-    return float(value)
+    return kind(data)
+
+
+@cache
+def _types_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401  (a dataclass)
+    return get_type_hints(kind)

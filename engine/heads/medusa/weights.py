@@ -70,7 +70,7 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
             shared = _lent_output(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
     sees = layout.num_seen(0) > 0
-    embedding = lent_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
+    embedding = _lent_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
     return MedusaWeights(layout, heads, ids, embedding)
 
 
@@ -127,11 +127,11 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
 
 def _lent_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
     """The rows of the target's output matrix that the heads use."""
-    rows = lent_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
+    rows = _lent_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
     return Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
 
 
-def lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
+def _lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
     """The first of these matrices that the target's files have, a row [width] for each token.
 
     Raises:

@@ -1,12 +1,11 @@
 """Replays recorded answers through the real loop and pacing on a scripted clock: the same figures on every machine.
 
     python packaging/measure/recorded/replay.py ANSWERS.jsonl ... [--machine zen5 gpu ...] [--step 0.56]
-        [--rival | --without PART ...] [--depth 7] [--set NAME=VALUE]
+        [--without PART ...] [--depth 7] [--set NAME=VALUE]
 
 The answers are those of real models at temperature 0 (answers.py), so text and draft are right where they were right;
-what a pass costs is told (machines.py). Times what Python does are left out. ``--rival`` paces as others do
-(averages.py), ``--without`` takes a part of pacing out (parts.py), ``--set`` tries another value of a constant of
-`engine.pacing.constants`: to see whether it matters.
+what a pass costs is told (machines.py). Times what Python does are left out. ``--without`` takes a part of pacing out
+(parts.py), ``--set`` tries another value of a constant of `engine.pacing.constants`: to see whether it matters.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from averages import AveragesDrafter, MovingAverages
 from machines import MACHINES, N_CTX, N_VOCAB, RELAUNCHED, Clock, Scripted, curve_ms, script_of
 from parts import PARTS
 
@@ -44,7 +42,7 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.pacer import Pacer
 from engine.pacing.rollback_cost import RollbackCost
-from engine.records import Mode, SamplingParams, Source
+from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 
@@ -55,15 +53,13 @@ PLAIN_RUN_S = 0.03  # as in an answer
 class Replay:
     """One mode on one machine, from answer to answer."""
 
-    def __init__(
-        self, machine: str, mode: str, plain_ms: float, step_share: float, depth: int | None, *, rival: bool
-    ) -> None:
-        """At a fixed ``depth`` nothing is paced; with ``rival`` it is paced as others do."""
+    def __init__(self, machine: str, mode: str, plain_ms: float, step_share: float, depth: int | None) -> None:
+        """At a fixed ``depth`` nothing is paced."""
         self.clock = Clock()
         for module in (loop, engine.pacing.drafter, draft_model):
             module.perf_counter = self.clock  # type: ignore[attr-defined]
         self.machine, self.mode, self.plain_ms = MACHINES[machine], mode, plain_ms
-        self.depth, self.is_rival, self._step_ms = depth, rival, step_share * plain_ms
+        self.depth, self._step_ms = depth, step_share * plain_ms
         self._costs_ms = curve_ms(self.machine.costs, plain_ms)
         self._busy_ms = curve_ms(self.machine.busy, plain_ms) if self.machine.busy is not None else self._costs_ms
         self.target = Scripted(self.clock, self._costs_ms, is_draft=False)
@@ -78,14 +74,12 @@ class Replay:
             slow_ms = [plain_ms + self.target.relaunch_ms] * RELAUNCHED
             graph_replay.use_measured([*slow_ms, plain_ms, plain_ms, plain_ms])
         self.draft = Scripted(self.clock, self._draft_ms(1.0), is_draft=True)
-        self._believed_ms = curve_ms(self.machine.believed or self.machine.costs, plain_ms)
         believed = self.machine.believed or self.machine.costs
         curve = CostCurve({n: share * plain_ms for n, share in believed.items()})
         if self.machine.is_doubted:
             curve.replace(curve.known_ms, doubted=True)
         self.pacer = Pacer(curve, rollback=rollback, graph_replay=graph_replay)
         self.pacer.expect_drafting(self._step_ms)
-        self.averages: dict[Source, MovingAverages] = {}
         self.suffix, self.num_answers = SuffixDrafter(), 0
         if depth is None:
             self.suffix.min_match = 1
@@ -110,8 +104,7 @@ class Replay:
         drafter = self._drafter()
         stats = StatsRecorder(Mode.AUTO, N_CTX)
         sampler = Sampler(SamplingParams(temperature=0.0))
-        is_fixed = self.is_rival or self.depth is not None
-        config = LoopConfig(prices=None if self.is_rival else self.pacer.prices, pacer=None if is_fixed else self.pacer)
+        config = LoopConfig(prices=self.pacer.prices, pacer=self.pacer if self.depth is None else None)
         speculation = Speculation(target, drafter, sampler, stats, prompt, config)
         began, given = self.clock.now, 0
         while given < count:
@@ -129,8 +122,6 @@ class Replay:
         has_model = self.mode in ("auto", "draft")
         model = DraftModelDrafter(CachedSequence(self.draft), N_VOCAB, frozenset()) if has_model else None
         text = None if self.mode == "draft" else self.suffix
-        if self.is_rival:
-            return AveragesDrafter(self.averages, text, model, self._believed_ms, self._step_ms)
         if self.depth is None:
             return PacedDrafter(self.pacer, text, model, may_pause=self.mode != "draft")
         if text is not None and model is not None:
@@ -158,7 +149,6 @@ def main() -> int:
     parser.add_argument("--plain-ms", type=float, default=24.0)
     parser.add_argument("--step", type=float, default=0.56, help="a drafted token, in plain passes")
     parser.add_argument("--depth", type=int, help="propose so many tokens for every pass, unpaced")
-    parser.add_argument("--rival", action="store_true", help="pace by moving averages")
     parser.add_argument("--without", nargs="+", default=[], choices=sorted(PARTS))
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
@@ -172,7 +162,7 @@ def main() -> int:
     records = [record for row in zip_longest(*by_category.values()) for record in row if record]
     for machine in options.machine:
         for mode in options.modes:
-            replay = Replay(machine, mode, options.plain_ms, options.step, options.depth, rival=options.rival)
+            replay = Replay(machine, mode, options.plain_ms, options.step, options.depth)
             sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
             for record in records:
                 plain_ms, taken_ms = replay.answer(record)

@@ -2,7 +2,7 @@
 
 ``python packaging/measure/window/start.py --home DIR [--repeat 9] [--json OUT]``
 
-DIR is a folder that ``conversations.py --home DIR`` has filled. Each start is the command `paceline` as it is, with the
+DIR is a folder of the app (PACELINE_HOME) with chats. Each start is the command `paceline` as it is, with the
 real engine, without a display: the clock starts before the process does, and ends when the event loop comes round
 after the first paint, with the list and the last conversation shown. Python's compiled modules are kept between the
 starts, as they are in every installation, whatever the environment says of them here: in a folder of this measurement's

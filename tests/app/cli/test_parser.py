@@ -184,20 +184,6 @@ def test_values_of_a_measurement_are_lists() -> None:
     assert (options.depths, options.temperature) == ([None, 3], [0.0, 0.7])
 
 
-def test_the_mode_that_earlier_versions_had_is_auto_with_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = make_parser()
-    for words, name, value in (
-        (["run", "--mode", "hybrid"], "mode", "auto"),
-        (["serve", "--mode", "hybrid"], "mode", "auto"),
-        (["bench", "--modes", "draft,hybrid,auto"], "modes", [Mode.DRAFT, Mode.AUTO]),
-        (["race", "--lanes", "draft:3,hybrid:7"], "lanes", "draft:3,auto"),
-    ):
-        assert getattr(parser.parse_args(words), name) == value
-        assert capsys.readouterr().err.count("no mode hybrid any more") == 1
-    assert parser.parse_args(["race", "--lanes", "draft:3,off"]).lanes == "draft:3,off"
-    assert capsys.readouterr().err == ""
-
-
 def test_every_example_of_the_help_is_understood() -> None:
     assert {"paceline", "paceline run", "paceline serve", "paceline models"} <= set(EXAMPLES)
     for prog, lines in EXAMPLES.items():

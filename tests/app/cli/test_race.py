@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import race as race_command
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import LaneLines, _request
@@ -90,18 +91,13 @@ def test_what_cannot_be_raced_is_refused_in_one_sentence(words: list[str], sente
     assert len(told.strip().splitlines()) == 1
 
 
-def test_lanes_that_do_not_fit_are_refused_before_anything_is_loaded(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_lanes_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     def refuse(*_arguments: object) -> None:
-        raise NotEnoughMemoryError("Each of the 2 lanes loads its own models.", "Race less.")
+        raise NotEnoughMemoryError("The 2 lanes need too much.", "Race less.")
 
-    monkeypatch.setattr("app.cli.race.settle_memory", refuse)
-    monkeypatch.setattr(Session, "load", None)
+    monkeypatch.setattr("app.cli.race.open_beside", refuse)
     assert main(QUESTION) == 1
-    assert capsys.readouterr().err == (
-        "paceline: Not enough memory: Each of the 2 lanes loads its own models. Race less.\n"
-    )
+    assert capsys.readouterr().err == "paceline: Not enough memory: The 2 lanes need too much. Race less.\n"
 
 
 def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -151,11 +147,13 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
             yield event
 
     monkeypatch.setattr(Race, "events", interrupt_in_round_2)
+    plan = race_command._plan
+    monkeypatch.setattr(race_command, "_plan", lambda options: replace(plan(options), slice_s=1000.0))
     out = tmp_path / "race.json"
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()
     assert "All of 1 round\n" in told.out
-    assert "which says little" in told.err  # sixteen tokens of a tiny model
+    assert "which says little" in told.err  # sixteen tokens take no slice
     assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
 
 

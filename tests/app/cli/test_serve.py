@@ -191,7 +191,7 @@ def test_a_port_that_is_taken_is_reported_before_anything_is_loaded(capsys: Capt
     with bind("127.0.0.1", 0) as listener:
         port = str(listener.getsockname()[1])
         assert main(["serve", "--key", "k", "--port", port]) == 1
-    assert f"cannot be listened on at port {port}" in capsys.readouterr().err
+    assert f"Another program uses port {port} of 127.0.0.1. Choose another --port" in capsys.readouterr().err
 
 
 def test_a_port_is_a_number_that_there_is(capsys: Capture) -> None:

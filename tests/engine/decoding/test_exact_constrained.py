@@ -54,7 +54,7 @@ class ConstrainedStage(Stage):
     def kind_of(self, speculation: Speculation) -> str:
         drafter = speculation._drafter
         assert isinstance(drafter, GrammarDrafter)
-        if not drafter.asked_inner:
+        if drafter._is_forced:
             return "forced"
         return "asked"
 

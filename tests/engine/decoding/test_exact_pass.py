@@ -33,11 +33,12 @@ from engine.sampling.sampler import History, Sampler
 from engine.sequence import CachedSequence
 from tests.engine.pacing.test_drafter import FLAT, STAIRCASE, Clock
 from tests.fake_model import MarkovModel
+from tests.long_form import rounds
 from tests.scripted_pair import unseeded
 
 N_VOCAB = 3
 DEPTH = 4
-STATES = 80  # passes that are played through
+STATES = rounds(40, 80)  # passes that are played through, each of them exactly
 LENGTH = 60  # tokens of an answer on the way to them
 P_LOGITS = np.random.default_rng(80).normal(0, 1.2, (N_VOCAB, N_VOCAB)).astype(np.float32)
 Q_LOGITS = (P_LOGITS + np.random.default_rng(81).normal(0, 0.8, P_LOGITS.shape)).astype(np.float32)
@@ -228,7 +229,7 @@ def test_all_outcomes_of_a_pass_together_are_the_targets_distribution(
     assert set(kinds) <= {"ngram", "draft", "nothing"}
     assert len(kinds) > 1
     if decides is DicePacer:
-        assert min(kinds["ngram"], kinds["draft"]) > 100
+        assert min(kinds["ngram"], kinds["draft"]) > STATES
 
 
 def dice() -> Pacer:

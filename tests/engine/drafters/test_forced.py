@@ -67,7 +67,7 @@ def text_of(draft: Draft) -> bytes:
 def test_where_there_is_a_choice_the_other_drafter_proposes_as_far_as_is_allowed(drafter: GrammarDrafter) -> None:
     draft = drafter.propose(history(""), 5)
     assert (text_of(draft), draft.source, draft.num_forced) == (b"yyab", Source.DRAFT, 0)
-    assert drafter.asked_inner
+    assert not drafter._is_forced
     drafter.observe(2)
     assert heard(drafter) == ["begin", 5, ("kept", 2)]
     assert drafter.propose(history(""), 3).ids == tokens("yya")  # nothing of it is refused
@@ -80,7 +80,7 @@ def test_what_must_follow_is_proposed_without_the_other_drafter(drafter: Grammar
     assert text_of(draft) == b"abcdef" or len(draft.ids) == limit
     assert draft.num_forced == len(draft.ids) > 0
     assert draft.q is None
-    assert not drafter.asked_inner
+    assert drafter._is_forced
     drafter.observe(1)
     assert heard(drafter) == ["begin"]
 
@@ -97,5 +97,5 @@ def test_what_is_left_of_it_is_proposed_next(drafter: GrammarDrafter) -> None:
 def test_where_nothing_may_be_proposed_or_nothing_is_known_the_other_drafter_is_asked(drafter: GrammarDrafter) -> None:
     assert drafter.propose(history("x"), 0).ids == []
     assert drafter.propose(history("xq"), 4).ids == tokens("yyab")  # the grammar refused what was written
-    assert drafter.asked_inner
+    assert not drafter._is_forced
     assert heard(drafter) == ["begin", 0, 4]

@@ -1,4 +1,4 @@
-"""What a model has and this version does not use: pictures by a projector, tools by the template."""
+"""What a model has and cannot use as it is: pictures, which need a projector."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ def unused(
     name: str = "gemma-3-4b-it-Q4_K_M.gguf",
     siblings: tuple[str, ...] = (),
     architecture: str = "gemma3",
-    template: str | None = "{{ messages }}",
     **metadata: str,
 ) -> tuple[str, ...]:
     told = {key.replace("__", "."): value for key, value in metadata.items()}
-    return unused_parts(architecture, template, told.get, name, siblings)
+    return unused_parts(architecture, told.get, name, siblings)
 
 
 @pytest.mark.parametrize(
@@ -43,12 +42,6 @@ def test_pictures_are_seen_in_architecture_and_header() -> None:
     assert unused(architecture="qwen2vl") == ("pictures",)
     assert unused(gemma3__vision__block_count="27") == ("pictures",)
     assert unused() == ()
-
-
-def test_tools_are_seen_in_the_template_and_pictures_are_not() -> None:
-    assert unused(template="{%- if tools %}x{% endif %}") == ("tools",)
-    assert unused(template="{% if item.type == 'image' %}<start_of_image>{% endif %}") == ()
-    assert unused(template=None) == ()
 
 
 def test_a_projector_itself_is_refused_with_what_to_open_instead(tmp_path: Path) -> None:

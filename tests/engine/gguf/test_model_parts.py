@@ -19,6 +19,7 @@ from engine.sandbox.probe import probe
 from engine.storage.cost_store import file_facts
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
 WHOLE = tiny_llama()
 NUM_PARAMS = 95_424
 NAMES = ("m-00001-of-00002.gguf", "m-00002-of-00002.gguf")

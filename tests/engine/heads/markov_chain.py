@@ -70,7 +70,7 @@ def check_distribution(
 ) -> None:
     """Answers of longer drafts have the target's distribution."""
     after, num_proposed = Counter[tuple[int, int]](), 0
-    for seed in range(4):
+    for seed in range(4):  # with fewer of them hardly a token comes often enough
         sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
         end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
         after.update(pairwise(end.token_ids))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.llama.long_runs import MAX_RUN, without_long_runs
-from engine.sandbox.process import child_environment
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 TOKENIZE = """
@@ -20,7 +19,7 @@ import sys
 from engine.llama.model import LlamaModel
 with LlamaModel(sys.argv[1], vocab_only=True) as model:
     for unit in sys.argv[2:]:
-        text = unit * 40_000  # uncut, 30,000 of one kind end the process
+        text = unit * 32_000  # uncut, 30,000 of one kind end the process
         ids = model.vocab.tokenize(f"<s>{text}<s>", special=True)
         assert (ids[0], ids[-1]) == (model.vocab.bos_id, model.vocab.bos_id)
         assert b"".join(map(model.vocab.piece, ids)).decode() == text
@@ -49,17 +48,13 @@ def byte_bpe(pre: str) -> GgufFile:
 
 
 @pytest.mark.parametrize("pre", ["tekken", "gpt-4o", "deepseek-v3", "falcon", "superbpe", "default"])
-def test_no_text_of_one_run_ends_the_process(tmp_path: Path, pre: str) -> None:
+def test_no_text_of_one_run_ends_the_process(
+    tmp_path: Path, pre: str, python_command: Callable[..., list[str]]
+) -> None:
     path = byte_bpe(pre).write(tmp_path / "bpe.gguf")
     units = ("a", " ", "!", "1", "\u00e9", "a!1", "aB ", "\x1c!", "\u2003")
-    child = subprocess.run(
-        [sys.executable, "-P", "-c", TOKENIZE, str(path), *units],
-        check=False,
-        env=child_environment(bare=True),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    command = python_command(TOKENIZE, str(path), *units)
+    child = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert child.returncode == 0, child.stderr[-500:]
 
 

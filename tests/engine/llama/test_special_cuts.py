@@ -12,13 +12,14 @@ from engine.llama.model import LlamaModel
 from engine.llama.special_cuts import PIECE_CHARS, SpecialCuts
 from tests.engine.llama.test_vocab import with_tokens
 from tests.engine.vocabularies import CONTROL
+from tests.long_form import rounds
 
 USER_DEFINED = 4  # as a GGUF has it
 SPECIAL = ("<|a|>", "<|b|>", "|>", ">x", "\n")
 PARTS = (*SPECIAL, "<|", "a|>", "x", " ", "  ", "word", "é", "<s>", "</s>")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(rounds(6, 12)))
 def test_the_tokens_are_those_of_the_whole(tmp_path: Path, seed: int) -> None:
     kinds = (CONTROL, CONTROL, CONTROL, USER_DEFINED, USER_DEFINED)
     chance = random.Random(seed)  # noqa: S311  (a test's texts)

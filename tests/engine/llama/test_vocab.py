@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,13 +25,14 @@ with LlamaModel(sys.argv[1], vocab_only=True) as model:
 
 
 @pytest.mark.parametrize("instead", ["<0xa9>", "other"])
-def test_a_vocabulary_that_lacks_a_byte_replaces_what_it_cannot_spell(tmp_path: Path, instead: str) -> None:
+def test_a_vocabulary_that_lacks_a_byte_replaces_what_it_cannot_spell(
+    tmp_path: Path, instead: str, python_command: Callable[..., list[str]]
+) -> None:
     names = [instead if name == "<0xA9>" else name for name in TOKENS]  # the second byte of é
     file = tiny_lfm2().with_metadata(**{"tokenizer.ggml.tokens": (Kind.ARRAY, (Kind.STRING, names))})
     path = file.write(tmp_path / "model.gguf")
     texts = {"a é b": "a ? b", "aéÈ世b": "a?È世b", "a ▁ b": "a   b"}
-    command = [sys.executable, "-c", SPELL, str(path), *texts]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(python_command(SPELL, str(path), *texts), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.splitlines() == list(texts.values())
 
@@ -104,11 +105,10 @@ NO_UNKNOWN = {"tokenizer__ggml__unknown_token_id": None}
     ids=["sentencepiece", "rwkv", "rwkv of one letter"],
 )
 def test_a_text_that_a_vocabulary_cannot_spell_is_no_end_and_no_id_that_is_none(
-    tmp_path: Path, file: GgufFile, texts: dict[str, str]
+    tmp_path: Path, file: GgufFile, texts: dict[str, str], python_command: Callable[..., list[str]]
 ) -> None:
     path = file.write(tmp_path / "model.gguf")
     spell = SPELL.replace(".decode()", ".decode('utf-8', 'replace')")
-    command = [sys.executable, "-c", spell, str(path), *texts]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(python_command(spell, str(path), *texts), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.split("\n")[:-1] == list(texts.values())

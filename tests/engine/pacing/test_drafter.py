@@ -122,7 +122,8 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
     answering = Answering(curve)
     counts = np.zeros((4, N_VOCAB), dtype=np.int64)
     prompt = likely_path(12)
-    for seed in range(7000, 7000 + rounds(5_000, 50_000)):
+    # Chances that are off by 13 % (root mean square) are noticed nine times of ten; by 3 % in the long form.
+    for seed in range(7000, 7000 + rounds(2_000, 50_000)):
         sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
         for position, token_id in enumerate(answering.tokens(name, sampling, 4, prompt)):
             counts[position, token_id] += 1

@@ -14,6 +14,7 @@ from engine.pacing.constants import LOOK_AHEAD, MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Source
+from tests.long_form import rounds
 
 STAIRCASE = {1: 7.0, 2: 11.5, 3: 15.7, 4: 11.0, 5: 15.7, 6: 20.0, 8: 19.0, 12: 26.7, 16: 26.1, 32: 55.0}
 FLAT = {1: 20.0, 16: 21.0, 32: 22.0}
@@ -104,7 +105,7 @@ def test_it_comes_close_to_the_best_fixed_depth_and_never_below_plain(
         simulation = Simulation(curve, acceptance, step_ms)
         simulation.rng = np.random.default_rng(seed)
         simulation.run(300)  # learning
-        speeds.append(simulation.run(2000))
+        speeds.append(simulation.run(rounds(800, 2000)))
     assert min(speeds) > 0.98
     assert mean(speeds) > 0.93 * best_fixed(curve, acceptance, step_ms)
 

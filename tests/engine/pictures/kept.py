@@ -63,7 +63,3 @@ def main(arguments: list[str]) -> None:
     if ending == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     session.close()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -21,7 +21,7 @@ from tests.scripted_pair import chi_square_p
 # Of each a single token that the tiny models' vocabulary has; all else is biased away, so that answers are of these.
 LETTERS = "xyz"
 LENGTH = 4  # tokens of a sampled answer, of which all but the last are counted: it may be drafted three deep
-NUM_SAMPLES = rounds(400, 4_000)
+NUM_SAMPLES = rounds(250, 4_000)
 TEMPERATURE = 1.2
 SAMPLED = FAMILIES if LONG else ("gemma3", "qwen2vl")  # places that see each other; positions that are not places
 DRAFTING = [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.AUTO]

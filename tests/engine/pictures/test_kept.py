@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from engine.cache.files import SUFFIX
 from tests.engine.vision_factory import side_file, write_pair
 
-ROOT = Path(__file__).resolve().parents[3]
+RUN = "import sys; from tests.engine.pictures.kept import main; main(sys.argv[1:])"
 WORDS = (
     " is there, and there is more of it to be said" * 5
 )  # more than a chunk: whole ones are kept where ties are decided
@@ -24,23 +23,24 @@ OTHER: Question = (2, [["a chat of words alone, so that the one with the picture
 FIRST: Question = (1, [["abc ", 0, WORDS]])
 AGAIN: Question = (1, [["abc ", 0, WORDS], ["ab"], ["and?"]])
 CHANGED: Question = (1, [["abc ", 7, WORDS], ["ab"], ["and?"]])
+Run = Callable[..., list[dict[str, Any]]]
 
 
-def run(folder: Path, states: Path, *questions: Question, ending: str = "end") -> list[dict[str, Any]]:
-    """One run of the program; what each question came to."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.engine.pictures.kept", folder, states, ending, json.dumps(questions)],
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == (-signal.SIGKILL if ending == "kill" else 0), done.stderr.decode()
-    return list(json.loads(done.stdout))
+@pytest.fixture
+def run(python_command: Callable[..., list[str]]) -> Run:
+    """Give what runs the program once, and returns what each question came to."""
+
+    def once(folder: Path, states: Path, *questions: Question, ending: str = "end") -> list[dict[str, Any]]:
+        command = python_command(RUN, str(folder), str(states), ending, json.dumps(questions))
+        done = subprocess.run(command, capture_output=True, check=False)
+        assert done.returncode == (-signal.SIGKILL if ending == "kill" else 0), done.stderr.decode()
+        return list(json.loads(done.stdout))
+
+    return once
 
 
 @pytest.mark.parametrize("family", ["llava", "gemma3", "qwen2vl", "idefics3"])
-def test_a_chat_with_a_picture_goes_on_after_a_kill_without_the_encoder(tmp_path: Path, family: str) -> None:
+def test_a_chat_with_a_picture_goes_on_after_a_kill_without_the_encoder(tmp_path: Path, family: str, run: Run) -> None:
     """And gives what an empty cache gives; the ids of the new run begin with those of another picture."""
     folder, states = tmp_path / "models", tmp_path / "states"
     folder.mkdir()
@@ -58,7 +58,7 @@ def test_a_chat_with_a_picture_goes_on_after_a_kill_without_the_encoder(tmp_path
         assert fresh["ids"] == found["ids"]
 
 
-def test_a_changed_picture_is_not_taken_for_the_kept_one(tmp_path: Path) -> None:
+def test_a_changed_picture_is_not_taken_for_the_kept_one(tmp_path: Path, run: Run) -> None:
     """Right after the start, with the same ids, places and words."""
     folder, states = tmp_path / "models", tmp_path / "states"
     folder.mkdir()
@@ -70,7 +70,7 @@ def test_a_changed_picture_is_not_taken_for_the_kept_one(tmp_path: Path) -> None
     assert changed["ids"] == fresh["ids"]
 
 
-def test_another_encoder_reads_the_picture_again(tmp_path: Path) -> None:
+def test_another_encoder_reads_the_picture_again(tmp_path: Path, run: Run) -> None:
     """A side file with other weights gives other rows of the same picture."""
     folder, states = tmp_path / "models", tmp_path / "states"
     folder.mkdir()

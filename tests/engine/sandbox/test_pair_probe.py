@@ -84,6 +84,7 @@ def test_generated_vocabularies_are_judged_as_when_loaded(tmp_path: Path) -> Non
     assert same | others <= found  # these can spell anything byte by byte
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_a_template_that_leaves_messages_out_has_no_place_for_a_control_token(tmp_path: Path) -> None:
     turns = "{% for m in messages %}<turn>{{ m.content }}{% endfor %}"
     target = with_tokens(["<turn>", *TOKENS[1:]]).with_metadata(
@@ -102,6 +103,7 @@ def test_a_template_that_leaves_messages_out_has_no_place_for_a_control_token(tm
     assert three.speaks == 1.0
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_the_first_part_of_a_split_model_is_judged(tmp_path: Path) -> None:
     (tmp_path / "stubs").mkdir()
     stub = stub_of(VOCABULARIES["split"].write(tmp_path / "m-00001-of-00003.gguf"), tmp_path / "stubs")
@@ -123,11 +125,12 @@ def fixture_real_stubs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, P
 
 
 def beside(path: Path) -> list[Path]:
-    """The file itself and its neighbour; in the long form all of them."""
+    """Its neighbour; in the long form all of them, and itself."""
     place = REAL.index(path)
-    return [REAL[(place + step) % len(REAL)] for step in range(rounds(2, len(REAL)))]
+    return [REAL[(place + 1 + step) % len(REAL)] for step in range(rounds(1, len(REAL)))]
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.skipif(not REAL, reason="the shared vocabularies and models are not beside this checkout")
 @pytest.mark.parametrize("target", REAL, ids=lambda path: path.stem)
 def test_real_pairs_are_judged_as_when_loaded(
@@ -139,6 +142,7 @@ def test_real_pairs_are_judged_as_when_loaded(
         assert verdict == loaded_verdict(real_models[target], real_models[path]), path.name
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_a_draft_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     good = GOOD.write(tmp_path / "good.gguf")
     bad = tmp_path / "bad.gguf"

@@ -29,6 +29,7 @@ def test_there_are_sixty_broken_ones() -> None:
     assert len(BROKEN) >= 60
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", list(BROKEN))
 def test_broken_and_hostile_pictures_get_one_sentence(name: str) -> None:
     """Nothing of them ends the process, or takes long."""
@@ -48,6 +49,7 @@ def test_the_four_kinds_are_read(kind: str) -> None:
     assert np.abs(found.astype(int) - np.asarray(sample()).astype(int)).mean() < 6
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGBA", "I;16"])
 def test_png_of_every_kind_of_pixel_becomes_rgb(mode: str) -> None:
     """Also of 16 bits, which must not be cut at 255."""
@@ -73,6 +75,7 @@ def test_what_is_transparent_lies_on_white() -> None:
     assert (pixels(read_picture(encoded(image, "PNG"), "x")) == 255).all()
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("turn", range(1, 9))
 def test_the_cameras_turning_is_applied(turn: int) -> None:
     """EXIF orientation, all eight."""
@@ -93,6 +96,7 @@ def test_the_cameras_turning_is_applied(turn: int) -> None:
     assert np.abs(found - upright.astype(int)).mean() < 6
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_a_wrong_ending_harms_nothing(kind: str) -> None:
     """The bytes say what it is."""

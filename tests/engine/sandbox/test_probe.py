@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -118,6 +118,7 @@ def outcome(session: Session, path: Path) -> str:
     return "answers" if numbers == {12} else f"stopped after {numbers} tokens"
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", [*ABSURD, *RANDOM])
 def test_a_bad_file_is_a_sentence_or_answers(name: str, tmp_path: Path, session: Session, good: LoadRequest) -> None:
     before = answer(session)
@@ -156,6 +157,7 @@ def rope_factors(value: float) -> GgufFile:
     return replace(GOOD, tensors=(*GOOD.tensors, factors))
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize(
     ("file", "words"),
     [
@@ -177,6 +179,7 @@ def test_what_would_end_a_later_answer_is_refused_when_it_is_opened(tmp_path: Pa
         probe(file.write(tmp_path / "bad.gguf"))
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize(
     ("tokenizer", "tokens", "types"),
     [
@@ -190,12 +193,16 @@ def test_what_would_end_a_later_answer_is_refused_when_it_is_opened(tmp_path: Pa
     ],
 )
 def test_each_kind_of_tokenizer_that_is_taken_reads_any_text(
-    tmp_path: Path, tokenizer: str, tokens: list[str | bytes], types: tuple[int, ...]
+    tmp_path: Path,
+    tokenizer: str,
+    tokens: list[str | bytes],
+    types: tuple[int, ...],
+    python_command: Callable[..., list[str]],
 ) -> None:
     """In a process of its own: one that cannot would end it."""
     path = with_vocabulary(tokenizer, tokens, types, merges=["a b", "", " ", "a  b"]).write(tmp_path / "good.gguf")
     probe(path)
-    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(python_command(READ, str(path)), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr[-500:]
 
 
@@ -226,6 +233,7 @@ def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatc
     assert [file.name for file in (tmp_path / "cache").iterdir()] == [CACHE_FILE]
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_a_program_without_metadata_of_its_packages_remembers_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +255,7 @@ WRONG = {"architecture": "llama", "name": "x", "num_params": 1, "size_bytes": 1,
 WRONG |= {"has_template": False, "is_recurrent": False}
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize(
     "text",
     [
@@ -266,16 +275,19 @@ def test_a_damaged_memory_is_ignored_and_replaced(tmp_path: Path, text: str) -> 
     assert len(json.loads((tmp_path / CACHE_FILE).read_text("utf-8"))["reports"]) == 1
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_a_memory_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"a file, no folder")
     assert probe(GOOD.write(tmp_path / "good.gguf"), tmp_path / "cache").n_vocab == 263
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.skipif(not RWKV.exists(), reason="the shared models are not on this machine")
 def test_a_recurrent_model_is_reported() -> None:
     assert probe(RWKV).is_recurrent
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_a_template_is_reported(tmp_path: Path) -> None:
     path = GOOD.with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages }}")).write(tmp_path / "t.gguf")
     assert probe(path).has_template
@@ -346,12 +358,14 @@ OTHER_KINDS = {
 }
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize(("file", "reason"), OTHER_KINDS.values(), ids=OTHER_KINDS)
 def test_files_that_are_no_text_models(tmp_path: Path, file: GgufFile, reason: str) -> None:
     with pytest.raises(ModelFileError, match=reason):
         probe(file.write(tmp_path / "other.gguf"))
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_what_main_memory_cannot_hold_may_be_for_devices(
     good: LoadRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

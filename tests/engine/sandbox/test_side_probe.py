@@ -13,6 +13,7 @@ from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_good_ones_pass_and_are_not_tried_again(tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until one of the files changes."""
@@ -45,6 +46,7 @@ def _hostile() -> dict[str, GgufFile]:
     }
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", list(_hostile()))
 def test_hostile_ones_end_the_child_and_nobody_else(tmp_path: Path, name: str) -> None:
     """The sentence names the file."""
@@ -61,6 +63,7 @@ def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
         probe_side(pair.model, pair.side)
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_one_whose_marks_the_model_does_not_know_is_of_another_model(tmp_path: Path) -> None:
     """As wide as the model, but libmtmd finds no tokens for what it puts around a picture."""
     target = tiny_llama().write(tmp_path / "plain.gguf")

@@ -114,11 +114,15 @@ def exact_distribution(session: Session) -> dict[str, float]:
     return {text: found[text] for text in texts}
 
 
+@pytest.fixture(scope="module")
+def wanted(pair: Session) -> dict[str, float]:
+    return exact_distribution(pair)
+
+
 @pytest.mark.parametrize("mode", list(Mode))
-def test_sampled_answers_have_the_grammars_distribution(pair: Session, mode: Mode) -> None:
+def test_sampled_answers_have_the_grammars_distribution(pair: Session, mode: Mode, wanted: dict[str, float]) -> None:
     if mode not in available(pair):
         pytest.skip("the built-in pair has no such drafter")
-    wanted = exact_distribution(pair)
     assert sum(wanted.values()) == pytest.approx(1.0, abs=1e-4)
     counts = Counter(
         ask(pair, mode, SMALL, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)[0]

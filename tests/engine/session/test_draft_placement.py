@@ -18,7 +18,6 @@ from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement, step_ms
 from engine.session.session import Session
 from engine.storage.cost_store import CostStore
-from engine.tuning import draft_cache
 
 BY_RULE = LoadOptions(512)
 N_LAYER = 4
@@ -175,7 +174,6 @@ def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch
     monkeypatch.setattr(DraftPlacement, "has_choice", lambda *_: True)
     monkeypatch.setattr(draft_placement, "_is_worth_trying", lambda _draft: True)
     monkeypatch.setattr(draft_placement, "step_ms", lambda _draft: next(steps))
-    monkeypatch.setattr(draft_cache, "_is_worth_trying", lambda *_: False)
     close = LoadedModel.close
     monkeypatch.setattr(LoadedModel, "close", lambda model: (closed.append(True), close(model))[1])
     ready = session.set_draft(str(builtin_draft()))

@@ -31,6 +31,8 @@ from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_m
 from tests.engine.heads.head_sessions import answer, load, longer
 from tests.engine.hybrid_factory import tiny_qwen35
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 
 def refused(folder: Path, target: GgufFile, head: GgufFile) -> str:
     """Why a head is not used; the target is, and answers."""

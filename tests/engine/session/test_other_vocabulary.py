@@ -23,6 +23,7 @@ from engine.records import (
     Source,
 )
 from engine.session.session import Session
+from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 PROMPTS = [f"{start} {who}" for start in ("Once upon a time, there was", "The", "One day") for who in ("a girl", "Tom")]
@@ -75,7 +76,7 @@ def test_a_greedy_answer_is_the_plain_one(pair: Session, mode: Mode) -> None:
 @pytest.mark.parametrize("temperature", [0.8, 1.0])
 def test_drawn_tokens_are_distributed_as_plain_ones(pair: Session, temperature: float) -> None:
     """Of the second to fourth token of an answer, in both modes; what is rare is counted together."""
-    number, accepted = 400, 0
+    number, accepted = rounds(250, 400), 0
     counts: dict[Mode, list[Counter[int]]] = {mode: [Counter() for _ in range(3)] for mode in (Mode.OFF, Mode.DRAFT)}
     for mode, places in counts.items():
         for seed in range(number):

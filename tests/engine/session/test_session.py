@@ -36,9 +36,11 @@ from engine.records import (
 )
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 GREEDY = SamplingParams(temperature=0.0)
+DRAFTING = set(Mode) - {Mode.OFF, Mode.HEAD}  # of models without a head; it is answered plain, at any depth
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +92,7 @@ def test_every_mode_gives_the_same_greedy_tokens(pair: Session) -> None:
     ids = {
         (mode, depth): finished(list(pair.generate(request(mode, depth=depth)))).token_ids
         for mode in Mode
-        for depth in (None, 1, 3, 7)
+        for depth in ((None, 1, 3, 7) if mode in DRAFTING else (None,))
     }
     assert len(set(ids.values())) == 1
     assert len(ids[Mode.OFF, None]) == 96
@@ -120,25 +122,12 @@ def test_a_seed_gives_one_answer_in_every_mode_and_depth(pair: Session, chain: s
         asked = request(mode, depth=depth, sampling=replace(CHAINS[chain], seed=seed), tie_safe=True)
         return finished(list(pair.generate(asked))).token_ids
 
-    plain = [answer(Mode.OFF, None, seed) for seed in range(3)]
-    assert len(set(plain)) == 3
+    seeds = range(rounds(2, 3))
+    plain = [answer(Mode.OFF, None, seed) for seed in seeds]
+    assert len(set(plain)) == len(seeds)
     for mode in Mode:
-        for depth in (None, 1, 3, 6):
-            assert [answer(mode, depth, seed) for seed in range(3)] == plain
-
-
-def test_how_sharply_to_draft_is_learnt_where_there_is_no_seed(pair: Session) -> None:
-    def taught(seed: int | None, depth: int | None) -> float:
-        before = pair._sharpness._num_passes
-        sampling = SamplingParams(temperature=1.0, seed=seed)
-        list(pair.generate(request(Mode.DRAFT, depth=depth, sampling=sampling)))
-        return pair._sharpness._num_passes - before
-
-    assert taught(None, 3) > 5
-    assert taught(7, None) == taught(7, 3) == 0  # both models draw with the same numbers then
-    assert finished(list(pair.generate(request(Mode.DRAFT, depth=3)))).stats.accepted > 0
-    assert pair._sharpness._params is not None
-    assert pair._sharpness._params.temperature == 1.0  # temperature 0 has no q to learn from
+        for depth in (None, 1, 3, 6) if mode in DRAFTING else (None,):
+            assert [answer(mode, depth, seed) for seed in seeds] == plain
 
 
 def test_the_cache_is_kept_between_turns(pair: Session) -> None:

@@ -30,8 +30,9 @@ from engine.session.worker import UNEXPECTED, EngineWorker
 from tests.engine.driver import Driver
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.hybrid_factory import tiny_lfm2
+from tests.long_form import rounds
 
-NUM_COMMANDS = 150
+NUM_COMMANDS = rounds(80, 150)
 Answer = EngineReady | EngineFailed | Finished
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,6 @@ import pytest
 from engine.errors import EngineError, ToolError
 from engine.llama.model import LlamaModel
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
-from engine.sandbox.pruning_child import prune_in_helper
 from engine.session.session import Session
 from engine.tuning.self_draft import SelfDraft, make_self_draft, shapes
 from tests.engine.gguf_factory import Kind, tiny_llama
@@ -40,9 +38,7 @@ def test_shapes_leave_out_some_layers_of_the_middle_or_the_second_half(n_layer: 
 
 def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early: Path, tmp_path: Path) -> None:
     steps: list[tuple[str, float]] = []
-    found = make_self_draft(
-        early, tmp_path, prune_in_helper, [sorted(IDLE)], lambda what, share: steps.append((what, share))
-    )
+    found = make_self_draft(early, tmp_path, [sorted(IDLE)], lambda what, share: steps.append((what, share)))
     (best,) = found
     assert best.agreement == 1.0
     assert best.share < 0.9
@@ -64,7 +60,7 @@ def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early:
 
 
 def test_copies_that_cannot_pay_go_with_the_figures_reported(tmp_path: Path) -> None:
-    found = make_self_draft(Path(shared_model("stories260K-f16.gguf")), tmp_path, prune_in_helper)
+    found = make_self_draft(Path(shared_model("stories260K-f16.gguf")), tmp_path)
     assert len(found) == 2
     assert not any(one.pays for one in found)
     assert all("gains nothing" in one.words for one in found)
@@ -72,48 +68,17 @@ def test_copies_that_cannot_pay_go_with_the_figures_reported(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("stops_after", [0, 1, 40])
-def test_nothing_is_left_of_one_that_was_stopped(early: Path, tmp_path: Path, stops_after: int) -> None:
-    looks = 0
-
-    def should_stop() -> bool:
-        nonlocal looks
-        looks += 1
-        return looks > stops_after
-
-    with pytest.raises(EngineError):
-        make_self_draft(early, tmp_path, prune_in_helper, [[4]], should_stop=should_stop)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
-def test_a_helper_that_dies_while_it_writes_leaves_nothing(
-    early: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[str] = []
-
-    def dying(_name: str, _source: str, part: str, *_layers: str) -> list[str]:
-        written.append(part)
-        return ["sh", "-c", 'echo GGUF > "$0"; kill -9 $$', part]
-
-    monkeypatch.setattr("engine.sandbox.probe.child_command", dying)
-    with pytest.raises(EngineError):
-        make_self_draft(early, tmp_path, prune_in_helper, [[4]])
-    assert [Path(part).parent for part in written] == [tmp_path]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_without_room_for_a_copy_is_told(early: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _folder: SimpleNamespace(free=1 << 20))
     with pytest.raises(ToolError, match=f"not enough space in {tmp_path} for a copy"):
-        make_self_draft(early, tmp_path, prune_in_helper, [[4]])
+        make_self_draft(early, tmp_path, [[4]])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_told(early: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ToolError, match="could not be written: "):
-        make_self_draft(early, tmp_path / "file" / "copies", prune_in_helper, [[4]])
+        make_self_draft(early, tmp_path / "file" / "copies", [[4]])
 
 
 def test_a_model_that_says_nothing_cannot_be_measured(tmp_path: Path) -> None:
@@ -124,7 +89,7 @@ def test_a_model_that_says_nothing_cannot_be_measured(tmp_path: Path) -> None:
         **{f"tokenizer__ggml__{name}_token_id": (Kind.UINT32, number) for name, number in all_end.items()}
     )  # all tokens are as likely, so the first is taken, which ends an answer
     with pytest.raises(ToolError, match="ends its answers at once"):
-        make_self_draft(silent.write(tmp_path / "silent.gguf"), tmp_path / "copies", prune_in_helper, [[1]])
+        make_self_draft(silent.write(tmp_path / "silent.gguf"), tmp_path / "copies", [[1]])
 
 
 def test_a_template_that_talks_too_much_is_told(tmp_path: Path) -> None:
@@ -132,18 +97,18 @@ def test_a_template_that_talks_too_much_is_told(tmp_path: Path) -> None:
         tokenizer__chat_template=(Kind.STRING, "{{ 'a b ' * 500 }}{{ messages[0].content }}")
     )
     with pytest.raises(EngineError, match="prompts that are too long to measure"):
-        make_self_draft(talking.write(tmp_path / "talking.gguf"), tmp_path / "copies", prune_in_helper, [[1]])
+        make_self_draft(talking.write(tmp_path / "talking.gguf"), tmp_path / "copies", [[1]])
 
 
 @pytest.mark.parametrize("plan", [[8], [-1], list(range(8)), [0, 99]])
 def test_layers_that_are_not_there_are_refused(early: Path, tmp_path: Path, plan: list[int]) -> None:
     with pytest.raises(ToolError, match="some of 0 to 7, not all"):
-        make_self_draft(early, tmp_path, prune_in_helper, [plan])
+        make_self_draft(early, tmp_path, [plan])
 
 
 def test_a_model_of_two_layers_has_none_to_leave_out(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="2 layers only"):
-        make_self_draft(tiny_llama().write(tmp_path / "two.gguf"), tmp_path / "copies", prune_in_helper)
+        make_self_draft(tiny_llama().write(tmp_path / "two.gguf"), tmp_path / "copies")
 
 
 @pytest.mark.parametrize(

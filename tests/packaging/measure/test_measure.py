@@ -44,7 +44,8 @@ def test_with_near_ties_decided_as_plain_there_is_no_difference_at_all(
 def test_sampled_tokens_are_distributed_as_plain_decoding(
     exactness: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    samples = str(rounds(800, 1600))
+    # Of each mode and depth in three positions. A verification that is broken on purpose is found with 200, see below.
+    samples = str(rounds(400, 1600))
     assert run(exactness, monkeypatch, "sampling", "--samples", samples, "--temperatures", "0.8") == 0
 
 
@@ -58,7 +59,7 @@ def test_a_second_look_does_not_excuse_a_wrong_verification(
 ) -> None:
     broken = mock.Mock(side_effect=lambda p, *_others: p)
     monkeypatch.setattr("engine.decoding.block_verifier.residual", broken)
-    words = ("--samples", "400", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
+    words = ("--samples", "200", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
     assert run(exactness, monkeypatch, "sampling", *words) == 1
 
 

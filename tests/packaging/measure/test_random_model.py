@@ -11,6 +11,7 @@ import pytest
 
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, open_model
+from tests.engine.gguf_factory import tiny_llama
 from tests.long_form import only_long
 from tests.shared_files import shared_file
 
@@ -36,17 +37,17 @@ def test_it_has_the_shape_and_the_weights_that_were_asked_for(
     random_model: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: str, kind: str
 ) -> None:
     path = tmp_path / "model.gguf"
-    vocab = shared_file("vocabs/ggml-vocab-gpt-2.gguf")
+    vocab = tiny_llama().write(tmp_path / "vocab.gguf")
     shape = ["--width", "256", "--feed-forward", "512", "--heads", "4", "--layers", "3", "--weights", weights]
     monkeypatch.setattr("sys.argv", ["random_model.py", str(vocab), str(path), *shape])
     assert random_model.main() == 0
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
     assert tensors["blk.2.ffn_down.weight"].tensor_type.name == kind
     assert tensors["blk.2.ffn_down.weight"].shape.tolist() == [512, 256]
-    assert [file.name for file in tmp_path.iterdir()] == ["model.gguf"]
+    assert {file.name for file in tmp_path.iterdir()} == {"model.gguf", vocab.name}
     loaded = open_model(path, LoadOptions(n_ctx=64))
     try:
-        assert loaded.sequence.forward([1, 2, 3], 1).shape == (1, 50257)
+        assert loaded.sequence.forward([1, 2, 3], 1).shape == (1, 263)
     finally:
         loaded.close()
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextLayout
+from PySide6.QtGui import QFontMetrics, QTextLayout
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import SearchHit
 from tests.ui.conftest import rows
-from ui.conversations.search_results import laid_out
+from ui.conversations.search_results import begun_near_found, laid_out
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
 
@@ -148,6 +148,20 @@ def test_what_was_written_goes_along_with_what_is_shown(searching: MainWindow, q
     with qtbot.waitSignal(searching.sidebar.result_chosen) as caught:
         qtbot.mouseClick(results.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert caught.args == [1, 12, written]
+
+
+def test_the_word_that_was_found_is_on_the_lines_that_are_shown(theme: Theme) -> None:
+    metrics = QFontMetrics(theme.font(-1))
+    before = "...now is Saturday, 2026-11-28 01:34:35, UTC+01:00 (Europe/"
+    parts = ((before, False), ("Berlin", True), (") and much more that goes on and on from there", False))
+    near = begun_near_found(parts, metrics, 180.0)
+    assert near[1:] == list(parts[1:])
+    assert near[0][0].startswith("…")
+    assert near[0][0].endswith("(Europe/")
+    shown = laid_out("".join(text for text, _ in near), [], theme.font(-1), 180.0, 2)
+    assert "Berlin" in shown.text()
+    assert begun_near_found(parts, metrics, 4000.0) == list(parts)
+    assert begun_near_found((("Berlin", True),), metrics, 10.0)[-1] == ("Berlin", True)
 
 
 @pytest.mark.parametrize("num_lines", [1, 2])

@@ -18,6 +18,7 @@ from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
+from engine.sentences import said
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from tests.ui.statistics import pane as stats_pane
 from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
@@ -327,6 +328,14 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
     )
     assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
     assert "Auto, paced by measured costs." in panel.now.why.toolTip()
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel, stored: bool) -> None:
+    decision = said("token {place}: {reason}", place=1, reason=said("n-gram on: the text repeats"))
+    panel.show_stats(RunStats(decisions=(str(decision) if stored else decision,)))
+    assert panel.now.why.text() == "N-gram on: the text repeats."
+    assert "Token 1 · n-gram on: the text repeats." in panel.now.why.accessibleDescription()
 
 
 def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:

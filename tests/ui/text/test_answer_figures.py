@@ -131,7 +131,7 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
     )
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(answer_figures.footer_parts(stats))
-    why = "Token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
+    why = "Draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
     meaning = meanings["nothing drafted: the draft would not pay off"]
     assert f"one token of the target. {why}" in meaning
     assert meaning.endswith("text that repeats is drafted without one.")

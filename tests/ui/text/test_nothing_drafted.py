@@ -13,7 +13,7 @@ from ui.text.nothing_drafted import cause_of, figure_words, help_words
 
 PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, 0.44, None, as_asked=False, is_observed=False))
 TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, 0.4, is_observed=True))
-UNUSED = said("token {number}: {why}", number=1, why=text_without_draft(0.32, 0.76, is_observed=True))
+UNUSED = said("token {place}: {reason}", place=1, reason=text_without_draft(0.32, 0.76, is_observed=True))
 
 
 def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:

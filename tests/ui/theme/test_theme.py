@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtGui import QFont, QFontMetrics
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import SearchHit
@@ -78,3 +79,21 @@ def test_no_row_is_lower_than_a_very_large_text(qtbot: QtBot) -> None:
         assert card.layout().minimumSize().height() <= card.height()
     window.set_text_size("small")
     qtbot.waitUntil(lambda: header.height() < 61)
+
+
+@pytest.mark.parametrize("kind", [QCheckBox, QRadioButton])
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_ring_of_the_focus_is_whole(
+    window: MainWindow, qtbot: QtBot, kind: type[QCheckBox | QRadioButton], name: str
+) -> None:
+    window.set_theme(name)
+    button = kind("On", window)
+    button.show()
+    button.resize(120, button.sizeHint().height())
+    qtbot.waitExposed(window)
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(button.hasFocus)
+    picture, middle = button.grab().toImage(), button.height() // 2
+    ring = QColor(window.theme.tokens.focus)
+    for x, y in ((0, middle), (119, middle), (60, 0), (60, button.height() - 1)):
+        assert picture.pixelColor(x, y) == ring, (x, y)

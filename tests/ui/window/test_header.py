@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -113,13 +114,14 @@ def test_signs_lose_their_words_before_title_model_and_draft_do(qtbot: QtBot) ->
     assert icon_only not in (meter.toolButtonStyle(), server.toolButtonStyle())
     wide = server.width()
     cut = next(width for width in range(1200, 300, -20) if shown_at(header, width, qtbot) != both)
-    assert (meter.toolButtonStyle(), server.toolButtonStyle()) == (icon_only, icon_only)
+    assert server.toolButtonStyle() is icon_only
     assert server.width() < wide
+    assert meter.isVisible()
     assert header.model_button.text() == "Qwen2.5 Coder 1.5B · 0.5B", "without what they share"
     assert not header.title.is_elided()
-    small = shown_at(header, cut - 180, qtbot)
+    small = next(text for width in range(cut, 300, -20) if "…" in (text := shown_at(header, width, qtbot)))
     assert small.endswith("1.5B · 0.5B")
-    assert "…" in small
+    assert not meter.isVisible()
     assert not header.title.is_elided()
     header.set_title("A title that is longer than everything else in this line of the window")
     qtbot.wait(1)
@@ -144,9 +146,34 @@ def test_what_changes_its_state_moves_nothing(qtbot: QtBot) -> None:
     assert header.progress.width() == header.width()
 
 
-def test_a_context_that_is_nearly_full_keeps_its_words(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("title", ["New chat", "Eine lange Frage nach allem, was in dieser Zeile keinen Platz hat"])
+def test_the_meter_of_the_context_is_whole_or_gone(qtbot: QtBot, title: str) -> None:
+    header, meter, _ = header_with_signs(qtbot, title)
+    shown_at(header, 1200, qtbot)
+    whole = meter.width()
+    seen = []
+    for width in range(1200, 300, -10):
+        shown_at(header, width, qtbot)
+        seen.append(meter.isVisible())
+        if meter.isVisible():
+            assert meter.width() == whole
+            assert meter.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+            least = min(header.title.fontMetrics().horizontalAdvance(one) for one in (header.title.text(), "x" * 18))
+            assert header.title.width() >= least
+            assert header.model_button.text().endswith(("1.5B · 0.5B", "Qwen2.5 Coder 0.5B Instruct"))
+            assert "…" not in header.model_button.text()
+    assert seen == sorted(seen, reverse=True), "it goes once, and comes back at the same width"
+    assert seen[0]
+    assert not seen[-1]
+    shown_at(header, 1200, qtbot)
+    assert meter.isVisible()
+
+
+def test_a_context_that_is_nearly_full_is_told_where_there_is_little_room(qtbot: QtBot) -> None:
     header, meter, server = header_with_signs(qtbot, "New chat")
-    shown_at(header, 600, qtbot)
+    shown_at(header, 400, qtbot)
     assert server.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+    assert not meter.isVisible()
     meter.set_parts(ContextParts(20, 8000, 30, 8192))
+    assert meter.isVisible()
     assert meter.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon

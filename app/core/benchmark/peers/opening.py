@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.core.benchmark.own_engine import OwnEngine
-from app.core.benchmark.peers import llama_server, lookup_peer
+from app.core.benchmark.peers import llama_server
 from app.core.benchmark.peers.llama_server import LlamaServerPeer
-from app.core.benchmark.peers.lookup_peer import LookupPeer
 from app.core.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, MeasuredAnswer, Question, Variant
 from app.core.domain.errors import PeerError
 from app.core.paths import find_paths
@@ -20,14 +19,14 @@ from engine.session.session import Session
 
 NO_DRAFT = "no-draft"  # our own `auto` on the same target, in a session that has no draft
 OTHER_DRAFT = "other-draft"  # likewise, in one that has another draft model or head
-PEERS = (llama_server.ENGINE, lookup_peer.ENGINE, NO_DRAFT, OTHER_DRAFT)
+PEERS = (llama_server.ENGINE, NO_DRAFT, OTHER_DRAFT)
 _OWN_CONFIG = re.compile(r"auto|draft(?:-(\d+))?")
 _OWN_CONFIGS = ("auto", "draft")  # of another draft: `auto`, and nothing but it, paced; ``draft-3`` fixes its depth
 
 
 @dataclass(frozen=True, slots=True)
 class PeerRequest:
-    """A peer that is to take part; ``path`` is its program where it needs one; ``configs`` empty means all."""
+    """A peer that is to take part; ``path`` is its program or draft, if any; ``configs`` empty means all."""
 
     name: str
     path: str = ""
@@ -82,7 +81,7 @@ def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[Pe
         name, _, path = word.partition("=")
         if name not in PEERS:
             raise ValueError(f"There is no peer called {name}; known are {', '.join(PEERS)}.")
-        if name in (llama_server.ENGINE, OTHER_DRAFT) and not path:
+        if name != NO_DRAFT and not path:
             what = "the program" if name == llama_server.ENGINE else "its file"
             raise ValueError(f"--peer {name} needs the path of {what}: {name}=PATH.")
         if name == NO_DRAFT:
@@ -91,13 +90,7 @@ def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[Pe
         if name == OTHER_DRAFT:
             requests.append(PeerRequest(name, path, tuple(one for one in configs if _OWN_CONFIG.fullmatch(one))))
             continue
-        own = tuple(
-            config
-            for config in configs
-            if config not in _OWN_CONFIGS and lookup_peer.understands(config) is (name == lookup_peer.ENGINE)
-        )
-        if "plain" in configs and "plain" not in own:
-            own = ("plain", *own)
+        own = tuple(config for config in configs if config not in _OWN_CONFIGS)
         if configs and not own:
             raise ValueError(f"None of {', '.join(configs)} is a configuration of {name}.")
         requests.append(PeerRequest(name, path, own))
@@ -123,11 +116,7 @@ def open_peers(
         if request.name == OTHER_DRAFT:
             opened.append(_with_other_draft(request, load, stack))
             continue
-        peer: LlamaServerPeer | LookupPeer
-        if request.name == llama_server.ENGINE:
-            peer = LlamaServerPeer(request.path, load, ready, request.configs)
-        else:
-            peer = LookupPeer(load, ready, request.configs)
+        peer = LlamaServerPeer(request.path, load, ready, request.configs)
         stack.callback(peer.close)
         opened.append(peer)
     return opened

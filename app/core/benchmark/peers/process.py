@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import signal
@@ -26,22 +25,19 @@ _PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
 class PeerProcess:
     """One running peer; what it writes to stderr goes to a file that is read only when it dies."""
 
-    def __init__(self, name: str, command: Sequence[str], *, piped: bool = False, path: str | None = None) -> None:
-        """Start ``command``. With ``piped`` its stdin and stdout are ours to talk over.
-
-        ``path`` is what ``PYTHONPATH`` is to be.
+    def __init__(self, name: str, command: Sequence[str], *, path: str | None = None) -> None:
+        """Start ``command``; ``path`` is what ``PYTHONPATH`` is to be.
 
         Raises:
             PeerError: it cannot be started.
         """
         self._name = name
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
-        pipe = subprocess.PIPE if piped else subprocess.DEVNULL
         try:
             self.process = subprocess.Popen(  # noqa: S603  (the program that the person named)
                 list(command),
-                stdin=pipe,
-                stdout=pipe if piped else self._log,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
                 stderr=self._log,
                 env=peer_environment(path),
                 creationflags=creation_flags(),
@@ -56,11 +52,6 @@ class PeerProcess:
     def has_ended(self) -> bool:
         """Whether it is gone."""
         return self.process.poll() is not None
-
-    def wait_end(self) -> None:
-        """Give a process that closed its output a moment to be gone."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(END_S)
 
     def death(self, while_doing: str) -> PeerError:
         """The error of a process that ended, with its exit status and last output."""
@@ -89,10 +80,6 @@ class PeerProcess:
     def end(self) -> None:
         """Stop it and let go of what it wrote to."""
         self.stop()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                with contextlib.suppress(BrokenPipeError):  # what was not yet written is for a process that is gone
-                    stream.close()
         self._log.close()
 
 

@@ -126,7 +126,7 @@ def answer_speed(run: RunStats, temperature: float, ended_at: float) -> AnswerSp
 
 
 def credited_draft(stats: RunStats, draft: str) -> str:
-    """The draft that a lane's speed is credited to: "" where most accepted tokens came from text."""
+    """The draft that the speed of an answer or a lane is credited to: "" where most accepted tokens came from text."""
     by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
     return draft_in(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
 

@@ -11,7 +11,8 @@ from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, 
 
 LEAST_LANES, MOST_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # that may use a draft model or a head
-NEAR_TIE = 0.5  # logits; see `app.core.benchmark.race_report`
+# Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
+NEAR_TIE = 0.5
 UNTIL_MINUTES = 30.0  # where rounds go on until a ratio is sure: on a busy machine it may never be
 SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure
 TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
@@ -62,9 +63,9 @@ class RaceSetup:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where two answers part: at this token, counted from 1, in so many of the rounds.
+    """Where two answers part: at this token of the first round that has a difference, counted from 1.
 
-    ``margin``: by how many logits the target prefers one of the two tokens; None where that is not known.
+    ``num_rounds`` have one. ``margin``: by how many logits the target prefers one of the two tokens, where it is known.
     """
 
     token: int

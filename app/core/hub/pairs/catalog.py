@@ -1,7 +1,7 @@
 """The recommended models that come with the app: read from `assets/catalog.toml`, compared with the hub when opened.
 
 Whether a pair matches and fits is judged by `app/core/hub/pairs/assessment.py`; the headers of a whole catalog are held
-against it by `app/core/hub/pairs/verification.py`.
+against it by `packaging/catalog.py`.
 """
 
 from __future__ import annotations

@@ -32,8 +32,6 @@ _OF_CHATS = {
     "response_format",
     "reasoning_effort",
     "max_completion_tokens",
-    "functions",
-    "function_call",
     "best_of",
     "parallel_tool_calls",
 }

@@ -66,7 +66,7 @@ def may_be_export(file: Path) -> bool:
     if ending == ".json":
         return _EXPORT_BEGINS.search(begin) is not None
     text = begin.decode("utf-8-sig", "replace")
-    return is_marked(text) or transcript.may_be_old_export(text)
+    return is_marked(text)
 
 
 def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None) -> list[PortableChat]:

@@ -1,7 +1,5 @@
 """Markdown that somebody else wrote down of a chat: lines that name who speaks, by heading or in bold.
 
-Exports of Paceline from before they had marks are read as well.
-
 Words can look like such lines. So one file has one style (a level of headings, or bold), the first that names both
 sides; names that are words of every day ("Answer") count only where it has no better ones; code is left alone.
 """
@@ -10,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from app.core.domain.attachments import Attachment
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.framing import KIND_WORDS
 from app.core.storage.exchange.records import (
-    MAX_ATTACHMENTS,
     MAX_MESSAGES,
     PortableChat,
     PortableMessage,
@@ -49,13 +44,6 @@ _MODEL_WORD = re.compile(
 _MOST_MODEL_WORDS = 8
 _SAID = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
 _ASIDE = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
-_OLD_EXPORT = re.compile(r"\A# [^\n]*\n\n## (?:You|Paceline)\n(?:\n|\Z)")
-_OLD_HEADINGS = ("## You\n", "## Paceline\n")
-_MAX_FIGURES_CHARS = 400
-_OLD_THOUGHT = re.compile(r"\A> \*\*Thought(?: for (\d{1,9}\.\d) s)?\*\*\n>((?:\n>[^\n]*)*)(?:\n\n|\Z)")
-_OLD_FILE = re.compile(
-    rf"\AAttached file: ([^\n]{{1,200}}) \(({'|'.join(map(re.escape, KIND_WORDS.values()))})\)\n\n(`{{3,}})[^`\n]*\n"
-)
 _RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
 _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
@@ -71,32 +59,23 @@ class _Line:
     weak: bool
 
 
-def may_be_old_export(text: str) -> bool:
-    """Whether a text begins as exports of Paceline did before they had marks."""
-    return _OLD_EXPORT.match(text) is not None
-
-
 def from_transcript(text: str) -> PortableChat | None:
     """Read a transcript; None where no lines say who speaks.
 
     Raises:
         ChatsImportError: it has more messages, or a longer one, than any chat.
     """
-    old = may_be_old_export(text)
-    found = list(_speakers(text))
-    lines = [line for line in found if _is_old_heading(text, line.start)] if old else _chosen(found)
+    lines = _chosen(list(_speakers(text)))
     if not lines:
         return None
     ends = [line.start for line in lines[1:]] + [len(text)]
     spoken = [(line.role, text[line.end : end].strip("\n")) for line, end in zip(lines, ends, strict=True)]
-    if not old and all(_RULE.search(words) for _, words in spoken[:-1]):
+    if all(_RULE.search(words) for _, words in spoken[:-1]):
         spoken = [(role, _RULE.sub("", words)) for role, words in spoken]
     messages: list[PortableMessage] = []
     for role, words in spoken:
-        blank = PortableMessage(len(messages) + 1, len(messages) or None, role, clean_text(words))
-        message = _as_exported(blank) if old else blank
-        if role and (message.text.strip() or message.attachments):
-            messages.append(message)
+        if role and words.strip():
+            messages.append(PortableMessage(len(messages) + 1, len(messages) or None, role, clean_text(words)))
     title = _TITLE.search(text, 0, lines[0].start)
     shown = frozenset(message.key for message in messages)
     return PortableChat(clean_title(title.group(1)) if title else "", tuple(messages), shown=shown)
@@ -179,43 +158,3 @@ def _chosen(lines: list[_Line]) -> list[_Line]:
             if {"user", "assistant"} <= {line.role for line in each}:
                 return each
     return []
-
-
-# ---- exports of Paceline before they had marks ----------------------------------------------------------------------
-
-
-def _is_old_heading(text: str, start: int) -> bool:
-    return text.startswith(_OLD_HEADINGS, start) and text.endswith("\n\n", 0, start)
-
-
-def _without_figures(text: str) -> str:
-    """Take the line of figures below an answer away: one paragraph in italics, its parts between dots."""
-    before, _, last = text.rpartition("\n\n")
-    is_line = last[:1] == last[-1:] == "*" and "\n" not in last and len(last) < _MAX_FIGURES_CHARS
-    return before if is_line and last.count(" · ") >= 2 else text
-
-
-def _as_exported(message: PortableMessage) -> PortableMessage:
-    """Take figures, reasoning and attachments apart as they were put together."""
-    if message.role == "user":
-        return _with_files(message)
-    text = _without_figures(message.text)
-    thought = _OLD_THOUGHT.match(text)
-    if thought is None:
-        return replace(message, text=text)
-    inner = "\n".join(line.removeprefix(">").removeprefix(" ") for line in thought[2].split("\n")[1:])
-    spent = round(float(thought[1]) * 1000) if thought[1] else None
-    return replace(message, text=f"<think>\n{inner}\n</think>\n\n{text[thought.end() :]}", thinking_ms=spent)
-
-
-def _with_files(message: PortableMessage) -> PortableMessage:
-    text, files = message.text, list[Attachment]()
-    kinds = {word: kind for kind, word in KIND_WORDS.items()}
-    while len(files) < MAX_ATTACHMENTS and (head := _OLD_FILE.match(text)):
-        end = re.compile(rf"^{head[3]}$", re.MULTILINE).search(text, head.end())
-        if end is None:
-            break
-        inner = text[head.end() : end.start()]
-        files.append(Attachment(0, clean_title(head[1]) or "file", kinds[head[2]], len(inner.encode()), inner))
-        text = text[end.end() :].lstrip("\n")
-    return replace(message, text=text, attachments=tuple(files))

@@ -20,6 +20,7 @@ from app.core.domain.models import ModelRef, SelfDraftState
 from engine.process.client import EngineClient
 from engine.records import EngineFailed, Problem
 from engine.requests import JobEnded, OnEvent, RunJob
+from engine.sandbox.self_draft_child import SelfDraftPlan
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.ui import conftest as ui_parts
@@ -133,7 +134,7 @@ def test_cancelling_ends_it_and_leaves_nothing(bench: Bench, tmp_path: Path) -> 
 
 
 def test_the_job_crosses_to_another_process_without_a_window() -> None:
-    job = SelfDraftJob(*map(Path, ("target.gguf", "drafts", "cache", "sample.gguf")))
+    job = SelfDraftJob(SelfDraftPlan(Path("target.gguf"), Path("drafts"), Path("cache"), Path("sample.gguf")))
     assert pickle.loads(pickle.dumps(job)) == job  # noqa: S301 (our own)
     code = "import sys; from app.controllers.models import self_draft_job; sys.exit('PySide6' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -107,6 +107,29 @@ def test_it_goes_with_what_it_was_said_of(
     qtbot.waitUntil(lambda: banner.isHidden() or "can draft" not in banner.message.text(), timeout=WAIT_MS)
 
 
+@pytest.mark.parametrize("draft_ms", [0.2, 3.6])
+def test_a_chosen_draft_that_costs_too_much_is_told_of_once_with_a_way_back(
+    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, draft_ms: float
+) -> None:
+    pays(target, draft_ms)
+    draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
+    opened(harness, target, str(draft))
+    banner = harness.window.notice_banner
+    if draft_ms < 1.0:
+        jobs_done(harness, qtbot)
+        assert banner.action_button.isHidden()
+        return
+    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
+    assert "does not pay off as a draft here" in banner.message.text()
+    assert "costs 90\N{NO-BREAK SPACE}% of a pass" in banner.message.text().replace("90%", "90\N{NO-BREAK SPACE}%")
+    with qtbot.waitSignal(harness.window.header.remove_draft):
+        qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
+    assert banner.isHidden()
+    harness.engine.ready(str(target), str(draft))
+    jobs_done(harness, qtbot)
+    assert banner.isHidden() or banner.action_button.isHidden()
+
+
 def test_of_a_suggestion_nothing_stays_without_its_button(
     harness: AppHarness,
 ) -> None:

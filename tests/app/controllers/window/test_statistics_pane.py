@@ -16,13 +16,16 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.sums import PairSums
 from app.core.storage.chats import answer_records, totals
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.records import Finished, FinishReason, Mode, RunStats
+from engine.records import Finished, FinishReason, Mode, RunStats, Source
 from tests.app.fakes import AppHarness
 from ui.statistics.panel import ALL, CHAT
 from ui.widgets.file_dialogs import statistics_format
 
 PATIENCE_MS = 30_000
-RUN = RunStats(mode=Mode.DRAFT, tokens=30, passes=10, proposed=30, accepted=20, decode_s=1.0, plain_ms=50.0)
+RUN = RunStats(
+    mode=Mode.DRAFT, tokens=30, passes=10, proposed=30, accepted=20, decode_s=1.0, plain_ms=50.0,
+    provenance={Source.DRAFT: 20, Source.TARGET: 10},
+)  # fmt: skip
 
 
 def answer(harness: AppHarness, qtbot: QtBot, run: RunStats = RUN, text: str = "A question") -> None:
@@ -55,13 +58,14 @@ def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(harness: Ap
     answer(harness, qtbot, replace(RUN, mode=Mode.OFF))  # nothing to compare
     answer(harness, qtbot, replace(RUN, mode=Mode.AUTO, decode_s=2.0, plain_ms=None))
     answer(harness, qtbot, replace(RUN, mode=Mode.NGRAM))
+    answer(harness, qtbot, replace(RUN, mode=Mode.AUTO, provenance={Source.NGRAM: RUN.accepted}))  # not by the draft
     harness.store.read(lambda _db: None)  # what was posted before is done
     speeds = PairSpeeds(harness.paths.pair_speeds_file)
     assert [(each.mode, each.speedup) for each in speeds.get("target", "draft").answers] == [
         ("draft", 1.5),
         ("auto", None),
     ]
-    assert [each.mode for each in speeds.get("target", "").answers] == ["ngram"]
+    assert [each.mode for each in speeds.get("target", "").answers] == ["ngram", "auto"]
     harness.window.stats.show_page(ALL)
     qtbot.waitUntil(lambda: len(harness.window.stats.all.recent) == 2, timeout=PATIENCE_MS)
     harness.controller.statistics.reset()

@@ -15,7 +15,7 @@ from app.core.domain.requests import MOST_OF_TOOLS, chat_request, picture_sizes,
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.values import Settings
 from app.core.domain.tools.calls import CallStatus, StoredCall
-from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.paths import builtin_draft, builtin_target
 from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode, Picture, Placement, SplitMode
 
 
@@ -103,46 +103,36 @@ def test_the_settings_reach_the_request() -> None:
     ],
 )
 def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple[str, str | None]) -> None:
-    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
     settings = Settings().changed({"target_path": target, "draft_path": draft, "n_ctx": 512, "threads": 2})[0]
     wanted = (str(expected[0]), None if expected[1] is None else str(expected[1]))
     asked = LoadRequest(*wanted, n_ctx=512, threads=2, gpu_layers=None, mmproj="", parallel=0)
-    assert load_request(settings, paths) == asked
+    assert load_request(settings) == asked
 
 
-def test_answers_at_once_reach_the_load_request(tmp_path: Path) -> None:
-    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
-    asked = load_request(Settings().changed({"parallel": 3, "shared_context": True})[0], paths)
+def test_answers_at_once_reach_the_load_request() -> None:
+    asked = load_request(Settings().changed({"parallel": 3, "shared_context": True})[0])
     assert (asked.parallel, asked.shared_context) == (3, True)
 
 
-def test_the_padded_target_of_earlier_versions_is_the_builtin_pair(tmp_path: Path) -> None:
-    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
-    settings = Settings().changed({"target_path": str(paths.former_demo_file)})[0]
-    asked = load_request(settings, paths)
-    assert (asked.target, asked.draft) == (str(builtin_target()), str(builtin_draft()))
-
-
-def test_the_placement_reaches_the_load_request(tmp_path: Path) -> None:
+def test_the_placement_reaches_the_load_request() -> None:
     changes: dict[str, SettingValue] = {
         "cache_type": "q8_0", "flash_attention": "off", "draft_threads": 2, "draft_gpu_layers": 0,
         "draft_cache_type": "q4_0",
     }  # fmt: skip
-    asked = load_request(Settings().changed(changes)[0], find_paths({"PACELINE_HOME": str(tmp_path)}))
+    asked = load_request(Settings().changed(changes)[0])
     assert (asked.cache_type, asked.flash_attention) == (CacheType.Q8_0, FlashAttention.OFF)
     assert (asked.draft_threads, asked.draft_gpu_layers, asked.draft_cache_type) == (2, 0, CacheType.Q4_0)
 
 
-def test_devices_reach_the_load_request(tmp_path: Path) -> None:
+def test_devices_reach_the_load_request() -> None:
     changes: dict[str, SettingValue] = {
         "device": "CUDA1, rpc:10.0.0.2:50052", "draft_device": "CUDA0", "split_mode": "none", "main_device": 1,
         "tensor_split": "3/1", "cpu_moe_layers": 4, "tensor_overrides": "ffn_up=CPU",
     }  # fmt: skip
-    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
-    asked = load_request(Settings().changed(changes)[0], paths)
+    asked = load_request(Settings().changed(changes)[0])
     assert asked.draft_devices == ("CUDA0",)
     assert asked.placement == Placement(
         ("CUDA1", "rpc:10.0.0.2:50052"), SplitMode.NONE, 1, (3.0, 1.0), 4, (("ffn_up", "CPU"),)
     )
-    plain = load_request(Settings(), paths)
+    plain = load_request(Settings())
     assert (plain.placement, plain.draft_devices) == (Placement(), ())

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import ResponseBuilder
-from engine.records import ChatRequest, Finished, FinishReason, TextChunk
-from tests.app.core.server.scripted_session import CHAT, HELLO, STATS, ScriptedServer
+from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer
 
 TEXT = "/v1/completions"
 
@@ -94,27 +91,3 @@ def test_a_failure_ends_the_rest(server: ScriptedServer) -> None:
     assert len(server.session.requests) == 1
     server.session.failure = None
     assert answer(server, CHAT)["choices"]
-
-
-CALLS = """<tool_call>
-{"name": "weather", "arguments": {"city": "Rome"}}
-</tool_call>
-<tool_call>
-{"name": "weather", "arguments": {"city": "Oslo"}}
-</tool_call>"""
-
-
-def test_the_old_form_has_one_call() -> None:
-    names = frozenset({"weather"})
-    whole = ResponseBuilder("tiny", CompletionRequest(ChatRequest(), chat=True, tool_names=names, calls_functions=True))
-    told: dict[str, Any] = whole.whole([TextChunk(0, CALLS, ())], Finished(0, FinishReason.END, STATS))
-    assert told["choices"][0]["finish_reason"] == "function_call"
-    assert told["choices"][0]["message"]["function_call"] == {"name": "weather", "arguments": '{"city": "Rome"}'}
-    assert "tool_calls" not in told["choices"][0]["message"]
-    asked = CompletionRequest(ChatRequest(), chat=True, stream=True, tool_names=names, calls_functions=True)
-    builder = ResponseBuilder("tiny", asked)
-    chunks = [*builder.text_chunks(TextChunk(0, CALLS, ())), *builder.last_chunks(Finished(0, FinishReason.END, STATS))]
-    deltas = [json.loads(chunk.removeprefix(b"data: "))["choices"][0]["delta"] for chunk in chunks[:-1]]
-    calls = [delta["function_call"] for delta in deltas if delta]
-    assert [call.get("name") for call in calls if "name" in call] == ["weather"]
-    assert json.loads("".join(call["arguments"] for call in calls)) == {"city": "Rome"}

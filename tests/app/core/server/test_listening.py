@@ -20,7 +20,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from app.cli.run import open_session
-from app.core.domain.errors import AppError
+from app.core.domain.errors import AppError, PortTakenError
 from app.core.domain.local_server import Activity
 from app.core.paths import builtin_draft, builtin_target
 from app.core.server import listening
@@ -303,7 +303,7 @@ def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:
     with bind(LOCAL, 0) as listener:
         port = listener.getsockname()[1]
         assert address_of(listener) == f"http://127.0.0.1:{port}"
-        with pytest.raises(AppError, match=f"{LOCAL} cannot be listened on at port {port}"):
+        with pytest.raises(PortTakenError, match=f"Another program uses port {port} of {LOCAL}"):
             bind(LOCAL, port)
     with pytest.raises(AppError, match="There is no address"):
         bind("", 0)

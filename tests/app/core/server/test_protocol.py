@@ -25,11 +25,6 @@ def refused(model: ServedModel | None = None, /, **fields: object) -> ApiError:
     return caught.value
 
 
-def test_the_mode_that_earlier_versions_had_is_auto() -> None:
-    request = chat(speculation={"mode": "hybrid", "depth": 4})
-    assert (request.mode, request.depth) == (Mode.AUTO, 4)
-
-
 def test_what_is_asked_for_reaches_the_engine() -> None:
     request = chat(
         temperature=0.5, top_p=0.9, top_k=7, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11,
@@ -458,32 +453,6 @@ def test_values_that_programs_send_are_taken_as_they_mean_them() -> None:
     assert 0.0 < asked.sampling.top_p < 1e-6
     assert refused(max_tokens=12.5).param == "max_tokens"
     assert refused(n=True).param == "n"
-
-
-def test_functions_are_the_old_form_of_tools() -> None:
-    model = with_facts(tool_format=ToolFormat.HERMES)
-    function = WEATHER["function"]
-    asked = parse_request({**HELLO, "functions": [function]}, model, chat=True)
-    assert asked.request.tools == chat(model, tools=[WEATHER]).tools
-    assert (asked.tool_names, asked.calls_functions) == (frozenset({"weather"}), True)
-    named = chat(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}})
-    assert chat(model, functions=[function], function_call={"name": "weather"}).grammar == named.grammar
-    assert refused(model, functions=[function], tools=[WEATHER]).param == "functions"
-    assert refused(model, functions=[{}]).param == "functions[0].name"
-    assert refused(model, functions=[function], function_call={"name": "x"}).param == "function_call"
-    assert refused(model, functions="weather").param == "functions"
-
-
-def test_calls_and_results_of_functions_are_those_of_tools() -> None:
-    called = {"role": "assistant", "content": None, "function_call": {"name": "weather", "arguments": "{}"}}
-    result = {"role": "function", "name": "weather", "content": "sunny"}
-    messages = chat(messages=[{"role": "user", "content": "Rome?"}, called, result]).messages
-    (call,) = messages[1].tool_calls
-    assert (call.name, call.arguments) == ("weather", "{}")
-    assert (messages[2].role, messages[2].tool_call_id, messages[2].name) == ("tool", call.call_id, "weather")
-    assert (
-        refused(messages=[{"role": "user", "content": "a", "function_call": {}}]).param == "messages[0].function_call"
-    )
 
 
 def test_a_final_message_goes_on_where_it_is_the_assistants() -> None:

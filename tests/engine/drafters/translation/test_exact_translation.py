@@ -21,6 +21,7 @@ from tests.engine.decoding.test_exact_pass import DicePacer, Stage, errors
 from tests.engine.drafters.translation.vocabularies import PieceTokenizer, translation_of
 from tests.engine.pacing.test_drafter import FLAT
 from tests.fake_model import MarkovModel
+from tests.long_form import rounds
 from tests.scripted_pair import N_VOCAB, P_LOGITS, chi_square_p, plain_distribution, unseeded
 
 TARGET = PieceTokenizer([b"a", b"b", b"c", b"d", b"ab", b"cd", b" a", b"dd", b" ab", b"abc"])
@@ -49,13 +50,14 @@ def test_all_outcomes_of_a_pass_together_are_the_targets_distribution(
     model = drafter_of(speaks, target, PieceTokenizer([b"b", b"a", b"ba", b"aa"]), num_candidates)
     kinds: Counter[str] = Counter()
     assert max(errors(Stage(monkeypatch), DicePacer(CostCurve(FLAT), 0.05), kinds, model)) < 1e-12
-    assert kinds["draft"] > 40  # what is written has no chance of its own, so few ways to play through
+    assert kinds["draft"] > 20  # what is written has no chance of its own, so few ways to play through
 
 
 @pytest.mark.parametrize("temperature", [0.8, 1.0])
 @pytest.mark.parametrize("speaks", [0.0, 1.0], ids=["written", "drawn"])
 def test_tokens_are_distributed_as_plain_decoding_gives_them(speaks: float, temperature: float) -> None:
-    num_answers, length = 4000, 4
+    # Chances that are off by 15 % (root mean square) are noticed nine times of ten; what is less, above, by arithmetic.
+    num_answers, length = rounds(1_500, 4_000), 4
     target, drafter = CachedSequence(MarkovModel(P_LOGITS * np.float32(temperature))), drafter_of(speaks)
     prompt = np.array([2, 0, 1], dtype=np.int32)
     counts = np.zeros((length, N_VOCAB), dtype=np.int64)

@@ -147,10 +147,9 @@ def real_side(name: str) -> PromptSide:
 
 def test_real_templates_are_read_as_each_others() -> None:
     sides = {name: real_side(name) for name in REAL}
+    own = {name: shown(each.tokenizer, each.build(CONVERSATION[1:])) for name, each in sides.items()}
     for one, other in itertools.permutations(REAL, 2):
-        target, draft = sides[one], sides[other]
-        wanted = shown(draft.tokenizer, draft.build(CONVERSATION[1:]))
-        read = read_by_draft(target, draft, CONVERSATION[1:])
+        wanted, read = own[other], read_by_draft(sides[one], sides[other], CONVERSATION[1:])
         # How a conversation begins may hold a date or a system prompt of the template's own, and where it ends it may
         # open reasoning; what is between is the draft's.
         parts = [text[text.index("Hello <there>") : text.index("And now?")].split() for text in (wanted, read)]

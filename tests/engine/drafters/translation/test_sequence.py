@@ -254,15 +254,21 @@ def fixture_vocabularies() -> Iterator[dict[str, LlamaModel]]:
         model.close()
 
 
-def translations(models: dict[str, LlamaModel]) -> Iterator[tuple[LlamaModel, LlamaModel, Translation]]:
-    for one, other in itertools.permutations(models.values(), 2):
+@pytest.fixture(scope="module")
+def translations(vocabularies: dict[str, LlamaModel]) -> list[tuple[LlamaModel, LlamaModel, Translation]]:
+    """Target, draft, and how one is translated into the other: half a second each."""
+    made = list[tuple[LlamaModel, LlamaModel, Translation]]()
+    for one, other in itertools.permutations(vocabularies.values(), 2):
         found = find_translation((one.vocab, one.chat_template), (other.vocab, other.chat_template))
         assert found is not None
-        yield one, other, found
+        made.append((one, other, found))
+    return made
 
 
-def test_a_draft_reads_what_it_would_have_read_of_the_whole_text(vocabularies: dict[str, LlamaModel]) -> None:
-    for target, draft, translation in translations(vocabularies):
+def test_a_draft_reads_what_it_would_have_read_of_the_whole_text(
+    translations: list[tuple[LlamaModel, LlamaModel, Translation]],
+) -> None:
+    for target, draft, translation in translations:
         model = Silent(draft.vocab.n_vocab)
         own = CachedSequence(model)  # type: ignore[arg-type]
         sequence = TranslatedSequence(own, translation)
@@ -273,8 +279,10 @@ def test_a_draft_reads_what_it_would_have_read_of_the_whole_text(vocabularies: d
         assert model.num_read < 1.4 * own.num_past, (target.path.name, draft.path.name)
 
 
-def test_real_vocabularies_have_most_tokens_in_common(vocabularies: dict[str, LlamaModel]) -> None:
-    for _, draft, translation in translations(vocabularies):
+def test_real_vocabularies_have_most_tokens_in_common(
+    translations: list[tuple[LlamaModel, LlamaModel, Translation]],
+) -> None:
+    for _, draft, translation in translations:
         assert translation.speaks > 0.8
         assert not {int(i) for i in translation.overlap.target_ids} & set(translation.roles.marks)
         assert translation.has_most

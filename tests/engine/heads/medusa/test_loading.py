@@ -192,11 +192,8 @@ def chain_of(session: Session, noise_file: GgufFile, temperature: float) -> Chai
 @pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(("noise", "temperature"), [(0.3, 1.0), (0.8, 0.8)])
 def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
-    tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None
 ) -> None:
-    monkeypatch.setattr("engine.sampling.sharpness._FIRST", 1.0)  # so that q is what the arithmetic takes it for
-    monkeypatch.setattr("engine.sampling.sharpness.EXPONENTS", (1.0,))
-    monkeypatch.setattr("engine.sampling.sharpness._POWERS", np.ones((1, 1)))
     session, _ready = markov(tmp_path, noise)
     chain = chain_of(session, markov_heads(unit_embeddings(markov_llama()), noise), temperature)
     check_acceptance(session, chain, temperature, seeded=seeded, undrafted=1)
@@ -230,6 +227,7 @@ def refusal(folder: Path, head: GgufFile | bytes) -> str:
     return ready.unavailable[Mode.DRAFT]
 
 
+@pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("number", [1, 2])
 def test_few_heads_pass_the_trial_and_draft_but_not_before_the_first_row(tmp_path: Path, number: int) -> None:
     target = longer(tiny_llama)
@@ -242,6 +240,7 @@ def test_few_heads_pass_the_trial_and_draft_but_not_before_the_first_row(tmp_pat
     assert 0 < stats.proposed <= number * (stats.passes - 1)
 
 
+@pytest.mark.usefixtures("warm_helpers")
 def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> None:
     target = tiny_llama()
     good = random_heads(target, kept=KEPT)

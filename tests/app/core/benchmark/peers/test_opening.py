@@ -28,11 +28,10 @@ from tests.engine.heads.head_sessions import longer
 
 
 def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
-    words = ["llama-server=bin/server", "llama-cpp-python"]
-    assert read_peer_requests(words, []) == (PeerRequest("llama-server", "bin/server"), PeerRequest("llama-cpp-python"))
-    assert read_peer_requests(words, ["plain", "draft-3", "lookup-10", "ngram-mod"]) == (
+    words = ["llama-server=bin/server"]
+    assert read_peer_requests(words, []) == (PeerRequest("llama-server", "bin/server"),)
+    assert read_peer_requests(words, ["plain", "draft-3", "auto", "ngram-mod"]) == (
         PeerRequest("llama-server", "bin/server", ("plain", "draft-3", "ngram-mod")),
-        PeerRequest("llama-cpp-python", "", ("plain", "lookup-10")),
     )
     assert read_peer_requests(["llama-server=s", NO_DRAFT], ["plain"])[1] == PeerRequest(NO_DRAFT)
     words = ["llama-server=s", "other-draft=a/head.gguf"]
@@ -47,7 +46,7 @@ def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
         (["ollama=x"], [], "There is no peer called ollama"),
         (["llama-server"], [], "needs the path of the program"),
         (["other-draft"], [], "needs the path of its file"),
-        (["llama-cpp-python"], ["draft-3"], "None of draft-3 is a configuration of llama-cpp-python"),
+        (["llama-server=x"], ["auto"], "None of auto is a configuration of llama-server"),
         ([], ["plain"], "needs a --peer"),
         ([NO_DRAFT], ["plain"], "needs a --peer"),
     ],

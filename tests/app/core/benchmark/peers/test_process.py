@@ -37,9 +37,9 @@ def test_a_peer_that_will_not_end_is_ended_by_force(monkeypatch: pytest.MonkeyPa
     deaf = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
     )
-    peer = PeerProcess("sleeper", [sys.executable, "-c", deaf], piped=True)
-    assert peer.process.stdout is not None
-    assert peer.process.stdout.readline().strip() == b"deaf"
+    peer = PeerProcess("sleeper", [sys.executable, "-c", deaf])
+    while peer.last_line() != "deaf":
+        time.sleep(0.01)
     peer.end()
     assert peer.has_ended
 

@@ -72,6 +72,13 @@ def test_what_the_draft_read_for_answers_that_are_not_compared_costs_nothing_sav
     assert sums.saved_s == pytest.approx(1.0)
 
 
+def test_answers_in_which_nothing_was_drafted_neither_save_nor_cost_time() -> None:
+    slow = replace(ANSWER, proposed=0, accepted=0, decode_s=10.0)  # at its plain cost it would have taken 3 s
+    sums = add_sums(sums_of(ANSWER), sums_of(slow))
+    assert sums.saved_s == pytest.approx(1.0)
+    assert sums_verdict(sums).speedup == pytest.approx(13.0 / 12.0)
+
+
 def test_nothing_is_said_of_no_answers() -> None:
     assert sums_verdict(Sums()).missing is Missing.NO_TOKENS
 

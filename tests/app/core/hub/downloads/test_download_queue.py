@@ -262,8 +262,16 @@ def test_a_damaged_queue_is_set_aside(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_queue_from_elsewhere_cannot_name_a_path(tmp_path: Path) -> None:
-    good = {"repo_id": "a/b", "revision": "main", "name": "m", "quantization": "", "draft_of": "", "licence": ""}
-    good |= {"status": "queued", "files": [{"path": "m.gguf", "size_bytes": 1, "sha256": ""}]}
+    good = {
+        "repo_id": "a/b",
+        "revision": "main",
+        "name": "m",
+        "quantization": "",
+        "draft_of": "",
+        "licence": "",
+        "url": "",
+    }
+    good |= {"url": "", "status": "queued", "files": [{"path": "m.gguf", "size_bytes": 1, "sha256": ""}]}
     bad = [
         {**good, "repo_id": "../b"},
         {**good, "files": [{"path": "../m.gguf", "size_bytes": 1, "sha256": ""}]},

@@ -198,7 +198,7 @@ def test_a_zip_of_more_chats_than_may_be_is_refused(tmp_path: Path, monkeypatch:
     file = tmp_path / "chats.zip"
     with zipfile.ZipFile(file, "w") as archive:
         for number in range(30):
-            archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n")
+            archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n\n## Paceline\n\nwords\n")
     with pytest.raises(ChatsImportError, match="more than 20"):
         read_chats(file)
 
@@ -215,7 +215,7 @@ def test_a_zip_that_lists_too_much_is_not_listed(
         with zipfile.ZipFile(file, "w") as archive:
             archive.comment = comment
             for number in range(30):
-                archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n")
+                archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n\n## Paceline\n\nwords\n")
     monkeypatch.setattr(reading, "MAX_DIRECTORY_BYTES", 3000)
     if not comment.startswith(b"PK"):
         assert len(read_chats(file)) == 30

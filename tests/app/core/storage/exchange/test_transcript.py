@@ -1,4 +1,4 @@
-"""Chats that others wrote down as Markdown, exports from before there were marks, and Markdown that is no chat."""
+"""Chats that others wrote down as Markdown, and Markdown that is no chat."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.attachments import AttachmentKind
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.thinking import split_thinking
 from app.core.storage.exchange import reading, transcript
 from app.core.storage.exchange.reading import read_chats
 from app.core.storage.exchange.transcript import from_transcript
@@ -83,61 +81,6 @@ def test_the_title_is_the_first_heading_above() -> None:
     chat = from_transcript("# My\ttitle\n\nnotes\n\n## User\n\nq\n\n## Assistant\n\n# no title\n")
     assert chat is not None
     assert chat.title == "My title"
-
-
-OLD = """# Old chat
-
-## You
-
-Attached file: notes.md (Markdown)
-
-````markdown
-## You
-```
-code
-```
-````
-
-What is *this*?
-
-## Paceline
-
-> **Thought for 2.5 s**
->
-> A first
->
->  thought
-
-A list:
-
-## User
-
-not a name
-
-*41.2 tok/s · 1.0 tokens per pass · nothing drafted · plain*
-
-## You
-
-Thanks
-"""
-
-
-def test_an_export_from_before_the_marks_is_read(tmp_path: Path) -> None:
-    (tmp_path / "old.md").write_text(OLD, "utf-8")
-    (chat,) = read_chats(tmp_path / "old.md")
-    question, answer, thanks = chat.messages
-    assert (chat.title, question.text, thanks.text) == ("Old chat", "What is *this*?", "Thanks")
-    (attached,) = question.attachments
-    assert (attached.name, attached.kind) == ("notes.md", AttachmentKind.MARKDOWN)
-    assert attached.text == "## You\n```\ncode\n```\n"
-    split = split_thinking(answer.text)
-    assert split.thought(answer.text) == "A first\n\n thought"
-    assert split.answer(answer.text) == "A list:\n\n## User\n\nnot a name"
-    assert answer.thinking_ms == 2500
-
-
-def test_an_old_export_of_a_question_alone_is_read() -> None:
-    assert said("# t\n\n## You\n\nq\n") == [("user", "q")]
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"# Notes\n\nwords", "who is speaking"), (b"\x89PNG\0", "a picture"),

@@ -1,20 +1,22 @@
-"""How a target on the processor attends: by what was asked, by room, and by its heads; never by the clock."""
+"""How models on the processor attend: by what was asked, by room, and by their heads; never by the clock."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.fit.fit import FitVerdict
 from engine.gguf.header import read_header
 from engine.loading import loading
-from engine.loading.loading import LoadOptions
+from engine.loading.loading import LoadOptions, open_model
 from engine.records import CacheType, ChatRequest, Finished, FlashAttention, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
-from engine.tuning import target_attention
-from engine.tuning.target_attention import AttentionShape, shape_of, suits_separate_steps, with_attention
+from engine.tuning import attention
+from engine.tuning.attention import AttentionShape, shape_of, suits_separate_steps, with_attention, with_small_keys
 from tests.engine.gguf_factory import Kind, tiny_llama
 
 PATH = str(builtin_target())
@@ -24,8 +26,8 @@ USUAL = LoadOptions(2048, threads=1)
 @pytest.fixture
 def suited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the heads of the built-in target, 24 of 64 figures, suit separate steps."""
-    monkeypatch.setattr(target_attention, "LEAST_HEADS", 24)
-    monkeypatch.setattr(target_attention, "_FITS_FUSED", 0)
+    monkeypatch.setattr(attention, "LEAST_HEADS", 24)
+    monkeypatch.setattr(attention, "_FITS_FUSED", 0)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +71,12 @@ def test_on_a_gpu_attention_stays_fused(suited: None, monkeypatch: pytest.Monkey
 
 
 def test_a_small_model_and_scores_without_room_stay_fused(suited: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(target_attention, "LEAST_HEADS", 25)
+    monkeypatch.setattr(attention, "LEAST_HEADS", 25)
     assert with_attention(PATH, USUAL) == USUAL
-    monkeypatch.setattr(target_attention, "LEAST_HEADS", 24)
-    monkeypatch.setattr(target_attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4 - 1)
+    monkeypatch.setattr(attention, "LEAST_HEADS", 24)
+    monkeypatch.setattr(attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4 - 1)
     assert with_attention(PATH, USUAL) == USUAL
-    monkeypatch.setattr(target_attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4)
+    monkeypatch.setattr(attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4)
     assert with_attention(PATH, USUAL) != USUAL
 
 
@@ -161,3 +163,68 @@ def test_a_session_answers_with_it_and_keeps_its_caches_and_costs_apart(suited: 
     assert texts[0] == texts[1]
     assert identities[0] != identities[1]
     assert keys[0] != keys[1]
+
+
+# ---- the keys of drafts ---------------------------------------------------------------------------------------------
+
+DRAFT = str(builtin_draft())
+
+
+def test_a_draft_with_short_heads_has_small_keys() -> None:
+    assert with_small_keys(DRAFT, USUAL) == replace(USUAL, key_type=CacheType.Q8_0)
+    assert with_small_keys(PATH, USUAL) == USUAL  # heads of 64
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        replace(USUAL, cache_type=CacheType.Q8_0),
+        replace(USUAL, flash_attention=FlashAttention.ON),
+        replace(USUAL, flash_attention=FlashAttention.OFF),
+    ],
+)
+def test_what_somebody_asked_of_a_draft_is_left_as_it_is(asked: LoadOptions) -> None:
+    assert with_small_keys(DRAFT, asked) == asked
+
+
+def test_a_draft_that_may_lie_on_a_gpu_and_one_without_room_stay_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "MOST_SCORES_BYTES_OF_DRAFT", 3 * 2048 * 128 * 4 - 1)  # the draft has 3 heads
+    assert with_small_keys(DRAFT, USUAL) == USUAL
+    monkeypatch.setattr(attention, "MOST_SCORES_BYTES_OF_DRAFT", 3 * 2048 * 128 * 4)
+    assert with_small_keys(DRAFT, USUAL) != USUAL
+    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
+    assert with_small_keys(DRAFT, USUAL) == USUAL
+
+
+def test_small_keys_change_what_a_draft_says_a_little_only() -> None:
+    """A q8_0 value is within half a step of 1/127 of its block's largest: the likeliest token stays nearly always."""
+    ids = np.random.default_rng(0).integers(300, 4000, 400).astype(np.int32)
+    rows = []
+    for options in (USUAL, with_small_keys(DRAFT, USUAL)):
+        draft = open_model(DRAFT, options)
+        kept = [draft.sequence.forward(ids[i : i + 50], 50).copy() for i in range(0, len(ids), 50)]
+        rows.append(np.concatenate(kept))
+        draft.close()
+    same = (rows[0].argmax(axis=1) == rows[1].argmax(axis=1)).mean()
+    assert not np.array_equal(*rows)
+    assert same > 0.9
+
+
+def test_answers_are_the_targets_own_whatever_the_drafts_keys_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = []
+    for mode, key_type in ((Mode.OFF, CacheType.Q8_0), (Mode.DRAFT, CacheType.Q8_0), (Mode.DRAFT, None)):
+        monkeypatch.setattr(attention, "SHORT_HEAD", 32 if key_type else 0)
+        session = Session(cost_folder=tmp_path)
+        ready = session.load(LoadRequest(PATH, DRAFT, n_ctx=1024))
+        assert ready.draft is not None
+        assert ready.draft.key_type is key_type
+        question = (Message("user", "Tell me a story about a fox."),)
+        request = ChatRequest(question, mode, 4, SamplingParams(temperature=0.0), max_tokens=64, tie_safe=True)
+        ended = [event for event in session.generate(request) if isinstance(event, Finished)]
+        assert mode is Mode.OFF or ended[0].stats.accepted > 10
+        answers.append(ended[0].token_ids)
+        session.close()
+    assert len(answers[0]) > 10
+    assert answers[0] == answers[1] == answers[2]

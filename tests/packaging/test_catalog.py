@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.core.domain.models import Drafting
 from app.core.hub.client import HubClient
 from app.core.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, MachineClass
-from app.core.hub.pairs.verification import Verification, verify
-from engine.errors import ModelFileError
+from tests.app.core.hub.conftest import hub
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped
+from tests.scripts import load_script
 
+__all__ = ["hub"]
+
+script = load_script("catalog.py")
+verify = script.verify
 TARGET_REPO, DRAFT_REPO = "tiny/target-GGUF", "tiny/draft-GGUF"
 LLAMA, WITH_HEADS = tiny_llama(n_ff=9600), qwen35_with_mtp()
 
@@ -119,7 +126,7 @@ def test_a_draft_that_is_not_as_listed_is_reported(
     assert words in found.sentence
 
 
-def changed(found: Verification) -> tuple[EntryStatus, bool | None, bool]:
+def changed(found: Any) -> tuple[EntryStatus, bool | None, bool]:  # noqa: ANN401 (of a script)
     return found.status, found.drafts_as_listed, found.is_confirmed
 
 
@@ -149,7 +156,19 @@ def test_a_file_that_is_no_model_and_a_hub_that_fails_are_reported(hub: Loopback
     assert changed(verify(pair, client)) == (EntryStatus.UNKNOWN, None, False)
 
 
-def test_it_can_be_stopped(hub: LoopbackHub, client: HubClient) -> None:
-    pair = listed(hub, Drafting.DRAFT_MODEL, LLAMA, tiny_llama(n_ff=32))
-    with pytest.raises(ModelFileError, match="cancelled"):
-        verify(pair, client, lambda: True)
+def test_what_was_found_is_printed_and_written(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair, out = listed(hub, Drafting.HEADS_INSIDE, WITH_HEADS), tmp_path / "found.json"
+    gone = replace(pair, key="gone", target=replace(pair.target, file="none-Q8_0.gguf"))
+    monkeypatch.setattr(script, "read_catalog", lambda _path: (pair, gone))
+    assert script.main(["tiny", "--json", str(out)]) == 0
+    assert capsys.readouterr().out == "tiny: ok. The hub has the model as listed here.\n\n1 of 1 confirmed.\n"
+    written = json.loads(out.read_text("utf-8"))
+    assert written["hub"] == hub.url
+    assert [(one["key"], one["target"]["num_next_token_layers"]) for one in written["entries"]] == [("tiny", 1)]
+    assert script.main([]) == 1
+    assert capsys.readouterr().out.endswith("1 of 2 confirmed.\n")
+    with pytest.raises(SystemExit):
+        script.main(["no-such"])
+    assert "no entry no-such; there are tiny, gone" in capsys.readouterr().err

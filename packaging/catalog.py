@@ -1,0 +1,147 @@
+"""Hold assets/catalog.toml against a live hub: what is there, in which bytes, and whether headers say what it says.
+
+    python packaging/catalog.py [KEY ...] [--json OUT]
+
+No weights are fetched: headers come by ranges, and the vocabularies of a pair are compared on stubs of them. Exit
+code 0 where every entry was confirmed. What --json writes can be committed; `verified = true` needs a load besides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from app.core.domain.models import Drafting
+from app.core.hub.client import HubClient
+from app.core.hub.errors import HubError
+from app.core.hub.pairs.assessment import check_draft
+from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogPair, EntryStatus, check, read_catalog
+from app.core.hub.remote_header import KnownModel, read_remote_header
+from app.core.hub.sources import Hub
+from app.core.paths import assets_dir
+from engine.errors import EngineError
+from engine.gguf.head_files import has_next_token_layers, head_method, num_next_token_layers
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """One file as the hub has it. ``sha256`` is empty where the hub gives none, for shards that of the first.
+
+    ``architecture`` to ``num_next_token_layers`` are the header's, empty and 0 where it could not be read;
+    ``num_fetched`` is how many bytes that took.
+    """
+
+    repo: str
+    file: str
+    size_bytes: int | None
+    sha256: str = ""
+    architecture: str = ""
+    head: str = ""  # "MTP" or "EAGLE-3", of a head in a file of its own
+    num_params: int = 0
+    num_next_token_layers: int = 0
+    num_fetched: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found of one entry. ``drafts_as_listed`` is None where that could not be looked at."""
+
+    key: str
+    status: EntryStatus
+    sentence: str
+    target: FoundModel | None = None
+    draft: FoundModel | None = None
+    drafts_as_listed: bool | None = None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the hub has all of it as listed, and it drafts as listed."""
+        return self.status is EntryStatus.THERE and self.drafts_as_listed is True
+
+
+def verify(pair: CatalogPair, client: Hub) -> Verification:
+    """Ask the hub for an entry's files, sizes and licences, then read the headers of those that are there."""
+    entry = check(pair, client)
+    sentences = [entry.sentence]
+    found: dict[str, FoundModel] = {}
+    known: list[KnownModel] = []
+    as_listed: bool | None = None
+    try:
+        for role, listed, remote in (("target", pair.target, entry.target), ("draft", pair.draft, entry.draft)):
+            if listed is not None and remote is not None:
+                first = remote.files[0]
+                found[role] = FoundModel(listed.repo, first.path, remote.size_bytes, first.sha256)
+                known.append(read_remote_header(client, listed.repo, remote, may_be_head=role == "draft"))
+                found[role] = with_header(found[role], known[-1])
+        if len(known) == len(pair.models):
+            reason = why_not(pair.drafting, *known)
+            as_listed = not reason
+            sentences.append(reason)
+    except (HubError, EngineError) as error:
+        sentences.append(error.message)
+    said = " ".join(filter(None, sentences))
+    return Verification(pair.key, entry.status, said, found.get("target"), found.get("draft"), as_listed)
+
+
+def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = None) -> str:
+    """Say what keeps an entry from drafting as it says; empty where nothing does."""
+    if draft is None:
+        missing = drafting is Drafting.HEADS_INSIDE and not has_next_token_layers(target.header)
+        return f"{target.name} has no next-token layers (MTP), though the list says so." if missing else ""
+    is_head = bool(head_method(draft.header))
+    if is_head and drafting is not Drafting.SIDE_FILE:
+        return f"{draft.name} is a head, not a draft model as listed."
+    if not is_head and drafting is Drafting.SIDE_FILE:
+        return f"{draft.name} is not a head, though the list says so."
+    verdict = check_draft(target, draft)
+    if verdict.matches and verdict.speaks is not None:
+        return f"{draft.name} has another vocabulary than its target."
+    return verdict.reason
+
+
+def with_header(found: FoundModel, known: KnownModel) -> FoundModel:
+    """Add what the header says."""
+    header = known.header
+    return replace(
+        found,
+        architecture=header.architecture,
+        head=head_method(header),
+        num_params=header.num_params,
+        num_next_token_layers=num_next_token_layers(header) if has_next_token_layers(header) else 0,
+        num_fetched=known.num_fetched,
+    )
+
+
+def main(words: list[str] | None = None) -> int:
+    """Print what differs, entry by entry, and write it where asked."""
+    parser = argparse.ArgumentParser(description="Hold the recommended models against the hub.")
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="entries; default: all")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="also write what was found")
+    options = parser.parse_args(words)
+    pairs = read_catalog(assets_dir() / CATALOG_FILE)
+    if unknown := set(options.keys) - {pair.key for pair in pairs}:
+        parser.error(f"no entry {min(unknown)}; there are {', '.join(pair.key for pair in pairs)}")
+    found = []
+    with closing(HubClient()) as client:
+        for pair in pairs:
+            if not options.keys or pair.key in options.keys:
+                found.append(verify(pair, client))
+                print(f"{pair.key}: {'ok' if found[-1].is_confirmed else 'not confirmed'}. {found[-1].sentence}")
+    num_confirmed = sum(one.is_confirmed for one in found)
+    print(f"\n{num_confirmed} of {len(found)} confirmed.")
+    if options.json:
+        entries = [{**asdict(one), "is_confirmed": one.is_confirmed} for one in found]
+        result = {"hub": client.endpoint, "checked_on": datetime.now(UTC).date().isoformat(), "entries": entries}
+        options.json.write_text(json.dumps(result, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    return 0 if num_confirmed == len(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

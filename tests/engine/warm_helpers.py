@@ -1,0 +1,121 @@
+"""Processes that begin as forks of one which has imported all that they need.
+
+A helper of `engine.sandbox` imports for a third of a second before it opens a file; tests that open hundreds of files
+would do little else. Here the command that starts it is a client of a few milliseconds, which hands its pipes, words
+and environment to the server and ends as the fork ended, by the same signal too. Helpers are started as the app starts
+them in the long form, where there is no fork, and in all tests that do not ask for this.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engine.process.helper import main as be_helper
+from engine.sandbox.probe import NO_GPU
+from engine.sandbox.process import child_environment
+from tests.long_form import LONG
+
+CAN_FORK = sys.platform.startswith("linux") and not LONG
+_IMPORTED = (
+    *(f"engine.sandbox.{name}_child" for name in ("probe", "pair", "head", "side", "picture")),
+    "engine.session.session",
+)
+_MOST_BYTES = 1 << 17  # of words and environment
+# Neither `socket` nor `site`: they would take longer than all else.
+_CLIENT = r"""
+import _socket, os, sys
+server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+server.connect(sys.argv[1])
+words = [os.fsencode(word) for word in sys.argv[2:]]
+order = b"\0".join([b"%d" % len(words), *words, *(name + b"=" + value for name, value in os.environb.items())])
+pipes = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+server.sendmsg([order], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pipes)])
+status = int(server.recv(16) or b"70")
+if status < 0:
+    os.kill(os.getpid(), -status)
+os._exit(status)
+"""
+
+
+@contextmanager
+def helper_server() -> Iterator[str]:
+    """Run one; gives its address."""
+    with tempfile.TemporaryDirectory(prefix="paceline-") as folder:
+        address = str(Path(folder) / "s")
+        environment = child_environment(bare=False) | NO_GPU | {"OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, "-P", "-m", "tests.engine.warm_helpers", address]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+            assert server.stdout is not None
+            assert server.stdout.readline() == b"ready\n"
+            yield address
+
+
+def client_command(address: str, name: str, *arguments: str) -> list[str]:
+    """What `engine.sandbox.process.child_command` is replaced by; of Python where ``name`` is "-c"."""
+    return [sys.executable, "-I", "-S", "-c", _CLIENT, address, name, *arguments]
+
+
+def serve(address: str) -> None:
+    """Fork a helper for each client, one after the other, until standard input ends."""
+    for name in _IMPORTED:
+        importlib.import_module(name)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(address)
+        listener.listen()
+        os.write(1, b"ready\n")
+        while True:
+            if 0 in select.select([listener, 0], [], [])[0]:
+                return
+            connection, _ = listener.accept()
+            with connection, suppress(ConnectionError):  # the client may have been ended meanwhile
+                order, pipes, _, _ = socket.recv_fds(connection, _MOST_BYTES, 3)
+                connection.send(str(_run(order, pipes)).encode())
+
+
+def _run(order: bytes, pipes: list[int]) -> int:
+    """The status of a fork that was the helper, or ran code; negative for a signal."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            for number, pipe in enumerate(pipes):
+                os.dup2(pipe, number)
+                os.close(pipe)
+            count, *parts = order.split(b"\0")
+            words, environment = parts[: int(count)], parts[int(count) :]
+            os.environ.clear()
+            os.environb.update(entry.split(b"=", 1) for entry in environment)
+            status = _be([os.fsdecode(word) for word in words])
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+        except BaseException:  # noqa: BLE001  (as the interpreter would)
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    for pipe in pipes:
+        os.close(pipe)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _be(words: list[str]) -> int:
+    if words[0] != "-c":
+        return be_helper(words)
+    sys.argv = ["-c", *words[2:]]
+    exec(words[1], {"__name__": "__main__"})  # noqa: S102  (a test's own)
+    return 0
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
