@@ -341,11 +341,6 @@ class AnswerCard(MessageCard):
         )
         return f"{quoted}\n\n{self.text}".rstrip()
 
-    @property
-    def shown_notice(self) -> str:
-        """The line below an answer that did not end by itself."""
-        return self.notice.text()
-
     def append(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
         self._text += text
         self._runs.extend(spans)
