@@ -33,6 +33,7 @@ from engine.tools.formats import ToolFormat as ToolFormat
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
 LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
+HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
 
 
 class Mode(StrEnum):
@@ -46,8 +47,12 @@ class Mode(StrEnum):
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
     @classmethod
+    def _missing_(cls, value: object) -> Mode | None:
+        return cls.AUTO if value == HYBRID else None
+
+    @classmethod
     def known(cls, word: object) -> Mode | None:
-        """Return the mode that ``word`` names; None where it names none, as those of another version."""
+        """The mode that ``word`` names, now or in an earlier version; None where it names none."""
         try:
             return cls(word) if isinstance(word, str) else None
         except ValueError:

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from engine.interfaces import Candidates, Constraint, Rows, TokenIds
 from engine.records import SamplingParams
@@ -149,4 +148,6 @@ def chi_square_p(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> fl
             seen = wanted = 0.0
     pooled_seen[-1] += seen
     pooled_expected[-1] += wanted
+    from scipy import stats  # a second of computing, which the apps that tests start and kill need not spend
+
     return float(stats.chisquare(pooled_seen, pooled_expected).pvalue)

@@ -6,16 +6,14 @@ Good verdicts are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from engine.gguf.model_parts import all_parts
-from engine.sandbox.probe import SLOWEST_BYTES_PER_S, START_LIMIT_S, ask_child
-from engine.storage.json_store import JsonStore, with_latest
+from engine.sandbox.probe import SLOWEST_BYTES_PER_S, START_LIMIT_S, ask_child, remembered
+from engine.storage.json_store import JsonStore
 
 CACHE_FILE = "probed-heads.json"
-_FORMAT, _MOST_KEPT = 1, 200
+_FORMAT = 1
 
 InspectHead = Callable[[Path, Path | None, Callable[[], bool]], None]
 
@@ -40,17 +38,13 @@ def probe_together(helper: str, files: Sequence[Path], cache: Path | None, shoul
         ModelFileError: they cannot be used together; the sentence names the first.
         NotEnoughMemoryError: they do not fit the free memory.
     """
-    parts = [part for path in files for part in all_parts(path.absolute())]
+
+    def ask(num_bytes: int) -> bool:
+        ask_child(helper, files, START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S, should_stop)
+        return True
+
     store = JsonStore(cache, helper, _FORMAT) if cache is not None else None
-    known = store.read(_is_good) if store is not None else {}
-    key = _key(parts)
-    if known.get(key):
-        return
-    limit_s = START_LIMIT_S + sum(part.stat().st_size for part in parts) / SLOWEST_BYTES_PER_S
-    ask_child(helper, files, limit_s, should_stop)
-    if store is not None and _key(parts) == key:
-        with store.locked():
-            store.write(with_latest(known, store.read(_is_good), key, entry=True, most=_MOST_KEPT))
+    remembered(files, store, _checked, ask)
 
 
 def head_inspector(cache_dir: Path | None) -> InspectHead:
@@ -58,16 +52,7 @@ def head_inspector(cache_dir: Path | None) -> InspectHead:
     return lambda target, head, should_stop: probe_head(target, head, cache_dir, should_stop)
 
 
-def _is_good(entry: Any) -> bool:  # noqa: ANN401  (JSON)
-    return entry is True
-
-
-def _key(parts: list[Path]) -> str:
-    """What makes these files these very files: place, size, time, inode; and who judged them."""
-    try:
-        version = metadata.version("llama-cpp-python")
-    except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
-        version = "unknown"
-    facts = [(part.resolve(), part.stat()) for part in parts]
-    reported = [f"{path}|{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for path, fact in facts]
-    return "|".join((*reported, version))
+def _checked(entry: Any) -> bool:  # noqa: ANN401  (JSON)
+    if entry is not True:
+        raise ValueError("bad verdicts are not kept")
+    return True

@@ -13,10 +13,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from engine import errors
 from engine.errors import (
@@ -31,14 +31,15 @@ from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
 from engine.sandbox.process import child_command, child_environment, creation_flags
 from engine.sentences import from_json, said
+from engine.storage.json_store import JsonStore, with_latest
 
 log = logging.getLogger(__name__)
 
 ELSEWHERE = "--may-lie-elsewhere"  # the child's option
 CACHE_FILE = "probed-models.json"
 _FORMAT = 2  # of the reports in it; another number forgets them
-_MAX_CACHED = 200
-_MAX_CACHE_BYTES = 2_000_000
+_MOST_KEPT = 200
+Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
 SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
 _POLL_S = 0.1
@@ -82,33 +83,66 @@ def probe(
         ModelFileError: it cannot be used; the sentence says what happened: refused, crashed, too slow.
         NotEnoughMemoryError: it does not fit the free memory.
     """
-    key, size = _identity(path)
-    known = _read_cache(cache_dir)
+
+    def ask(num_bytes: int) -> dict[str, Any]:
+        limit_s = START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
+        options = (ELSEWHERE,) if may_lie_elsewhere else ()
+        report: dict[str, Any] = ask_child("probe", [path], limit_s, should_stop, options)["report"]
+        return report
+
+    store = JsonStore(cache_dir / CACHE_FILE, "reports", _FORMAT) if cache_dir is not None else None
+    return ProbeReport(**remembered([path], store, _checked, ask))
+
+
+def remembered(
+    files: Sequence[Path], store: JsonStore | None, checked: Callable[[Any], Entry], ask: Callable[[int], Entry]
+) -> Entry:
+    """Give the good verdict on these very files that ``store`` has, or what ``ask``, given their bytes, says now.
+
+    Raises:
+        ModelNotFoundError: a file is not there, or not readable.
+    """
+    key, num_bytes = _identity(files)
+    known = store.read(checked) if store is not None else {}
     if key in known:
         return known[key]
-    limit_s = START_LIMIT_S + size / SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
-    options = (ELSEWHERE,) if may_lie_elsewhere else ()
-    report = ProbeReport(**ask_child("probe", [path], limit_s, should_stop, options)["report"])
-    if _identity(path)[0] == key:
-        _write_cache(cache_dir, {**known, key: report})
-    return report
+    entry = ask(num_bytes)
+    if store is not None and _identity(files)[0] == key:
+        with store.locked():
+            store.write(with_latest(known, store.read(checked), key, entry, _MOST_KEPT))
+    return entry
 
 
-def _identity(path: Path) -> tuple[str, int]:
-    """What makes a model this very model: place, size, time, inode of its files; who judged it. And all its bytes."""
-    try:
-        whole = path.resolve()
-        open_ordinary(whole).close()
-        facts = [part.stat() for part in all_parts(path.absolute())]
-    except (OSError, ValueError) as error:  # the latter for a name that no file can have
-        reason = getattr(error, "strerror", None) or error
-        raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
+def _identity(files: Sequence[Path]) -> tuple[str, int]:
+    """What makes files these very files: place, size, time and inode of all parts, who judged them; and their bytes."""
     try:
         version = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         version = "unknown"
-    reported = "|".join(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)
-    return f"{whole}|{reported}|{version}", sum(fact.st_size for fact in facts)
+    told, num_bytes = list[str](), 0
+    for path in files:
+        try:
+            whole = path.resolve()
+            open_ordinary(whole).close()
+            facts = [part.stat() for part in all_parts(path.absolute())]
+        except (OSError, ValueError) as error:  # the latter for a name that no file can have
+            reason = getattr(error, "strerror", None) or error
+            raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
+        told += [str(whole), *(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)]
+        num_bytes += sum(fact.st_size for fact in facts)
+    return "|".join((*told, version)), num_bytes
+
+
+def _checked(values: dict[str, Any]) -> dict[str, Any]:
+    """A report as it was kept.
+
+    Raises:
+        TypeError: it is none.
+    """
+    report = ProbeReport(**values)
+    if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
+        raise TypeError("a value has another type")
+    return values
 
 
 def ask_child(
@@ -225,41 +259,3 @@ def error_from_json(error: dict[str, Any]) -> EngineError:
         kind = ModelLoadError
     reported: EngineError = kind(from_json(error["message"]), from_json(error["advice"]))
     return reported
-
-
-def _read_cache(cache_dir: Path | None) -> dict[str, ProbeReport]:
-    """Good verdicts of before; a damaged or foreign file is as good as none."""
-    if cache_dir is None:
-        return {}
-    try:
-        with (cache_dir / CACHE_FILE).open("rb") as file:
-            saved = json.loads(file.read(_MAX_CACHE_BYTES))
-        if saved["format"] != _FORMAT:
-            return {}
-        return {key: _report(values) for key, values in saved["reports"].items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        log.info("%s is not used: %r", CACHE_FILE, error)
-        return {}
-
-
-def _report(values: dict[str, Any]) -> ProbeReport:
-    report = ProbeReport(**values)
-    if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
-        raise TypeError("a value has another type")
-    return report
-
-
-def _write_cache(cache_dir: Path | None, reports: dict[str, ProbeReport]) -> None:
-    if cache_dir is None:
-        return
-    kept = dict(list(reports.items())[-_MAX_CACHED:])
-    text = json.dumps({"format": _FORMAT, "reports": {key: asdict(report) for key, report in kept.items()}})
-    part = cache_dir / f"{CACHE_FILE}.{os.getpid()}.part"
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, "utf-8")
-        part.replace(cache_dir / CACHE_FILE)
-    except OSError as error:  # the verdict stands; it will be found again next time
-        log.info("%s could not be written: %s", CACHE_FILE, error)

@@ -12,7 +12,10 @@ from pytestqt.qtbot import QtBot
 from app.core.paths import builtin_draft, builtin_target
 from engine.sandbox.kernel_check import inspector
 from tests.app.fakes import AppHarness, keep_settings, open_app
+from tests.engine import conftest as of_engine
 from tests.shared_files import SHARED
+
+helper_address, warm_helpers = of_engine.helper_address, of_engine.warm_helpers  # fixtures
 
 
 @pytest.fixture

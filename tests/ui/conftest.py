@@ -7,6 +7,7 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from app.core.domain.conversations import ConversationRow
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.settings.fields import FieldKind, SettingField
 from engine.records import Mode, ModelInfo
+from tests.conftest import PatientBot
 from tests.run_stats import DRAFTED
 from ui.text import clock
+from ui.text.catalogues import ENGLISH, install_language
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
 
@@ -112,3 +115,31 @@ def window(qtbot: QtBot) -> MainWindow:
     qtbot.waitUntil(result.isActiveWindow)
     result.composer.edit.setFocus()
     return result
+
+
+@contextmanager
+def _filled_window(request: pytest.FixtureRequest, language: str) -> Iterator[MainWindow]:
+    """A filled window that was made in a language; what is opened of it speaks that of its own moment."""
+    from tests.ui.filled_window import make_window  # which imports this
+
+    application = request.getfixturevalue("qapp")
+    install_language(application, ASSETS / "translations", language)
+    made = make_window(PatientBot(request))
+    install_language(application, ASSETS / "translations", ENGLISH)
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+@pytest.fixture(scope="module")
+def shared_window(request: pytest.FixtureRequest) -> Iterator[MainWindow]:
+    """A filled window for all tests of a module that leave it as it was, as `filled_window.opened` does."""
+    with _filled_window(request, ENGLISH) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_german_window(request: pytest.FixtureRequest) -> Iterator[MainWindow]:
+    """The same in German; a test has German in use besides, for what it opens."""
+    with _filled_window(request, "de") as made:
+        yield made

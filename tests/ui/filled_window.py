@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.attachments import Attachment, AttachmentKind
@@ -23,6 +25,8 @@ from ui.window.shortcuts_dialog import ShortcutsDialog
 ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
 DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")
 MODELS_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
+SETTINGS_PAGES = tuple(f"settings {row}" for row in range(7))
+PLACES = ("window", *DIALOGS, *SETTINGS_PAGES, *MODELS_PAGES)
 
 
 def make_window(qtbot: QtBot) -> MainWindow:
@@ -99,3 +103,24 @@ def open_settings(window: MainWindow, row: int) -> SettingsDialog:
     dialog.nav.setCurrentRow(row)
     dialog.activateWindow()
     return dialog
+
+
+@contextmanager
+def opened(window: MainWindow, name: str) -> Iterator[QWidget]:
+    """One of `PLACES`; after it the window is as before, for the next test that shares it."""
+    if name in MODELS_PAGES:
+        yield fill_models(window, name)
+        window.models.leave()
+    elif name == "window":
+        yield window
+    else:
+        root = open_dialog(window, name) if name in DIALOGS else open_settings(window, int(name.split()[1]))
+        yield root
+        if name == "chat_settings":
+            window.chat_settings.leave()
+        else:
+            root.close()
+            root.deleteLater()
+            QApplication.sendPostedEvents(root, QEvent.Type.DeferredDelete.value)
+    window.activateWindow()
+    window.composer.setFocus()

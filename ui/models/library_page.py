@@ -247,7 +247,7 @@ class LibraryPage(QWidget):
     def _arrange(self) -> None:
         names = vbox(label(translate("LibraryPage", "Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
-        for each in (self.add_button, self.ways.folder_button, self.ways.link_button, self.look_button):
+        for each in (self.ways.folder_button, self.ways.link_button, self.look_button, self.add_button):
             actions.add(each)
         actions.add_gap()
         self.narrowing = QWidget()
@@ -284,7 +284,7 @@ class LibraryPage(QWidget):
         """What adds a file, beside the models or in the invitation; what looks for files until the models are known."""
         if self._shown is None:
             return self.look_button
-        return self.add_button if self.lines else self.own_button
+        return self.add_button if self._rows or self._offers else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
         """Show what is here and what was found; ``skipped`` say what of it cannot be used, and why."""
@@ -293,10 +293,11 @@ class LibraryPage(QWidget):
             return
         self._shown = shown
         self._rows, self._offers = shown[0], shown[1]
-        self.empty.setVisible(not rows)
-        if not rows and self.isVisible() and self.look_button.hasFocus():
+        is_empty = not rows and not offers
+        self.empty.setVisible(is_empty)
+        if is_empty and self.isVisible() and (self.look_button.hasFocus() or self.add_button.hasFocus()):
             self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.add_button.setVisible(bool(rows))  # the invitation has its own
+        self.add_button.setVisible(not is_empty)  # the invitation has its own; the last, so that it moves none
         self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))
         self.words.setText(_kept_words(rows))

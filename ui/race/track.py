@@ -120,6 +120,8 @@ class RaceTrack(QWidget):
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
         }
+        self._legend_room = QWidget()  # as high as the legend, before there is a mark, too
+        self._legend_room.setFixedWidth(0)
         self._lane_box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lane_box.setSpacing(12)
         self._arrange()
@@ -134,7 +136,7 @@ class RaceTrack(QWidget):
             row.toggled.connect(self._mark)
             legend.addWidget(row)
         legend.addStretch(1)
-        legend.addStrut(max(row.sizeHint().height() for row in self.legend.values()))  # before there is a mark, too
+        legend.addWidget(self._legend_room)
         self._theme.changed.connect(self._fit_legend)
         self._fit_legend()
         vbox(
@@ -142,9 +144,11 @@ class RaceTrack(QWidget):
         )
 
     def _fit_legend(self) -> None:
-        """Each as wide as its name."""
+        """Each as wide as its name, and the room as high as they are."""
         for row in self.legend.values():
             row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
+            row.ensurePolished()
+        self._legend_room.setFixedHeight(max(row.sizeHint().height() for row in self.legend.values()))
 
     # ---- a race as it goes on ---------------------------------------------------------------------------------------
 
@@ -163,6 +167,7 @@ class RaceTrack(QWidget):
         self.question.setText(" ".join(setup.question.split()))
         if [lane.choice for lane in self.lanes] != list(setup.lanes):
             self._make_lanes(setup.lanes)
+        self._fit_legend()
         for row in self.legend.values():
             row.hide()
         for lane in self.lanes:

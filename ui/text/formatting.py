@@ -145,6 +145,8 @@ def hover(text: str) -> str:
 
 def _in_lines(text: str) -> str:
     """Break between words. A window has a hundred such texts, for which `textwrap` took milliseconds of its start."""
+    if len(text) <= HOVER_CHARS:
+        return " ".join(text.split())
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > HOVER_CHARS:

@@ -30,7 +30,7 @@ class Sums:
 
     ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, without the draft
     model's reading of their prompts, which took ``reading_s``; ``plain_s`` what their tokens would have taken at that
-    cost; ``compared_tokens`` is their number.
+    cost; ``compared_tokens`` is their number, 0 in what older versions kept.
     """
 
     num_answers: int = 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
+from engine.records import Mode
 from engine.storage.json_store import JsonStore, with_latest
 
 MAX_PAIRS = 64
@@ -110,7 +111,7 @@ def _answer(line: Any) -> AnswerSpeed | None:  # noqa: ANN401 (whatever a file h
     if not _are_figures([ended_at, *figures], optional=(4,)):
         return None
     temperature, tokens, decode_s, plain_s, proposed, accepted = figures
-    answer = AnswerSpeed(ended_at, mode, temperature, tokens, decode_s, plain_s, proposed, accepted)
+    answer = AnswerSpeed(ended_at, Mode.known(mode) or mode, temperature, tokens, decode_s, plain_s, proposed, accepted)
     return answer if answer.tokens > 0 and answer.accepted <= answer.proposed else None
 
 
@@ -120,7 +121,7 @@ def _race(line: Any) -> RaceSpeed | None:  # noqa: ANN401 (whatever a file holds
     ended_at, mode, *figures = line
     if not _are_figures([ended_at, *figures], optional=(3, 4)):
         return None
-    return RaceSpeed(ended_at, mode, *figures) if figures[1] > 0 else None
+    return RaceSpeed(ended_at, Mode.known(mode) or mode, *figures) if figures[1] > 0 else None
 
 
 def _are_figures(values: list[Any], optional: tuple[int, ...]) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from app.cli.parser import main
 from app.core.domain.errors import StorageFullError
 from app.core.paths import find_paths
+from app.core.storage.chats import database
 from app.core.storage.chats.database import as_storage_error
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
@@ -81,7 +82,10 @@ def test_a_bad_file_keeps_out_no_other(
     ]
 
 
-def test_chats_that_are_in_use_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_chats_that_are_in_use_are_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     fill()
     paths = find_paths()
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)

@@ -18,7 +18,9 @@ def _devices_here(found_by_trying: Path) -> tuple[Device, ...]:
 
 
 @pytest.fixture(autouse=True)
-def _no_first_looks(tried: None, _devices_here: tuple[Device, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_first_looks(
+    tried: None, warm_helpers: None, _devices_here: tuple[Device, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No window waits for a child process that tries the kernels or lists the devices, at its end neither."""
 
     def answer(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, ...]:

@@ -59,6 +59,13 @@ def letters_with(one: Picture) -> tuple[Message, ...]:
     return asked("xyzzyxx yzx ", one, " xzyx xxyyzz"), Message("assistant", "zyx xy"), asked("xyz zz xyx zyyx")
 
 
+@pytest.fixture(scope="module")
+def chances(seeing: Asked) -> tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], float]]:
+    """Of answers, and what they would be if they were drawn more sharply."""
+    wanted, sharper = (exact(seeing.session, letters_with(ONE), one) for one in (TEMPERATURE, 0.7 * TEMPERATURE))
+    return wanted, sharper
+
+
 def exact(session: Session, messages: tuple[Message, ...], temperature: float) -> dict[tuple[int, ...], float]:
     """The probability of each answer's counted tokens, by the target's rows."""
     prompt, letters = session.prompt_ids(ChatRequest(messages)), letter_ids(session)
@@ -93,10 +100,14 @@ def letters_alone(session: Session, temperature: float, seed: int | None = None)
     ("mode", "depth"), [*((mode, 3) for mode in DRAFTING), (Mode.AUTO, None)], ids=[*DRAFTING, "paced"]
 )
 def test_sampled_answers_behind_a_picture_have_the_targets_distribution(
-    seeing: Asked, mode: Mode, depth: int | None, repeatable: None
+    seeing: Asked,
+    mode: Mode,
+    depth: int | None,
+    chances: tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], float]],
+    repeatable: None,
 ) -> None:
     """By chi-square over whole answers; a distribution that is somewhat sharper would be noticed."""
-    wanted, sharper = (exact(seeing.session, letters_with(ONE), one) for one in (TEMPERATURE, 0.7 * TEMPERATURE))
+    wanted, sharper = chances
     counts, proposed = Counter[tuple[int, ...]](), 0
     for _ in range(NUM_SAMPLES):
         sampling = letters_alone(seeing.session, TEMPERATURE)

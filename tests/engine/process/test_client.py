@@ -405,12 +405,12 @@ from pathlib import Path
 from engine.process.client import EngineClient
 from engine.records import ChatRequest
 from tests.engine.process.scripted import making
-client = EngineClient(lambda event: print(type(event).__name__, flush=True), making(Path(sys.argv[1])))
+client = EngineClient(lambda event: print(type(event).__name__ + "\\n", end="", flush=True), making(Path(sys.argv[1])))
 client.start()
 client.submit(ChatRequest(raw_prompt="a wait", request_id=1))
 while client.pid is None:
     time.sleep(0.01)
-print(client.pid, flush=True)
+print(f"{client.pid}\\n", end="", flush=True)  # in one piece: the other thread writes too
 time.sleep(600)
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 import zlib
@@ -82,6 +83,7 @@ def _more_broken(good: dict[str, bytes]) -> dict[str, bytes]:
     }
 
 
+@functools.cache
 def broken() -> dict[str, bytes]:
     """What no picture can be made of, by what is wrong."""
     good = {kind: encoded(sample(), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}

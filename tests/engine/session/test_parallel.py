@@ -29,6 +29,7 @@ from engine.records import (
 from engine.requests import ForgetState, OnEvent, RunJob, next_number
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 TARGET, DRAFT = "babyllama-tok105-f16.gguf", "babyllamaB-tok105-f16.gguf"
@@ -172,17 +173,17 @@ def test_more_than_there_are_lanes_wait_for_one(side_by_side: Asker) -> None:
 def test_the_output_beside_others_has_the_targets_distribution() -> None:
     asker = Asker(4, draft=DRAFT)
     sampling = SamplingParams(temperature=0.9, top_k=0, top_p=1.0, min_p=0.0)
-    modes = [(Mode.DRAFT, 2), (Mode.AUTO, None), (Mode.OFF, None), (Mode.SUFFIX, 3)]
+    modes, number = [(Mode.DRAFT, 2), (Mode.AUTO, None), (Mode.OFF, None), (Mode.SUFFIX, 3)], rounds(120, 200)
     asked = [
         question("Once", mode=mode, depth=depth, sampling=replace(sampling, seed=None), max_tokens=3)
-        for _ in range(200)
+        for _ in range(number)
         for mode, depth in modes
     ]
     heard = asker.ask(asked)
     session = asker.sessions[0]
     for place, (mode, _) in enumerate(modes):
         answers = [one.finished.token_ids for one in heard[place :: len(modes)]]
-        assert len(answers) == 200
+        assert len(answers) == number
         assert first_token_p(session, [ids[0] for ids in answers]) > 0.0005, mode
     asker.close()
 

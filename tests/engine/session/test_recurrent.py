@@ -21,6 +21,7 @@ from engine.sequence import CachedSequence
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
+from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 SPECULATING = [mode for mode in Mode if mode not in (Mode.OFF, Mode.HEAD)]  # neither model has a head
@@ -117,13 +118,13 @@ def test_a_size_that_is_no_number_counts_as_unknown(text: str) -> None:
 
 def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool]) -> None:
     answers, keeps_snapshots = pair
-    rejected = replayed = 0
+    rejected, replayed, length = 0, 0, rounds(64, 96)
     for prompt in ("abababab", "Once upon a time"):
-        plain = answers.ids(Mode.OFF, prompt).token_ids
-        assert len(plain) == 96
+        plain = answers.ids(Mode.OFF, prompt, max_tokens=length).token_ids
+        assert len(plain) == length
         for mode in SPECULATING:
             for depth in (None, 1, 3, 24):
-                end = answers.ids(mode, prompt, depth=depth)
+                end = answers.ids(mode, prompt, depth=depth, max_tokens=length)
                 assert end.token_ids == plain, (mode, depth, prompt)
                 rejected += end.stats.rolled_back
                 replayed += end.stats.replayed

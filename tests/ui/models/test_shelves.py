@@ -129,7 +129,7 @@ def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None
     page = place.library
     page.set_library(r.library(), [])
     QApplication.processEvents()
-    buttons = (page.add_button, page.ways.folder_button, page.ways.link_button, page.look_button)
+    buttons = (page.ways.folder_button, page.ways.link_button, page.look_button, page.add_button)
     assert all(each.isVisible() for each in buttons)
     assert len({each.mapTo(page, QPoint()).y() for each in buttons}) == 1
 
@@ -230,6 +230,21 @@ def test_an_empty_library_offers_pairs_and_files(place: ModelsPanel, qtbot: QtBo
     assert adders(place)[0].hasFocus()
     qtbot.mouseClick(pressed(place.library, "See recommended pairs"), LEFT)
     assert place.page == "recommended"
+
+
+def test_what_was_found_is_offered_without_an_invitation_and_moves_no_button(place: ModelsPanel, qtbot: QtBot) -> None:
+    place.open("library")
+    page = place.library
+    page.set_library([], [])
+    qtbot.waitUntil(page.empty.isVisible)
+    buttons = (page.ways.folder_button, page.ways.link_button, page.look_button)
+    before = [each.geometry() for each in buttons]
+    page.set_library([], [r.offer(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b")])
+    qtbot.waitUntil(page.add_all_button.isVisible)
+    qtbot.wait(1)
+    assert "No models yet" not in said(page)
+    assert adders(place) == [page.add_button]
+    assert [each.geometry() for each in buttons] == before
 
 
 def test_a_file_is_added_in_one_place_with_models_and_without(place: ModelsPanel) -> None:

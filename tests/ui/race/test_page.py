@@ -230,6 +230,19 @@ def test_a_race_begins_with_nothing_and_each_figure_comes_when_it_is_known(page:
     assert track.verdict.headline.minimumWidth() >= width > 0
 
 
+def test_the_lanes_stay_where_they_are_when_the_first_marks_come(page: RacePage, qtbot: QtBot) -> None:
+    page.begin(THREE_LANES.setup)
+    page.begin_round(0)
+    lane, row = page.track.lanes[1], page.track.legend[Source.NGRAM]
+    qtbot.waitUntil(lane.isVisible)
+    qtbot.wait(1)
+    before = lane.mapTo(page, QPoint(0, 0))
+    page.add_text(LaneText(1, 0, "word", (TokenSpan(4, Source.NGRAM),)))
+    qtbot.waitUntil(row.isVisible)
+    qtbot.wait(1)
+    assert lane.mapTo(page, QPoint(0, 0)) == before
+
+
 def test_a_result_has_one_basis_and_names_it(page: RacePage) -> None:
     page.show_result(THREE_LANES)
     for lane, result in zip(page.track.lanes, THREE_LANES.lanes, strict=True):

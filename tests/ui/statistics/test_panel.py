@@ -8,10 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QApplication,
-    QLabel,
-)
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView

@@ -34,7 +34,7 @@ from app.core.domain.settings.layers import SavedPrompt
 from app.core.domain.settings.table import FIELDS
 from engine.sentences import said
 from tests.ui.conftest import ASSETS, READY, STATS, rows
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from tests.ui.filled_window import PLACES, make_window, open_settings, opened
 from ui.composer.placeholders import placeholders
 from ui.settings.builtin_prompts import builtin_prompts
 from ui.settings.dialog import SettingsDialog
@@ -264,7 +264,7 @@ def english_texts(root: QWidget, known: set[str]) -> list[str]:
     return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def known_english() -> set[str]:
     """English texts that are other words in German."""
     return {
@@ -295,17 +295,13 @@ def test_the_german_window_shows_no_english(german_window: MainWindow, known_eng
     assert sorted({text for text in found if text not in ("Weekend plans", "Regex help", "Trip notes")}) == []
 
 
-@pytest.mark.parametrize("name", [*MODELS_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
-def test_every_place_and_dialog_is_german(german: str, known_english: set[str], name: str, qtbot: QtBot) -> None:
-    window = make_window(qtbot)
-    if name in MODELS_PAGES:
-        root = fill_models(window, name)
-    elif name in DIALOGS:
-        root = open_dialog(window, name)
-    else:
-        root = open_settings(window, int(name.split()[1]))
+@pytest.mark.parametrize("name", PLACES)
+def test_every_place_and_dialog_is_german(
+    german: str, shared_german_window: MainWindow, known_english: set[str], name: str
+) -> None:
     told_by_the_test = "There is not enough space"
-    assert [text for text in english_texts(root, known_english) if told_by_the_test not in text] == []
+    with opened(shared_german_window, name) as root:
+        assert [text for text in english_texts(root, known_english) if told_by_the_test not in text] == []
 
 
 def test_what_the_engine_notes_of_a_model_is_german_in_the_header(german_window: MainWindow) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.ui.filled_window import DIALOGS, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, make_window, open_settings, opened
 from ui.settings.dialog import SettingsDialog
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
@@ -65,14 +65,16 @@ def test_enter_in_a_field_still_means_the_default_button(window: MainWindow, qtb
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-def test_enter_presses_every_button_of_a_dialog(window: MainWindow, name: str, qtbot: QtBot) -> None:
-    for number in range(len(buttons(open_dialog(window, name)))):
-        dialog = open_dialog(window, name)
-        button = buttons(dialog)[number]
-        with qtbot.waitSignal(button.pressed, timeout=30_000):
-            press_enter(dialog, button, qtbot)
-        for each in window.findChildren(QDialog):
-            each.close()
+def test_enter_presses_every_button_of_a_dialog(shared_window: MainWindow, name: str, qtbot: QtBot) -> None:
+    with opened(shared_window, name) as dialog:
+        num_buttons = len(buttons(dialog))
+    for number in range(num_buttons):
+        with opened(shared_window, name) as dialog:
+            button = buttons(dialog)[number]
+            with qtbot.waitSignal(button.pressed, timeout=30_000):
+                press_enter(dialog, button, qtbot)
+            for each in shared_window.findChildren(QDialog):
+                each.close()
 
 
 def buttons(dialog: QWidget) -> list[QPushButton]:

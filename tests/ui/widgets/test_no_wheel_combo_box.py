@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScr
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, opened
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
 from ui.window.main_window import MainWindow
 
@@ -66,19 +66,21 @@ def test_the_wheel_over_a_slider_changes_nothing(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("page", MODELS_PAGES)
-def test_nothing_of_the_window_is_changed_by_the_wheel(page: str, qtbot: QtBot) -> None:
-    assert restless(fill_models(make_window(qtbot), page).window()) == []
+def test_nothing_of_the_window_is_changed_by_the_wheel(page: str, shared_window: MainWindow) -> None:
+    with opened(shared_window, page) as root:
+        assert restless(root.window()) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-def test_nothing_of_a_dialog_is_changed_by_the_wheel(name: str, qtbot: QtBot) -> None:
-    assert restless(open_dialog(make_window(qtbot), name)) == []
+def test_nothing_of_a_dialog_is_changed_by_the_wheel(name: str, shared_window: MainWindow) -> None:
+    with opened(shared_window, name) as dialog:
+        assert restless(dialog) == []
 
 
-def test_nothing_of_the_settings_is_changed_by_the_wheel(qtbot: QtBot) -> None:
-    dialog = open_settings(make_window(qtbot), 0)
-    assert dialog.findChildren(NoWheelComboBox)
-    assert restless(dialog) == []
+def test_nothing_of_the_settings_is_changed_by_the_wheel(shared_window: MainWindow) -> None:
+    with opened(shared_window, "settings 0") as dialog:
+        assert dialog.findChildren(NoWheelComboBox)
+        assert restless(dialog) == []
 
 
 def test_its_list_has_round_corners_in_the_colours_of_popups(window: MainWindow, qtbot: QtBot) -> None:

@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, opened
 from ui.settings.dialog import SettingsDialog
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import link_dialog
@@ -70,21 +70,23 @@ def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("page", MODELS_PAGES)
-def test_every_control_of_the_models_place_has_a_name(page: str, qtbot: QtBot) -> None:
-    assert nameless(fill_models(make_window(qtbot), page)) == []
+def test_every_control_of_the_models_place_has_a_name(page: str, shared_window: MainWindow) -> None:
+    with opened(shared_window, page) as place:
+        assert nameless(place) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-def test_every_control_of_each_dialog_has_a_name(name: str, qtbot: QtBot) -> None:
-    dialog = open_dialog(make_window(qtbot), name)
-    assert nameless(dialog) == []
-    assert dialog.windowTitle() or dialog.accessibleName()  # a panel within the window has no title bar
+def test_every_control_of_each_dialog_has_a_name(name: str, shared_window: MainWindow) -> None:
+    with opened(shared_window, name) as dialog:
+        assert nameless(dialog) == []
+        assert dialog.windowTitle() or dialog.accessibleName()  # a panel within the window has no title bar
 
 
-def test_every_control_of_all_settings_has_a_name(qtbot: QtBot) -> None:
-    dialog = open_settings(make_window(qtbot), 0)
-    assert dialog.nav.count() >= 5
-    assert nameless(dialog) == []
+def test_every_control_of_all_settings_has_a_name(shared_window: MainWindow) -> None:
+    with opened(shared_window, "settings 0") as dialog:
+        assert isinstance(dialog, SettingsDialog)
+        assert dialog.nav.count() >= 5
+        assert nameless(dialog) == []
 
 
 def test_the_walk_itself_finds_a_nameless_control(filled: MainWindow) -> None:

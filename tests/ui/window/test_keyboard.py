@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, SETTINGS_PAGES, make_window, opened
 from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog
 
@@ -105,24 +105,22 @@ def test_tab_reaches_every_control_of_the_window(window: MainWindow, qtbot: QtBo
 
 @pytest.mark.parametrize("page", MODELS_PAGES)
 def test_tab_reaches_every_control_of_the_models_place(window: MainWindow, page: str, qtbot: QtBot) -> None:
-    place = fill_models(window, page)
-    assert unreached(place, qtbot) == []
+    with opened(window, page) as place:
+        assert unreached(place, qtbot) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-def test_tab_reaches_every_control_of_a_dialog(window: MainWindow, name: str, qtbot: QtBot) -> None:
-    dialog = open_dialog(window, name)
-    assert unreached(dialog, qtbot) == []
-    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not dialog.isVisible())
+def test_tab_reaches_every_control_of_a_dialog(shared_window: MainWindow, name: str, qtbot: QtBot) -> None:
+    with opened(shared_window, name) as dialog:
+        assert unreached(dialog, qtbot) == []
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+        qtbot.waitUntil(lambda: not dialog.isVisible())
 
 
-@pytest.mark.parametrize("row", range(7))
-def test_tab_reaches_every_control_of_the_settings(window: MainWindow, row: int, qtbot: QtBot) -> None:
-    dialog = open_settings(window, row)
-    if row >= dialog.nav.count():
-        pytest.skip("there are fewer pages")
-    assert unreached(dialog, qtbot) == []
+@pytest.mark.parametrize("name", SETTINGS_PAGES)
+def test_tab_reaches_every_control_of_the_settings(shared_window: MainWindow, name: str, qtbot: QtBot) -> None:
+    with opened(shared_window, name) as dialog:
+        assert unreached(dialog, qtbot) == []
 
 
 def _bring_into_view(widget: QWidget) -> None:
@@ -141,15 +139,22 @@ def ring(widget: QWidget) -> QImage:
     return top.grab().toImage().copy(place.x(), place.y(), size.width(), size.height())
 
 
-@pytest.mark.parametrize("name", ["window", "settings", "hub", *DIALOGS])
+@pytest.mark.parametrize("name", ["window", "library", "chat_settings"])
 def test_the_focus_is_seen_on_every_control(window: MainWindow, name: str, qtbot: QtBot) -> None:
-    roots = {
-        "window": lambda: window,
-        "hub": lambda: fill_models(window, "library"),
-        "settings": lambda: open_settings(window, 2),
-    }
-    root = roots.get(name, lambda: open_dialog(window, name))()
-    begin(root, qtbot)
+    with opened(window, name) as root:
+        begin(root, qtbot)
+        assert unseen_focus(root, qtbot) == []
+
+
+@pytest.mark.parametrize("name", ["settings 2", *(name for name in DIALOGS if name != "chat_settings")])
+def test_the_focus_is_seen_on_every_control_of_a_dialog(shared_window: MainWindow, name: str, qtbot: QtBot) -> None:
+    with opened(shared_window, name) as root:
+        begin(root, qtbot)
+        assert unseen_focus(root, qtbot) == []
+
+
+def unseen_focus(root: QWidget, qtbot: QtBot) -> list[str]:
+    """Controls that look the same with and without the focus."""
     unseen = []
     for widget in reached_by_tab(root, qtbot):
         if isinstance(widget, QPlainTextEdit | QLineEdit):
@@ -161,7 +166,7 @@ def test_the_focus_is_seen_on_every_control(window: MainWindow, name: str, qtbot
         if ring(widget) == with_focus:
             unseen.append(_named(widget))
         widget.setFocus(Qt.FocusReason.TabFocusReason)
-    assert unseen == [], "\n".join(unseen)
+    return unseen
 
 
 @pytest.mark.parametrize("keys", ["F1", "Ctrl+/"])

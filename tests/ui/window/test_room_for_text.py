@@ -23,8 +23,9 @@ from pytestqt.exceptions import TimeoutError as NotInTimeError
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
+from tests.conftest import PatientBot
 from tests.ui.conftest import ASSETS
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from tests.ui.filled_window import PLACES, make_window, opened
 from ui.composer.context_meter import ContextMeter
 from ui.text.catalogues import ENGLISH, install_language
 from ui.widgets.elided_label import ElidedLabel
@@ -32,7 +33,6 @@ from ui.widgets.figure_widget import FigureWidget
 from ui.window.main_window import MainWindow
 
 SLACK_PX = 1  # of rounding
-NUM_SETTINGS = 7
 LAID_OUT_MS = 5_000
 
 
@@ -117,27 +117,26 @@ def system_font(qapp: QApplication) -> Iterator[Callable[[int], None]]:
     qapp.setFont(before)
 
 
-PLACES: dict[str, Callable[[QtBot], QWidget]] = {
-    "window": larger,
-    **{name: lambda qtbot, name=name: open_dialog(larger(qtbot), name) for name in DIALOGS},
-    **{f"settings {row}": lambda qtbot, row=row: open_settings(larger(qtbot), row) for row in range(NUM_SETTINGS)},
-    **{page: lambda qtbot, page=page: fill_models(larger(qtbot), page) for page in MODELS_PAGES},
-}
+@pytest.fixture(scope="module", params=[(ENGLISH, 13), (ENGLISH, 24), ("de", 18)])
+def at_the_largest_text(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[MainWindow]:
+    """A window for all places, in a language and with a height of the system's own text in pixels."""
+    language, system_px = request.param
+    before, font = qapp.font(), QFont(qapp.font())
+    font.setPixelSize(system_px)
+    install_language(qapp, ASSETS / "translations", language)
+    qapp.setFont(font)
+    window = larger(PatientBot(request))
+    yield window
+    window.close()
+    window.deleteLater()
+    qapp.setFont(before)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
-@pytest.mark.parametrize(("language", "system_px"), [(ENGLISH, 13), (ENGLISH, 24), ("de", 18)])
 @pytest.mark.parametrize("place", PLACES)
-def test_nothing_is_cut_off_at_the_largest_text(
-    place: str,
-    language: str,
-    system_px: int,
-    spoken: Callable[[str], None],
-    system_font: Callable[[int], None],
-    qtbot: QtBot,
-) -> None:
-    spoken(language)
-    system_font(system_px)
-    assert settle(PLACES[place](qtbot), qtbot) == []
+def test_nothing_is_cut_off_at_the_largest_text(at_the_largest_text: MainWindow, place: str, qtbot: QtBot) -> None:
+    with opened(at_the_largest_text, place) as root:
+        assert settle(root, qtbot) == []
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

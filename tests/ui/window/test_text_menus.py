@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import ASSETS
-from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from tests.ui.filled_window import PLACES, opened
 from ui.text.catalogues import ENGLISH, install_language
+from ui.window.main_window import MainWindow
 
 # What Qt itself writes into the menus of texts where it has no catalogue.
 ENGLISH_WORDS = {"undo", "redo", "cut", "copy", "copy link location", "paste", "delete", "select all", "step up"}
@@ -69,20 +70,14 @@ def plain(word: str) -> str:
     return word.partition("\t")[0].replace("&", "").lower()
 
 
-@pytest.mark.parametrize("name", ["window", *MODELS_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
-def test_the_menus_of_texts_are_german(german: None, qtbot: QtBot, name: str) -> None:
-    window = make_window(qtbot)
-    if name in MODELS_PAGES:
-        root: QWidget = fill_models(window, name)
-    elif name in DIALOGS:
-        root = open_dialog(window, name)
-    else:
-        root = window if name == "window" else open_settings(window, int(name.split()[1]))
-    menus = {widget: menu_words(widget) for widget in texts_below(root)}
-    english = {type(widget).__name__: words for widget, words in menus.items() if {*map(plain, words)} & ENGLISH_WORDS}
+@pytest.mark.parametrize("name", PLACES)
+def test_the_menus_of_texts_are_german(german: None, shared_german_window: MainWindow, name: str) -> None:
+    with opened(shared_german_window, name) as root:
+        menus = [(type(widget).__name__, menu_words(widget)) for widget in texts_below(root)]
+    english = {kind: words for kind, words in menus if {*map(plain, words)} & ENGLISH_WORDS}
     assert english == {}
     if name == "window":
-        assert any("kopieren" in plain(word) for words in menus.values() for word in words)
+        assert any("kopieren" in plain(word) for _kind, words in menus for word in words)
 
 
 def test_the_look_finds_an_english_menu(qtbot: QtBot) -> None:

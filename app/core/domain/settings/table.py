@@ -430,6 +430,8 @@ def complaint(field: SettingField, value: object) -> str:
 def _text_complaint(field: SettingField, value: object) -> str:
     if not isinstance(value, str):
         return said("{label} must be text.", label=_label(field))
+    if field.kind is FieldKind.MODE:
+        value = Mode.known(value) or value
     if field.kind in (FieldKind.CHOICE, FieldKind.MODE) and value not in {choice for choice, _ in field.choices}:
         known = ", ".join(choice for choice, _ in field.choices)
         return said("{label} must be one of: {choices}.", label=_label(field), choices=known)
@@ -476,7 +478,9 @@ def _label(field: SettingField) -> Sentence:
 
 
 def normalised(field: SettingField, value: SettingValue) -> SettingValue:
-    """Put a good value in its field's own type: 1 becomes 1.0 in a field of numbers."""
+    """Put a good value in its field's own type: 1 becomes 1.0 in a field of numbers, a mode of old what it is now."""
+    if field.kind is FieldKind.MODE:
+        return Mode(str(value)).value
     if field.kind is FieldKind.NUMBER and isinstance(value, int):
         return float(value)
     return value

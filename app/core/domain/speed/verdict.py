@@ -99,7 +99,8 @@ def answer_verdict(stats: RunStats, *, live: bool = False) -> SpeedVerdict:
 def sums_verdict(sums: Sums) -> SpeedVerdict:
     """Judge answers together, a long one weighing more: those for which the cost of plain decoding was measured."""
     stats, all_s = sums.stats, sums.stats.generation_s
-    tokens = sums.compared_tokens if sums.plain_s else stats.tokens
+    share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
+    tokens = sums.compared_tokens or round(stats.tokens * share)  # of what older versions kept, by their time
     if sums.plain_s and sums.num_answers > 1 and tokens < FEWEST_TOKENS:
         return SpeedVerdict(missing=Missing.FEW_TOKENS)
     return judge(

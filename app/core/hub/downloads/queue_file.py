@@ -111,7 +111,7 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
         if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
             return None
         model = RepoModel(texts[0], kind_of(files[0].path), files, texts[1])
-        url = check_link(facts["url"]) if facts["url"] else ""
+        url = check_link(facts["url"]) if facts.get("url") else ""  # older files have none
         request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
         return request, DownloadStatus(facts["status"])
     except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError, LinkRefusedError) as error:

@@ -132,13 +132,13 @@ def rotate(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def newest_intact(folder: Path, min_version: int, max_version: int) -> Path | None:
-    """Find the newest copy that is whole and of a layout from ``min_version`` to ``max_version``."""
+def newest_intact(folder: Path, max_version: int) -> Path | None:
+    """Find the newest copy that is whole and of a layout up to ``max_version``."""
     for path in backups_in(folder):
         try:
             with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
                 check(copy)
-                if min_version <= version_of(copy) <= max_version:
+                if 0 < version_of(copy) <= max_version:
                     return path
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
             continue

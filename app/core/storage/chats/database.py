@@ -23,6 +23,7 @@ from engine.sentences import said
 
 MEMORY = Path(":memory:")
 FULL_BYTES = 1 << 16  # less than this is no space
+BUSY_TIMEOUT_S = 2.0  # so long another program may hold the file
 _LARGEST = 2**63 - 1
 
 # EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this lets no second one in.
@@ -62,7 +63,7 @@ def connect(file: Path) -> sqlite3.Connection:
     """
     connection = None
     try:
-        connection = sqlite3.connect(file, timeout=2.0, isolation_level=None, factory=Connection)
+        connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=Connection)
         # Damaged text is shown damaged; it must not make the rest unreadable.
         connection.text_factory = _lenient_text
         for function in (spaced, has_unspaced):  # for the index of writing without spaces

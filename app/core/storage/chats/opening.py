@@ -38,7 +38,7 @@ from app.core.storage.chats.database import (
     transaction,
     version_of,
 )
-from app.core.storage.chats.schema import BASE, MIGRATIONS, Migration
+from app.core.storage.chats.schema import MIGRATIONS, Migration
 from engine.records import Problem
 from engine.sentences import joined, said
 
@@ -50,11 +50,6 @@ class StoreLocation:
     file: Path
     backups: Path
     migrations: Sequence[Migration] = MIGRATIONS
-
-    @property
-    def latest(self) -> int:
-        """The layout that this version reads and writes."""
-        return BASE + len(self.migrations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +107,18 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
         if not closed_well:
             check(connection)
         found = version_of(connection)
-        if found > place.latest:
+        if found > len(place.migrations):
             raise NewerFileError(
                 said(
                     "{file} has format version {found}; this Paceline supports up to {known}.",
                     file=place.file.name,
                     found=found,
-                    known=place.latest,
+                    known=len(place.migrations),
                 )
             )
         if found == 0 and layout_of(connection):
             raise DamagedFileError(said("{file} is a database of another program.", file=place.file.name))
-        if 0 < found <= BASE:
-            raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
-        if found < place.latest:
+        if found < len(place.migrations):
             connection = _migrate(connection, place, now)
         if layout_of(connection) != _wanted_layout(place):
             raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
@@ -166,13 +159,13 @@ def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime
         MigrationError: a copy could not be made, or a step failed.
     """
     first = version_of(connection)
-    for version in range(max(first, BASE), place.latest):
+    for version in range(first, len(place.migrations)):
         backup = None
         try:
             if first > 0:
                 backup = make_backup(connection, place.backups, now, label=f"before_layout_{version + 1}")
             with transaction(connection):
-                for statement in place.migrations[version - BASE]:
+                for statement in place.migrations[version]:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {version + 1}")
             check(connection)
@@ -229,7 +222,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
         kept_it = aside.exists()
         # What could not be brought up to date once would fail again.
         updatable = not isinstance(why, MigrationError)
-        backup = newest_intact(place.backups, BASE + 1, place.latest) if updatable else None
+        backup = newest_intact(place.backups, len(place.migrations)) if updatable else None
         if backup is not None:
             _restore_backup(backup, place.file)
         connection = _open_good(place, now)
@@ -311,10 +304,10 @@ def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
                     shutil.copyfile(source, target)
             with contextlib.closing(sqlite3.connect(copy)) as readable:
                 check(readable)
-                if not BASE < version_of(readable) <= place.latest:
+                if not 0 < version_of(readable) <= len(place.migrations):
                     return False
                 readable.backup(memory)
-            for migration in place.migrations[version_of(memory) - BASE :]:
+            for migration in place.migrations[version_of(memory) :]:
                 for statement in migration:
                     memory.execute(statement)
     except (sqlite3.Error, OSError, UnicodeDecodeError, DamagedFileError):

@@ -1,4 +1,4 @@
-"""The layout of the chats file, as migrations: ``MIGRATIONS[i]`` brings layout `BASE` + i to the next one.
+"""The layout of the chats file, as migrations: ``MIGRATIONS[i]`` brings version i to version i + 1.
 
 A published migration is never edited; a change is one more at the end. Times are microseconds since 1970, UTC.
 The types are checked by hand: STRICT tables need SQLite 3.37, and some systems of today have an older one.
@@ -8,21 +8,7 @@ from __future__ import annotations
 
 Migration = tuple[str, ...]
 
-BASE = 9  # layouts up to this one were never released
-_TOKENIZER = "tokenize = 'unicode61 remove_diacritics 2'"
-
-# ``place`` orders by hand, ``origin`` recognises what was imported before, ``options`` holds what a chat has of its own
-# instead of the settings, ``deleted_at`` marks one that can still be taken back. ``shown_root``: the first message that
-# is shown.
-_CONVERSATIONS: Migration = (
-    """
-    CREATE TABLE folders (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL CHECK (typeof(name) = 'text'),
-        place INTEGER NOT NULL DEFAULT 0,
-        folded INTEGER NOT NULL DEFAULT 0
-    )
-    """,
+_VERSION_1: Migration = (
     """
     CREATE TABLE conversations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,29 +17,9 @@ _CONVERSATIONS: Migration = (
         created_at INTEGER NOT NULL CHECK (typeof(created_at) = 'integer'),
         updated_at INTEGER NOT NULL CHECK (typeof(updated_at) = 'integer'),
         mode TEXT NOT NULL CHECK (typeof(mode) = 'text'),
-        depth INTEGER CHECK (typeof(depth) IN ('integer', 'null')),
-        pinned INTEGER NOT NULL DEFAULT 0,
-        archived INTEGER NOT NULL DEFAULT 0,
-        folder_id INTEGER REFERENCES folders (id) ON DELETE SET NULL,
-        place INTEGER NOT NULL DEFAULT 0,
-        shown_root INTEGER,
-        origin TEXT NOT NULL DEFAULT '',
-        options TEXT NOT NULL DEFAULT '',
-        deleted_at INTEGER
+        depth INTEGER CHECK (typeof(depth) IN ('integer', 'null'))
     )
     """,
-    "CREATE INDEX conversations_by_update ON conversations (updated_at DESC, id DESC)",
-    "CREATE INDEX conversations_by_origin ON conversations (origin) WHERE origin <> ''",
-    "CREATE INDEX conversations_by_folder ON conversations (folder_id) WHERE folder_id IS NOT NULL",
-)
-
-# A tree: ``parent_id`` is what a message follows, ``shown_child`` which of its answers or follow-ups is shown. No
-# reference with a cascade: a long chat would be as deep as it is long. ``position`` is the order of arrival. ``cut``
-# marks an answer that ended at the longest allowed length; ``target`` and ``draft`` name its models (with its host in
-# the name where one is on another computer), ``thinking_ms`` is how long it reasoned beforehand, ``drawn`` how it was
-# drawn, as JSON. Of a call of a tool, ``call`` holds it as JSON, ``call_status`` what became of it, and the text is its
-# result; its role is written 'system', which nothing else is: `MESSAGE_ROLE` gives the role.
-_MESSAGES: Migration = (
     """
     CREATE TABLE messages (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -68,39 +34,88 @@ _MESSAGES: Migration = (
         spans TEXT CHECK (typeof(spans) IN ('text', 'null')),
         notice TEXT NOT NULL DEFAULT '' CHECK (typeof(notice) = 'text'),
         replaces INTEGER,
-        parent_id INTEGER,
-        shown_child INTEGER,
-        cut INTEGER NOT NULL DEFAULT 0,
-        target TEXT NOT NULL DEFAULT '',
-        draft TEXT NOT NULL DEFAULT '',
-        thinking_ms INTEGER,
-        call TEXT NOT NULL DEFAULT '',
-        call_status TEXT NOT NULL DEFAULT '',
-        drawn TEXT NOT NULL DEFAULT '',
         UNIQUE (conversation_id, position)
     )
     """,
-    "CREATE INDEX messages_by_parent ON messages (conversation_id, parent_id, shown_child)",
+    "CREATE INDEX conversations_by_update ON conversations (updated_at DESC, id DESC)",
     "CREATE INDEX messages_streaming ON messages (state) WHERE state = 'streaming'",
-    "CREATE INDEX messages_from_elsewhere ON messages (conversation_id) WHERE instr(target, ' @ ') > 0",
-    "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'asked', 'running')",
 )
 
-# ``unsent`` holds what stands in the composer (0 is the chat without a message), ``edits`` what stands in the editor of
-# a message that was sent. An attachment belongs to a message, or to what is not sent yet of a chat (``unsent_of``).
-# Pictures are kept once for each content: they go with the last attachment that is one. A summary stands for a chat's
-# messages up to and with one of them. Totals outlive the chats they count.
-_BESIDE: Migration = (
+# Messages become a tree: ``parent_id`` is what a message follows, ``shown_child`` which of its answers or follow-ups is
+# shown, ``shown_root`` the same for first messages. No reference with a cascade: a long chat would be as deep as it is
+# long. ``position`` stays the order of arrival. ``place`` orders by hand, ``origin`` recognises what was imported
+# before, ``cut`` marks an answer that ended at the longest allowed length. ``unsent`` holds what stands in the
+# composer; 0 is the chat without a message. The indexes of the search hold no text of their own, and no answer in the
+# making; statements keep them true, since `trusted_schema` keeps triggers from them.
+_VERSION_2: Migration = (
+    """
+    CREATE TABLE folders (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+        place INTEGER NOT NULL DEFAULT 0,
+        folded INTEGER NOT NULL DEFAULT 0
+    )
+    """,
     "CREATE TABLE unsent (conversation_id INTEGER PRIMARY KEY, text TEXT NOT NULL CHECK (typeof(text) = 'text'))",
-    *(
-        f"""
-        CREATE TABLE {name} (
-            message_id INTEGER PRIMARY KEY REFERENCES messages (id) ON DELETE CASCADE,
-            text TEXT NOT NULL CHECK (typeof(text) = 'text')
-        )
-        """
-        for name in ("edits", "summaries")
-    ),
+    "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN folder_id INTEGER REFERENCES folders (id) ON DELETE SET NULL",
+    "ALTER TABLE conversations ADD COLUMN place INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN shown_root INTEGER",
+    "ALTER TABLE conversations ADD COLUMN origin TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN parent_id INTEGER",
+    "ALTER TABLE messages ADD COLUMN shown_child INTEGER",
+    "ALTER TABLE messages ADD COLUMN cut INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX conversations_by_origin ON conversations (origin) WHERE origin <> ''",
+    "CREATE INDEX conversations_by_folder ON conversations (folder_id) WHERE folder_id IS NOT NULL",
+    "CREATE INDEX messages_by_parent ON messages (conversation_id, parent_id, shown_child)",
+    # An answer that was just being given again stood behind the one that it was to replace.
+    """
+    UPDATE messages SET parent_id = (
+        SELECT before.id FROM messages AS before
+        WHERE before.conversation_id = messages.conversation_id AND before.position <
+            coalesce((SELECT old.position FROM messages AS old WHERE old.id = messages.replaces), messages.position)
+        ORDER BY before.position DESC LIMIT 1
+    )
+    """,
+    """
+    UPDATE messages SET shown_child = (
+        SELECT max(child.id) FROM messages AS child
+        WHERE child.conversation_id = messages.conversation_id AND child.parent_id = messages.id
+    )
+    """,
+    """
+    UPDATE conversations SET shown_root = (
+        SELECT max(id) FROM messages WHERE conversation_id = conversations.id AND parent_id IS NULL
+    )
+    """,
+    "UPDATE messages SET cut = 1 WHERE role = 'assistant' AND notice LIKE 'Ended at the longest answer%'",
+    """
+    CREATE VIRTUAL TABLE found_messages USING fts5 (
+        text, content = 'messages', content_rowid = 'id', prefix = '1 2 3',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )
+    """,
+    """
+    CREATE VIRTUAL TABLE found_titles USING fts5 (
+        title, content = 'conversations', content_rowid = 'id', prefix = '1 2',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )
+    """,
+    "INSERT INTO found_messages (rowid, text) SELECT id, text FROM messages WHERE state <> 'streaming'",
+    "INSERT INTO found_titles (rowid, title) SELECT id, title FROM conversations",
+)
+
+# ``options`` holds what a chat has of its own instead of the settings; ``deleted_at`` marks one that can still be taken
+# back. ``target`` and ``draft`` name the models of an answer, ``thinking_ms`` is how long it reasoned beforehand.
+# An attachment belongs to a message, or to what is not sent yet of a chat (``unsent_of``; 0 is the chat without a
+# message). A summary stands for a chat's messages up to and with one of them. Totals outlive the chats they count.
+_VERSION_3: Migration = (
+    "ALTER TABLE conversations ADD COLUMN options TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE conversations ADD COLUMN deleted_at INTEGER",
+    "ALTER TABLE messages ADD COLUMN target TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN draft TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN thinking_ms INTEGER",
     """
     CREATE TABLE attachments (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -110,26 +125,16 @@ _BESIDE: Migration = (
         name TEXT NOT NULL CHECK (typeof(name) = 'text'),
         kind TEXT NOT NULL CHECK (typeof(kind) = 'text'),
         num_bytes INTEGER NOT NULL DEFAULT 0,
-        text TEXT NOT NULL CHECK (typeof(text) = 'text'),
-        picture TEXT
+        text TEXT NOT NULL CHECK (typeof(text) = 'text')
     )
     """,
     "CREATE INDEX attachments_by_message ON attachments (message_id) WHERE message_id IS NOT NULL",
     "CREATE INDEX attachments_unsent ON attachments (unsent_of) WHERE unsent_of IS NOT NULL",
-    "CREATE INDEX attachments_by_picture ON attachments (picture) WHERE picture IS NOT NULL",
     """
-    CREATE TABLE pictures (
-        digest TEXT PRIMARY KEY,
-        width INTEGER NOT NULL,
-        height INTEGER NOT NULL,
-        thumbnail BLOB NOT NULL,
-        data BLOB NOT NULL
+    CREATE TABLE summaries (
+        message_id INTEGER PRIMARY KEY REFERENCES messages (id) ON DELETE CASCADE,
+        text TEXT NOT NULL CHECK (typeof(text) = 'text')
     )
-    """,
-    """
-    CREATE TRIGGER pictures_unused AFTER DELETE ON attachments WHEN old.picture IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM attachments WHERE picture = old.picture)
-    BEGIN DELETE FROM pictures WHERE digest = old.picture; END
     """,
     """
     CREATE TABLE totals (
@@ -143,29 +148,95 @@ _BESIDE: Migration = (
     """,
 )
 
-# The indexes of the search hold no text of their own, and no answer in the making; statements keep them true, since
-# `trusted_schema` keeps triggers from them. What is indexed of an attachment is bounded, as the time is that it takes.
-# They take a run of letters for a word. Where writing puts no spaces between words, indexes of their own take each
-# letter for one; they hold only what has such letters.
-_SEARCH: Migration = (
+# What stands in the editor of a message that was sent.
+_VERSION_4: Migration = (
+    """
+    CREATE TABLE edits (
+        message_id INTEGER PRIMARY KEY REFERENCES messages (id) ON DELETE CASCADE,
+        text TEXT NOT NULL CHECK (typeof(text) = 'text')
+    )
+    """,
+)
+
+# The words of attachments, found as those of messages are. What is indexed is bounded, as the time is that it takes.
+_VERSION_5: Migration = (
     """
     CREATE VIEW attachment_words AS
     SELECT id, message_id, unsent_of, name || char(10) || substr(text, 1, 500000) AS text FROM attachments
     """,
-    *(
-        f"CREATE VIRTUAL TABLE {name} USING fts5 "
-        f"({column}, content = '{source}', content_rowid = 'id', prefix = '{prefix}', {_TOKENIZER})"
-        for name, column, source, prefix in (
-            ("found_messages", "text", "messages", "1 2 3"),
-            ("found_titles", "title", "conversations", "1 2"),
-            ("found_attachments", "text", "attachment_words", "1 2"),
-        )
-    ),
-    *(
-        f"CREATE VIRTUAL TABLE found_letters_{name} USING fts5 (text, content = '', detail = full, {_TOKENIZER})"
-        for name in ("messages", "titles", "attachments")
-    ),
+    """
+    CREATE VIRTUAL TABLE found_attachments USING fts5 (
+        text, content = 'attachment_words', content_rowid = 'id', prefix = '1 2',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )
+    """,
+    "INSERT INTO found_attachments (rowid, text) SELECT id, text FROM attachment_words",
 )
 
-MIGRATIONS: tuple[Migration, ...] = ((*_CONVERSATIONS, *_MESSAGES, *_BESIDE, *_SEARCH),)
+# The indexes take a run of letters for a word. Where writing puts no spaces between words, indexes of their own take
+# each letter for one; they hold only what has such letters. `spaced`, `has_unspaced`: functions of the connection.
+_VERSION_6: Migration = (
+    *(
+        f"""
+        CREATE VIRTUAL TABLE {name} USING fts5 (
+            text, content = '', detail = full, tokenize = 'unicode61 remove_diacritics 2'
+        )
+        """
+        for name in ("found_letters_messages", "found_letters_titles", "found_letters_attachments")
+    ),
+    "INSERT INTO found_letters_messages (rowid, text) SELECT id, spaced(text) FROM messages "
+    "WHERE state <> 'streaming' AND has_unspaced(text)",
+    "INSERT INTO found_letters_titles (rowid, text) SELECT id, spaced(title) FROM conversations "
+    "WHERE has_unspaced(title)",
+    "INSERT INTO found_letters_attachments (rowid, text) SELECT id, spaced(text) FROM attachment_words "
+    "WHERE has_unspaced(text)",
+)
+
+# Answers of engines on other computers, whose model's name has its host in it: the list marks their conversations.
+_VERSION_7: Migration = (
+    "CREATE INDEX messages_from_elsewhere ON messages (conversation_id) WHERE instr(target, ' @ ') > 0",
+)
+
+# Calls of tools. ``call`` holds a call as JSON, ``call_status`` what became of it; the text is its result. The role of
+# such a message is written 'system', which nothing else is: the check of the column knows no other, and a table that
+# others refer to cannot be made anew while their cascades are on. `MESSAGE_ROLE` gives the role.
+_VERSION_8: Migration = (
+    "ALTER TABLE messages ADD COLUMN call TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN call_status TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'asked', 'running')",
+)
+# Pictures, once for each content: they go with the last attachment that is one.
+_VERSION_9: Migration = (
+    """
+    CREATE TABLE pictures (
+        digest TEXT PRIMARY KEY,
+        width INTEGER NOT NULL,
+        height INTEGER NOT NULL,
+        thumbnail BLOB NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
+    "ALTER TABLE attachments ADD COLUMN picture TEXT",
+    "CREATE INDEX attachments_by_picture ON attachments (picture) WHERE picture IS NOT NULL",
+    """
+    CREATE TRIGGER pictures_unused AFTER DELETE ON attachments WHEN old.picture IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM attachments WHERE picture = old.picture)
+    BEGIN DELETE FROM pictures WHERE digest = old.picture; END
+    """,
+)
+# How an answer was drawn, as JSON: its seed, and what must be the same for the seed to give it again.
+_VERSION_10: Migration = ("ALTER TABLE messages ADD COLUMN drawn TEXT NOT NULL DEFAULT ''",)
 MESSAGE_ROLE = "CASE WHEN messages.call_status <> '' THEN 'tool' ELSE messages.role END"
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _VERSION_1,
+    _VERSION_2,
+    _VERSION_3,
+    _VERSION_4,
+    _VERSION_5,
+    _VERSION_6,
+    _VERSION_7,
+    _VERSION_8,
+    _VERSION_9,
+    _VERSION_10,
+)

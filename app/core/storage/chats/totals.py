@@ -12,7 +12,7 @@ import sqlite3
 from itertools import zip_longest
 from typing import Any
 
-from app.core.domain.sums import ADDED, BY_DEPTH, PairSums, Sums, sorted_rows, sums_of
+from app.core.domain.sums import ADDED, BY_DEPTH, PairSums, Sums, add_sums, sorted_rows, sums_of
 from engine.intervals import checked_counts
 from engine.records import Mode, RunStats, Source
 
@@ -45,14 +45,18 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, i
 
 def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
     """Read all rows, the busiest pair first; one that cannot be read is left out, with a line in the log."""
-    found: list[PairSums] = []
-    sql = "SELECT target, draft, mode, num_answers, stats FROM totals"
-    for target, draft, mode, num_answers, text in db.execute(sql):
+    found: dict[tuple[str, str, str], Sums] = {}
+    for target, draft, mode, num_answers, text in db.execute(
+        "SELECT target, draft, mode, num_answers, stats FROM totals"
+    ):
+        known = Mode.known(mode)
+        key = (target, draft, mode if known is None else known.value)
         try:
-            found.append(PairSums(target, draft, mode, _from_data(num_answers, mode, json.loads(text))))
+            sums = _from_data(num_answers, mode, json.loads(text))
+            found[key] = add_sums(found[key], sums) if key in found else sums
         except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             log.warning("The totals of %s in mode %s cannot be read and are left out.", target, mode)
-    return sorted_rows(found)
+    return sorted_rows(PairSums(*key, sums) for key, sums in found.items())
 
 
 def reset_totals(db: sqlite3.Connection) -> None:

@@ -174,6 +174,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
     protocol_version = "HTTP/1.1"
     server: _Server
 

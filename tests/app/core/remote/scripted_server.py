@@ -62,6 +62,7 @@ class Script:
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
     protocol_version = "HTTP/1.1"
     server: ScriptedServer  # type: ignore[assignment]
 

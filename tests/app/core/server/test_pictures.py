@@ -21,6 +21,8 @@ from tests.app.core.server.scripted_session import CHAT, ScriptedServer, info, s
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, broken, encoded, sample
 from tests.engine.vision_factory import write_pair
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 PNG = encoded(sample(), "PNG")
 DATA = base64.b64encode(PNG).decode()
 URL = f"data:image/png;base64,{DATA}"

@@ -22,6 +22,8 @@ from app.core.storage.pictures import THUMBNAIL_PX, PictureCache, picture_attach
 from engine.records import Mode
 from tests.engine.sandbox.pictures import broken, encoded, sample
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 TEXTS = ("one byte", "text", "EPS", "SVG", "HTML")
 
 

@@ -13,10 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
+from tests.long_form import rounds
 from tests.ui.long_chats import KINDS, answer_of, history_of, spans_of
 from ui.window.main_window import MainWindow
 
-NUM_TOKENS, STEP = 240, 6
+NUM_TOKENS, STEP = 240, rounds(12, 6)
 MOST_STALE = 8  # smoothed edges may be rounded otherwise where a letter was cut by the edge of the page
 
 
@@ -36,8 +37,7 @@ def num_stale(window: MainWindow, area: QWidget) -> int:
     return int(np.count_nonzero(one != other))
 
 
-@pytest.mark.parametrize("marked", [False, True])
-@pytest.mark.parametrize("kind", [*KINDS])
+@pytest.mark.parametrize(("kind", "marked"), [("mixed", False), *((kind, True) for kind in KINDS)])
 def test_only_what_changed_is_painted_and_nothing_is_left_out(
     window: MainWindow, qtbot: QtBot, kind: str, marked: bool
 ) -> None:

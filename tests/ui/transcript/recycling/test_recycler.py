@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.context import SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
+from tests.long_form import rounds
 from tests.ui.conftest import STATS
 from tests.ui.long_chats import history_of, spans_of, wanted_height
 from tests.ui.transcript.marks.shown_marks import shown_marks
@@ -25,7 +26,7 @@ from ui.transcript.recycling.recycler import RECYCLE_PAGES
 from ui.transcript.transcript import Transcript
 from ui.window.main_window import MainWindow
 
-HISTORY = history_of(10_000)
+HISTORY = history_of(rounds(8_000, 10_000))
 WAIT_MS = 30_000
 SAME_ROW_PX = 6
 LEFT = Qt.MouseButton.LeftButton

@@ -18,6 +18,8 @@ from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 TARGET = tiny_llama(n_ff=9600).with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
 DRAFT = tiny_llama(n_ff=32)
 STRANGER = DRAFT.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7))

@@ -11,24 +11,19 @@ import pytest
 
 from app.core.storage.chats.database import connect, version_of
 from app.core.storage.chats.opening import StoreLocation, open_chats
-from app.core.storage.chats.schema import BASE, MIGRATIONS
+from app.core.storage.chats.schema import MIGRATIONS
 from app.core.storage.chats.store import ChatStore
 from tests.app.core.storage.small_disk import fill, make_read_only
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-NEXT = (  # a later layout
-    *MIGRATIONS,
-    ("ALTER TABLE messages ADD COLUMN colour INTEGER", "UPDATE messages SET text = text || ' and after'"),
-    ("CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT)",),
-)
 
 
-def put_chats(place: StoreLocation, num_migrations: int = len(MIGRATIONS)) -> None:
-    """A file of an earlier layout than the last of `NEXT`, with one chat of one message."""
+def put_old_chats(place: StoreLocation, layout: int) -> None:
+    """A file as an earlier version left it, with one chat of one message."""
     with contextlib.closing(connect(place.file)) as db:
-        for statement in (each for migration in NEXT[:num_migrations] for each in migration):
+        for statement in (each for migration in MIGRATIONS[:layout] for each in migration):
             db.execute(statement)
-        db.execute(f"PRAGMA user_version = {BASE + num_migrations}")
+        db.execute(f"PRAGMA user_version = {layout}")
         columns = "(title, title_by_user, created_at, updated_at, mode)"
         db.execute(f"INSERT INTO conversations {columns} VALUES ('kept', 1, 1, 1, 'off')")  # noqa: S608 (our words)
         db.execute(
@@ -43,10 +38,11 @@ def texts(store: ChatStore) -> list[str]:
 
 
 @pytest.mark.parametrize("room", range(0, 660_000, 60_000), ids=lambda size: f"{size} bytes")
-def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: Path, room: int) -> None:
+@pytest.mark.parametrize("layout", [1, 4])
+def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: Path, layout: int, room: int) -> None:
     """With more and more room it fails at the copy, in a step, or not at all."""
-    place = StoreLocation(small_disk / "chats.db", small_disk / "backups", NEXT)
-    put_chats(place)
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
+    put_old_chats(place, layout)
     ballast = fill(small_disk, room)
     store = ChatStore(place, [].append)
     problem = store.open()
@@ -71,7 +67,9 @@ def test_a_damaged_file_that_cannot_be_replaced_stays_where_it_is(small_disk: Pa
     place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     if with_copy:
         place.backups.mkdir()
-        put_chats(StoreLocation(place.backups / "chats-daily-20261119-120000-000000.db", place.backups))
+        put_old_chats(
+            StoreLocation(place.backups / "chats-daily-20261119-120000-000000.db", place.backups), len(MIGRATIONS)
+        )
         with contextlib.closing(sqlite3.connect(next(place.backups.glob("*.db")))) as copy:
             copy.execute("PRAGMA journal_mode = DELETE")
     junk = b"no database " * 1000
@@ -92,10 +90,10 @@ def test_a_damaged_file_that_cannot_be_replaced_stays_where_it_is(small_disk: Pa
     assert [aside.read_bytes() for aside in small_disk.glob("chats.aside-*.db")] == [junk]
 
 
-@pytest.mark.parametrize("num_migrations", range(len(MIGRATIONS), len(NEXT)))
-def test_an_older_file_in_a_read_only_folder_is_shown(small_disk: Path, num_migrations: int) -> None:
-    place = StoreLocation(small_disk / "chats.db", small_disk / "backups", NEXT)
-    put_chats(place, num_migrations)
+@pytest.mark.parametrize("layout", range(1, len(MIGRATIONS)))
+def test_an_older_file_in_a_read_only_folder_is_shown(small_disk: Path, layout: int) -> None:
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
+    put_old_chats(place, layout)
     make_read_only(small_disk, mounted=True)
     store = ChatStore(place, [].append)
     problem = store.open()
@@ -106,4 +104,4 @@ def test_an_older_file_in_a_read_only_folder_is_shown(small_disk: Path, num_migr
     assert len(store.conversations()) == 2
     store.close()
     with contextlib.closing(sqlite3.connect(f"{place.file.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
-        assert version_of(db) == BASE + num_migrations
+        assert version_of(db) == layout

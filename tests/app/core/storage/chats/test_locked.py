@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.storage.chats import database
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
+from tests.waiting import PATIENCE_S
 
 HOLDER = """
 import sqlite3, sys, time
@@ -51,7 +53,9 @@ def place(tmp_path: Path) -> StoreLocation:
 
 
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
-def test_a_short_hold_is_waited_for(place: StoreLocation, how: str) -> None:
+def test_a_short_hold_is_waited_for(place: StoreLocation, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert database.BUSY_TIMEOUT_S >= 2.0
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", PATIENCE_S)  # on a busy machine the other one ends late
     with held(place.file, how, 0.7):
         store = ChatStore(place, [].append)
         assert store.open() is None
@@ -60,7 +64,10 @@ def test_a_short_hold_is_waited_for(place: StoreLocation, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
-def test_a_long_hold_is_reported_and_the_file_left_alone(place: StoreLocation, how: str) -> None:
+def test_a_long_hold_is_reported_and_the_file_left_alone(
+    place: StoreLocation, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     with held(place.file, how, 600):
         began_s = time.monotonic()
         store = ChatStore(place, [].append)

@@ -19,7 +19,7 @@ from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.core.storage.chats.database import connect, version_of
 from app.core.storage.chats.opening import OpenedStore, StoreLocation, open_chats
-from app.core.storage.chats.schema import BASE, MIGRATIONS
+from app.core.storage.chats.schema import MIGRATIONS
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode
 
@@ -200,17 +200,6 @@ def test_a_damaged_file_is_replaced_by_the_newest_good_copy(place: StoreLocation
     assert asides(place)[0].read_bytes() == b"damaged" * 1000
 
 
-def test_a_layout_that_was_never_released_is_kept_untouched(place: StoreLocation) -> None:
-    fill(place, 2)
-    with contextlib.closing(sqlite3.connect(place.file)) as connection:
-        connection.execute(f"PRAGMA user_version = {BASE}")
-    before = dump(place.file)
-    opened = open_chats(place, NOW)
-    assert num_messages(opened) == 0
-    opened.connection.close()
-    assert dump(asides(place)[0]) == before
-
-
 def test_a_newer_file_is_kept_untouched(place: StoreLocation) -> None:
     fill(place, 2)
     with contextlib.closing(sqlite3.connect(place.file)) as connection:
@@ -239,7 +228,7 @@ def test_a_failing_migration_leaves_what_was_there(place: StoreLocation, failing
     steps = (*STEPS[:failing], FAILS_ON_DATA, *STEPS[failing:])
     opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, steps)), NOW)
     assert num_messages(opened) == 0
-    assert version_of(opened.connection) == BASE + len(MIGRATIONS) + 1
+    assert version_of(opened.connection) == len(MIGRATIONS) + 1
     opened.connection.close()
     assert opened.problem is not None
     assert opened.problem.title == "The chats could not be updated to this version"
@@ -254,7 +243,7 @@ def test_damage_that_shows_after_a_step_is_undone_by_the_copy(
     before = dump(place.file)
 
     def find_damage(connection: sqlite3.Connection) -> None:
-        if version_of(connection) > BASE + len(MIGRATIONS):
+        if version_of(connection) > len(MIGRATIONS):
             raise DamagedFileError("SQLite found damage.")
 
     monkeypatch.setattr(opening, "check", find_damage)
@@ -270,11 +259,11 @@ def test_a_migration_makes_a_verified_copy_first(place: StoreLocation) -> None:
     before = dump(place.file)
     opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS, ("SELECT 1",))), NOW)
     assert opened.problem is None
-    assert version_of(opened.connection) == BASE + len(MIGRATIONS) + 2
+    assert version_of(opened.connection) == len(MIGRATIONS) + 2
     titles = {row[0] for row in opened.connection.execute("SELECT title FROM conversations")}
     opened.connection.close()
     assert titles == {"QUESTION 0", "QUESTION 1", "QUESTION 2"}
-    copies = backups_in(place.backups, f"before_layout_{BASE + len(MIGRATIONS) + 1}")
+    copies = backups_in(place.backups, f"before_layout_{len(MIGRATIONS) + 1}")
     assert [dump(path) for path in copies] == [before]
     assert len(backups_in(place.backups)) == 2
 

@@ -12,6 +12,7 @@ import pytest
 
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState
+from app.core.storage.chats import database
 from app.core.storage.chats.answers import FLUSH_S, AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
@@ -212,9 +213,10 @@ def test_a_closed_store_says_so(place: StoreLocation) -> None:
 
 
 def test_a_second_store_on_the_same_file_is_refused_and_goes_on_in_memory(
-    store: ChatStore, place: StoreLocation
+    store: ChatStore, place: StoreLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.add_message(store.create_conversation(), "user", "mine")
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     second = ChatStore(place, [].append)
     problem = second.open()
     assert problem is not None

@@ -19,6 +19,8 @@ from app.core.storage.exchange.transfer import export_chats, import_chats
 from tests.app.core.storage.exchange.test_other_apps import chatgpt, node, text
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, broken, encoded, sample
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 PNG, JPEG = encoded(sample(), "PNG"), encoded(sample(), "JPEG")
 
 

@@ -24,6 +24,8 @@ from app.core.tools.mcp.limits import SCHEMAS_BYTES
 from app.core.tools.mcp.results import MOST_PICTURES, result_of, usable_tools
 from tests.engine.sandbox.pictures import broken, encoded, sample
 
+pytestmark = pytest.mark.usefixtures("warm_helpers")
+
 PNG = encoded(sample(), "PNG")
 MOST = 10_000
 MOST_CHARS = 256 * 1024
