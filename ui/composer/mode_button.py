@@ -35,7 +35,7 @@ class MenuButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
-        self.clicked.connect(self.open_popup)
+        self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()
 
@@ -55,7 +55,7 @@ class MenuButton(QToolButton):
             self.fill()
         return self._popup
 
-    def open_popup(self) -> None:
+    def open_menu(self) -> None:
         """Show the choices, ready for the keyboard."""
         self.popup.open_from(self, above=True)
         self.popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
