@@ -237,7 +237,7 @@ def test_the_lanes_stay_where_they_are_when_the_first_marks_come(page: RacePage,
     qtbot.waitUntil(lane.isVisible)
     qtbot.wait(1)
     before = lane.mapTo(page, QPoint(0, 0))
-    page.add_text(LaneText(1, 0, "word", (TokenSpan(4, Source.NGRAM),)))
+    page.track.add_text(LaneText(1, 0, "word", (TokenSpan(4, Source.NGRAM),)))
     qtbot.waitUntil(row.isVisible)
     qtbot.wait(1)
     assert lane.mapTo(page, QPoint(0, 0)) == before
