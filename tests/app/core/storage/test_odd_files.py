@@ -29,9 +29,10 @@ from engine.cache.speeds import StateSpeeds
 from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
 from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.learning import AcceptanceStats, DraftAverage
-from engine.sandbox.probe import CACHE_FILE, _read_cache
+from engine.sandbox.probe import _FORMAT, CACHE_FILE, _checked
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
+from engine.storage.json_store import JsonStore
 from ui.text.formatting import size
 
 HUGE = 10**400
@@ -172,7 +173,7 @@ def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
     assert AcceptanceStore(tmp_path).get("k") == {}
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
-    assert _read_cache(tmp_path) == {}
+    assert JsonStore(tmp_path / CACHE_FILE, "reports", _FORMAT).read(_checked) == {}
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]
