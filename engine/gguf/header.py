@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import struct
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ MAX_KEY_BYTES = 65_535  # the format's own limit
 MAX_NAME_BYTES = 63  # ggml keeps a tensor's name in 64 bytes, the last of them zero
 MAX_ARRAY_ITEMS = 2**24  # the largest vocabularies have about 300,000 tokens and 600,000 merges
 MAX_DIMS = 4  # ggml's own limit
+SETTLED_S = 5.0  # what changed longer ago has another time if it changes again: file systems count 2 s at most
 MAX_NUM_VALUES = 2**53  # in one tensor; keeps every product below 64 bits, whatever the type
 MAX_ALIGNMENT = 65_536  # real files use 32
 SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this are kept: one number a layer, rope sections
@@ -102,12 +105,33 @@ class GgufHeader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a local file.
+    """Read the header of a local file; not again while it stays the same: a load asks for it seven times.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelHeaderError: not a GGUF file, damaged, or not one that this program reads.
     """
+    identity = _settled_identity(path)
+    return _parse_file(path) if identity is None else _parse_settled_file(path, identity)
+
+
+def _settled_identity(path: Path) -> tuple[int, ...] | None:
+    """Device, inode, size and times in nanoseconds; None where the file may change and have the same."""
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):  # opening it tells
+        return None
+    if time.time() - max(facts.st_mtime, facts.st_ctime) < SETTLED_S:
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+@lru_cache(maxsize=8)
+def _parse_settled_file(path: Path, _identity: tuple[int, ...]) -> GgufHeader:
+    return _parse_file(path)
+
+
+def _parse_file(path: Path) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         return parse_header(read_at, file_size)
 

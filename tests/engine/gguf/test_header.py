@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ import engine.gguf.header
 import engine.gguf.source
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.header import GgufHeader, parse_header, read_header, read_numbers, read_strings
-from engine.gguf.source import MoreBytesNeededError
+from engine.gguf.source import MoreBytesNeededError, ReadAt
 from engine.gguf.value_types import BLOCK_SIZES
 from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, entry, prefix_reader, string, tiny_llama
 
@@ -188,6 +189,29 @@ def test_any_bytes_behind_a_plausible_beginning(rest: bytes) -> None:
     data = b"GGUF" + struct.pack("<IQQ", 3, 1, 2) + rest
     with pytest.raises(ModelHeaderError):
         parse(data)
+
+
+def test_a_file_is_read_once_while_it_stays_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, parsed = tiny_llama().write(tmp_path / "model.gguf"), list[int]()
+
+    def counted(read_at: ReadAt, file_size: int) -> GgufHeader:
+        parsed.append(file_size)
+        return parse_header(read_at, file_size)
+
+    monkeypatch.setattr(engine.gguf.header, "parse_header", counted)
+    for _ in range(2):
+        read_header(path)
+    assert len(parsed) == 2, "it was written just now, and may be again"
+    monkeypatch.setattr(engine.gguf.header, "SETTLED_S", 0.0)
+    assert read_header(path) == read_header(path)
+    assert len(parsed) == 3
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    tiny_llama().with_metadata(general__name=(Kind.STRING, "another" * 99)).write(path)
+    os.utime(path, ns=times)
+    assert read_header(path).metadata["general.name"] == "another" * 99
+    path.unlink()
+    with pytest.raises(ModelNotFoundError):
+        read_header(path)
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
