@@ -8,15 +8,7 @@ from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.context import NEARLY_FULL
@@ -31,6 +23,7 @@ from ui.composer.thinking_button import ThinkingButton
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, hbox, label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.file_dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
@@ -91,19 +84,25 @@ class Composer(QWidget):
         self._reading = False
         self.edit = MessageEdit(theme)
         self.tray = AttachmentTray(theme, self.edit)
-        self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
+        self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"), self.ask_files)
         self.modes = ModeButton(theme)
         self.thinking = ThinkingButton(theme)
-        self.destination = QLabel()
-        self.destination.setProperty("kind", "warning")
-        self.destination.setTextFormat(Qt.TextFormat.PlainText)
-        self.destination.setWordWrap(True)
+        self.destination = label("", "warning", wrap=True)
         self.destination.hide()
         self.reason = ElidedLabel()
-        self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
-        self.context_label = QLabel()
-        self.fit_label = QLabel()
-        self.send_button, self.stop_button = QPushButton(), QPushButton()
+        self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit, kind="link")
+        self.context_label = label("", "caption")
+        self.fit_label = label("", "warning", wrap=True)
+        self.send_button = button(
+            "",
+            self.submit,
+            kind="primary",
+            name=translate("Composer", "Send"),
+            tip=translate("Composer", "Send the message (Enter)"),
+        )
+        self.stop_button = button(
+            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer (Esc)")
+        )
         self._say(worded=True)
         self._make_controls()
         self._arrange()
@@ -115,64 +114,39 @@ class Composer(QWidget):
     def _make_controls(self) -> None:
         self._lacks_draft = self._wants_draft = False
         self.reason.setProperty("kind", "caption")
-        self.find_draft_button.setProperty("kind", "link")
-        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
-        self.find_draft_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.find_draft_button.hide()
-        self.context_label.setProperty("kind", "caption")
         self._theme.set_font(self.context_label, -1)
-        self.fit_label.setProperty("kind", "warning")
-        self.fit_label.setWordWrap(True)
         self.fit_label.hide()
         self.tools_sign = QLabel()
         self.tools_sign.hide()
         self.attach_button.setToolTip(
             translate("Composer", "Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)")
         )
-        self.send_button.setProperty("kind", "primary")
-        self.send_button.setToolTip(translate("Composer", "Send the message (Enter)"))
-        self.send_button.setAccessibleName(translate("Composer", "Send"))
-        self.stop_button.setToolTip(translate("Composer", "Stop the answer (Esc)"))
-        self.stop_button.setAccessibleName(translate("Composer", "Stop"))
-        for button in (self.send_button, self.stop_button):
-            button.setIconSize(QSize(14, 14))
-            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
+        for each in (self.send_button, self.stop_button):
+            each.setIconSize(QSize(14, 14))
+            each.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self.stop_button.hide()
 
     def _arrange(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.attach_button)
-        row.addWidget(self.modes)
-        row.addWidget(self.thinking)
-        row.addWidget(self.tools_sign)
-        row.addStretch(1)
-        row.addWidget(self.stop_button)
-        row.addWidget(self.send_button)
+        row = hbox(
+            self.attach_button,
+            self.modes,
+            self.thinking,
+            self.tools_sign,
+            Stretch(),
+            self.stop_button,
+            self.send_button,
+            spacing=8,
+        )
         self.card = QFrame()
         self.card.setObjectName("composerCard")
-        inner = QVBoxLayout(self.card)
-        inner.setContentsMargins(12, 10, 8, 8)
-        inner.setSpacing(8)
-        inner.addWidget(self.tray)
-        inner.addWidget(self.edit)
-        inner.addLayout(row)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        vbox(self.tray, self.edit, row, parent=self.card, margins=(12, 10, 8, 8), spacing=8)
         self.destination.setContentsMargins(12, 0, 12, 0)
-        layout.addWidget(self.destination)
-        layout.addWidget(self.card)
-        captions = QHBoxLayout()
-        captions.setContentsMargins(12, 0, 12, 0)
-        captions.setSpacing(16)
-        captions.addWidget(self.find_draft_button)
-        captions.addWidget(self.reason, 1)
-        captions.addWidget(self.context_label)
-        layout.addLayout(captions)
+        captions = hbox(
+            self.find_draft_button, (self.reason, 1), self.context_label, margins=(12, 0, 12, 0), spacing=16
+        )
         self.fit_label.setContentsMargins(12, 0, 12, 0)
-        layout.addWidget(self.fit_label)
+        vbox(self.destination, self.card, captions, self.fit_label, parent=self, margins=0, spacing=6)
         self.setFocusProxy(self.edit)
 
     def _connect(self) -> None:
@@ -183,10 +157,6 @@ class Composer(QWidget):
         self.tray.text_offered.connect(self.text_offered)
         self.tray.removed.connect(self.attachment_removed)
         self.tray.opened.connect(self.attachment_opened)
-        self.attach_button.clicked.connect(self.ask_files)
-        self.send_button.clicked.connect(self.submit)
-        self.stop_button.clicked.connect(self._stop)
-        self.find_draft_button.clicked.connect(self.find_draft)
         self.modes.chosen.connect(self._on_mode)
         self.modes.depth_chosen.connect(self.depth_chosen)
 
@@ -194,7 +164,6 @@ class Composer(QWidget):
 
     @property
     def text(self) -> str:
-        """What stands in the box."""
         return self.edit.exact_text()
 
     def set_text(self, text: str) -> None:
@@ -203,7 +172,6 @@ class Composer(QWidget):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def set_engine(self, view: EngineView) -> None:
-        """What can be done now."""
         self._not_ready = translate("Composer", NOT_READY[view.state]) if view.state in NOT_READY else ""
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
@@ -232,7 +200,6 @@ class Composer(QWidget):
         self.tools_sign.setVisible(bool(words))
 
     def set_streaming(self, streaming: bool) -> None:
-        """An answer is being shown, or not any more."""
         self._streaming = streaming
         self._update()
 
@@ -242,7 +209,6 @@ class Composer(QWidget):
         return self._engine_busy or self._streaming
 
     def set_mode(self, mode: Mode) -> None:
-        """Show the mode of the next message."""
         self.modes.set_mode(mode)
         self._update()
 
@@ -256,7 +222,6 @@ class Composer(QWidget):
         return self._context[0]
 
     def set_context(self, used: int, size: int) -> None:
-        """How much of the context is taken."""
         before, self._context = self._context, (used, size)
         if self._sum is not None and used:
             self._sum = replace(self._sum, conversation=used)
@@ -318,7 +283,6 @@ class Composer(QWidget):
             self.race_requested.emit(question)
 
     def ask_files(self) -> None:
-        """Let the user choose files to attach."""
         ask_attachment_files(self.window(), self.files_offered.emit)
 
     @property

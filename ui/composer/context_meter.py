@@ -9,21 +9,14 @@ import math
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPainterPath, QPixmap
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QGridLayout,
-    QLabel,
-    QRadioButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, QSizePolicy, QWidget
 
 from app.core.domain.context import ContextParts
 from ui.text.formatting import count, hover, percent
 from ui.text.language import mark, translate
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
+from ui.widgets.building import grid, label, vbox
 from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
 
@@ -121,7 +114,7 @@ class ContextMeter(ShrinkingButton):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._parts = ContextParts()
+        self.parts = ContextParts()
         self._policy = "drop"
         self.usual_words = (percent(1.0),)
         self.setObjectName("contextMeter")
@@ -141,21 +134,15 @@ class ContextMeter(ShrinkingButton):
 
         Until it is ``settled`` the words of the hover wait for somebody who hears them, where the figure stays.
         """
-        if parts != self._parts:
-            self._parts = parts
+        if parts != self.parts:
+            self.parts = parts
             self._show(settled=settled)
         elif settled:
             self._update_description()
 
     def set_policy(self, policy: str) -> None:
-        """What will happen when it is full."""
         self._policy = policy
         self._show()
-
-    @property
-    def parts(self) -> ContextParts:
-        """What is shown."""
-        return self._parts
 
     def set_compact(self, compact: bool) -> None:
         """Gone, unless there is something to be told."""
@@ -164,8 +151,8 @@ class ContextMeter(ShrinkingButton):
 
     def width_px(self, *, compact: bool) -> int:
         """Nothing where it is gone."""
-        speaks_up = self._parts.nearly_full or self._parts.refused > 0
-        is_gone = not self._parts.size or (compact and not speaks_up)
+        speaks_up = self.parts.nearly_full or self.parts.refused > 0
+        is_gone = not self.parts.size or (compact and not speaks_up)
         return 0 if is_gone else super().width_px(compact=False)
 
     def sizeHint(self) -> QSize:
@@ -173,8 +160,7 @@ class ContextMeter(ShrinkingButton):
         return QSize(super().width_px(compact=False), super().sizeHint().height())
 
     def open_panel(self) -> None:
-        """Show the parts, and the choice."""
-        panel = self.panel = ContextPanel(self._theme, self._parts, self._policy, self)
+        panel = self.panel = ContextPanel(self._theme, self.parts, self._policy, self)
         panel.policy_chosen.connect(self._choose)
         panel.adjustSize()
         corner = self.mapToGlobal(QPoint(self.width() - panel.width(), self.height() + 4))
@@ -187,7 +173,7 @@ class ContextMeter(ShrinkingButton):
         self.policy_chosen.emit(policy)
 
     def _show(self, *, settled: bool = True) -> None:
-        parts = self._parts
+        parts = self.parts
         self.set_compact(self._compact)
         drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
         if drawn != self._drawn:
@@ -205,7 +191,7 @@ class ContextMeter(ShrinkingButton):
         if not self._owes_words:
             return
         self._owes_words = False
-        words = summary_words(self._parts)
+        words = summary_words(self.parts)
         after = translate("ContextMeter", "When it is full: {policy}.").format(
             policy=translate("ContextMeter", POLICIES.get(self._policy, POLICIES["drop"]))
         )
@@ -220,7 +206,7 @@ class ContextMeter(ShrinkingButton):
 
     def _lengths(self) -> list[tuple[int, float]]:
         """The parts of the bar from the left with their lengths in pixels."""
-        parts = self._parts
+        parts = self.parts
         left, width = 1.0, BAR.width() - 2.0
         held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
         found = []
@@ -233,7 +219,7 @@ class ContextMeter(ShrinkingButton):
 
     def _edges(self) -> list[object]:
         """All that the picture of the bar depends on: edges are drawn at the nearest pixel."""
-        parts, ratio = self._parts, self.devicePixelRatioF()
+        parts, ratio = self.parts, self.devicePixelRatioF()
         found: list[object] = [parts.nearly_full or parts.refused > 0]
         right = 1.0
         for part, length in self._lengths():
@@ -242,7 +228,7 @@ class ContextMeter(ShrinkingButton):
         return found
 
     def _bar(self) -> QPixmap:
-        parts, palette, ratio = self._parts, self._theme.tokens, self.devicePixelRatioF()
+        parts, palette, ratio = self.parts, self._theme.tokens, self.devicePixelRatioF()
         pixmap = QPixmap(BAR * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
@@ -278,21 +264,14 @@ class ContextPanel(Popup):
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
         super().__init__(translate("ContextMeter", "Context"), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(4)
-        heading = QLabel(translate("ContextMeter", "Context, in tokens"))
-        heading.setProperty("kind", "section")
-        column.addWidget(heading)
+        heading = label(translate("ContextMeter", "Context, in tokens"), "section")
+        column = vbox(heading, parent=self, margins=(16, 12, 16, 12), spacing=4)
         if parts.refused:
-            refused = QLabel(refused_words(parts))
-            refused.setProperty("kind", "warning")
-            refused.setWordWrap(True)
+            refused = label(refused_words(parts), "warning", wrap=True)
             column.addWidget(refused)
         column.addLayout(self._table(theme, parts))
         column.addSpacing(8)
-        question = QLabel(translate("ContextMeter", "When it is full"))
-        question.setProperty("kind", "section")
+        question = label(translate("ContextMeter", "When it is full"), "section")
         column.addWidget(question)
         self.choices = QButtonGroup(self)
         self.radios: dict[str, QRadioButton] = {}
@@ -303,9 +282,7 @@ class ContextPanel(Popup):
             radio.clicked.connect(lambda _checked, key=key: self._choose(key))
             self.choices.addButton(radio)
             column.addWidget(radio)
-        self.help = QLabel()
-        self.help.setProperty("kind", "caption")
-        self.help.setWordWrap(True)
+        self.help = label("", "caption", wrap=True)
         column.addSpacing(4)
         self.help.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
         column.addWidget(self.help)
@@ -317,9 +294,7 @@ class ContextPanel(Popup):
 
     @staticmethod
     def _table(theme: Theme, parts: ContextParts) -> QGridLayout:
-        table = QGridLayout()
-        table.setHorizontalSpacing(8)
-        table.setVerticalSpacing(4)
+        table = grid(gaps=(8, 4))
         for row, (name, tokens) in enumerate(part_words(parts)):
             swatch, figure = QLabel(), QLabel(tokens)
             swatch.setPixmap(_swatch(theme, row, swatch.devicePixelRatioF()))

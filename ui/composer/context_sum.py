@@ -44,7 +44,6 @@ class ContextSum:
 
     @property
     def total(self) -> int:
-        """All of it."""
         return self.conversation + self.attached + self.typed
 
     @property

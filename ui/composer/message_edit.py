@@ -95,7 +95,6 @@ class MessageEdit(ExactTextEdit):
         self.setFixedHeight(height_of(self, MAX_LINES))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter sends, Shift+Enter breaks the line."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.send.emit()
@@ -103,12 +102,10 @@ class MessageEdit(ExactTextEdit):
             super().keyPressEvent(event)
 
     def setPlainText(self, text: str) -> None:
-        """Show another text."""
         wrap_for(self, text)
         super().setPlainText(text)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text as text and files as files."""
         paths = local_paths(source)
         if paths:
             self.files_pasted.emit(paths)
@@ -151,7 +148,6 @@ class MessageEdit(ExactTextEdit):
             self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def event(self, event: QEvent) -> bool:
-        """Tell the card around it that the caret came or went."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         return super().event(event)

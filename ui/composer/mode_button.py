@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyledItemDelegate, QToolButton, QWidget
+from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 
 from engine.records import Mode
 from ui.text.formatting import hover, mode_label
 from ui.text.language import mark, translate
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.popups import ChoicePopup
@@ -21,13 +22,49 @@ MAX_DEPTH = 16
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows the measured speed.")
 
 
-def make_menu_button(button: QToolButton) -> None:
-    """Have a button below the message look like one that says what is in force and opens a menu."""
-    button.setObjectName("modeButton")
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setIconSize(QSize(14, 14))
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
-    button.setCursor(Qt.CursorShape.PointingHandCursor)
+class MenuButton(QToolButton):
+    """A button below the message that says what is in force, and opens a popup of choices above it."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._popup: ChoicePopup | None = None
+        self.setObjectName("modeButton")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(14, 14))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
+        self.clicked.connect(self.open_menu)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def make_popup(self) -> ChoicePopup:
+        """Make what opens."""
+        raise NotImplementedError
+
+    def fill(self) -> None:
+        """Show the choices there are in what opens, where it was made."""
+        raise NotImplementedError
+
+    @property
+    def popup(self) -> ChoicePopup:
+        """What opens; made when it is first wanted."""
+        if self._popup is None:
+            self._popup = self.make_popup()
+            self.fill()
+        return self._popup
+
+    def open_menu(self) -> None:
+        """Show the choices, ready for the keyboard."""
+        self.popup.open_from(self, above=True)
+        self.popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _recolor(self) -> None:
+        self.setIcon(self._theme.icon("chevron-down", size=14))
+        if self._popup is not None:  # text may have another size
+            self._popup.deleteLater()
+            self._popup = None
 
 
 class ModeMenu(ChoicePopup):
@@ -35,21 +72,16 @@ class ModeMenu(ChoicePopup):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, translate("ModeButton", "How tokens are proposed"), parent)
-        self.depth_box = NoWheelComboBox()
-        self.depth_box.setAccessibleName(translate("ModeButton", "Draft length"))
-        self.depth_box.setToolTip(hover(translate("ModeButton", DEPTH_HELP)))
-        self.depth_box.addItem(translate("ModeButton", "Auto"), None)
-        for depth in range(1, MAX_DEPTH + 1):
-            self.depth_box.addItem(str(depth), depth)
+        depths = [(translate("ModeButton", "Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
+        self.depth_box = NoWheelComboBox(
+            translate("ModeButton", "Draft length"), depths, tip=translate("ModeButton", DEPTH_HELP)
+        )
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        label = QLabel(translate("ModeButton", "Draft length"))
-        label.setBuddy(self.depth_box)
+        length = label(translate("ModeButton", "Draft length"))
+        length.setBuddy(self.depth_box)
         foot = QWidget()
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(10, 0, 4, 2)
-        row.addWidget(label, 1)
-        row.addWidget(self.depth_box)
+        hbox((length, 1), self.depth_box, parent=foot, margins=(10, 0, 4, 2))
         self.add_below(foot)
         self.setFixedWidth(round(MENU_PX * theme.type.growth))
 
@@ -82,7 +114,7 @@ class ModeMenu(ChoicePopup):
         self.depth_box.setCurrentIndex(index)
 
 
-class ModeButton(QToolButton):
+class ModeButton(MenuButton):
     """Says which mode is in force.
 
     Signals:
@@ -93,35 +125,18 @@ class ModeButton(QToolButton):
     depth_chosen = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._menu: ModeMenu | None = None
+        super().__init__(theme, parent)
         self._unavailable: dict[Mode, str] = {}
         self._offered: frozenset[Mode] = frozenset(Mode)
         self.mode = Mode.OFF
         self.draft_length: int | None = None
-        make_menu_button(self)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
-        self.clicked.connect(self.open_menu)
-        theme.changed.connect(self._recolor)
-        self._recolor()
         self._show()
 
-    @property
-    def menu_of_modes(self) -> ModeMenu:
-        """What opens from it; made when it is first wanted."""
-        if self._menu is None:
-            self._menu = ModeMenu(self._theme, self)
-            self._menu.picked.connect(lambda key: self._take(Mode(key)))
-            self._menu.depth_box.activated.connect(self._take_depth)
-            self._fill()
-        return self._menu
-
-    def open_menu(self) -> None:
-        """Show the modes above the button, ready for the keyboard."""
-        self._fill()
-        self.menu_of_modes.open_from(self, above=True)
-        self.menu_of_modes.list.setFocus(Qt.FocusReason.PopupFocusReason)
+    def make_popup(self) -> ModeMenu:
+        made = ModeMenu(self._theme, self)
+        made.picked.connect(lambda key: self._take(Mode(key)))
+        made.depth_box.activated.connect(lambda _index: self._take_depth(made.depth_box.currentData()))
+        return made
 
     def set_mode(self, mode: Mode) -> None:
         """Show a mode without telling anybody."""
@@ -161,9 +176,9 @@ class ModeButton(QToolButton):
             self.set_mode(mode)
             self.chosen.emit(mode)
 
-    def _take_depth(self, _index: int) -> None:
-        self.set_depth(self.menu_of_modes.depth_box.currentData())
-        self.depth_chosen.emit(self.draft_length)
+    def _take_depth(self, depth: int | None) -> None:
+        self.set_depth(depth)
+        self.depth_chosen.emit(depth)
 
     def _show(self) -> None:
         name = mode_label(self.mode)
@@ -176,16 +191,10 @@ class ModeButton(QToolButton):
         self.setToolTip(
             hover(translate("ModeButton", "{words}. Press Ctrl+D for the next mode.").format(words=words.rstrip(".")))
         )
-        self._fill()
+        self.fill()
 
-    def _fill(self) -> None:
-        if self._menu is not None:
-            self._menu.show_modes(self.mode, self._unavailable, self._offered)
-            self._menu.show_depth(self.draft_length)
-            self._menu.depth_box.setEnabled(self.mode is not Mode.OFF)
-
-    def _recolor(self) -> None:
-        self.setIcon(self._theme.icon("chevron-down", size=14))
-        if self._menu is not None:  # text may have another size
-            self._menu.deleteLater()
-            self._menu = None
+    def fill(self) -> None:
+        if isinstance(self._popup, ModeMenu):
+            self._popup.show_modes(self.mode, self._unavailable, self._offered)
+            self._popup.show_depth(self.draft_length)
+            self._popup.depth_box.setEnabled(self.mode is not Mode.OFF)

@@ -11,15 +11,11 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, 
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QPushButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +24,7 @@ from ui.composer.placeholders import placeholders, select_placeholder
 from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, vbox
 
 MAX_ROWS = 8
 NAME_SHARE = 0.26  # of the width; a longer name is cut
@@ -87,7 +84,7 @@ class PromptList(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.setItemDelegate(_TwoColumns(theme, self.list))
         self.list.itemClicked.connect(self._take)
-        self.edit_button = QPushButton(translate("PromptList", "Edit prompts…"))
+        self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
         self._arrange()
         self.hide()
         self._follows = QTimer(self, singleShot=True, interval=0)  # once all around is laid out
@@ -97,33 +94,20 @@ class PromptList(QFrame):
         edit.textChanged.connect(self._follow)
 
     def _arrange(self) -> None:
-        hint = QLabel(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"))
-        hint.setProperty("kind", "caption")
-        self.edit_button.setProperty("kind", "link")
-        self.edit_button.setAccessibleName(self.edit_button.text())
+        hint = label(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"), "caption")
         self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # by keyboard: the settings' own page
-        self.edit_button.clicked.connect(self._manage)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(8, 0, 4, 0)
-        foot.addWidget(hint, 1)
-        foot.addWidget(self.edit_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.setSpacing(4)
-        layout.addWidget(self.list)
-        layout.addLayout(foot)
+        foot = hbox((hint, 1), self.edit_button, margins=(8, 0, 4, 0))
+        vbox(self.list, foot, parent=self, margins=4, spacing=4)
 
     def _manage(self) -> None:
         self.hide()
         self.manage_requested.emit()
 
     def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        """The prompts there are."""
         self._prompts = tuple(prompts)
 
     @property
     def shown(self) -> list[str]:
-        """The names in the list, in their order."""
         return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
 
     # ---- the list ---------------------------------------------------------------------------------------------------

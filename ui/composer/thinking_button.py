@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from engine.records import ThinkingOption
-from ui.composer.mode_button import make_menu_button
+from ui.composer.mode_button import MenuButton
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.text.thinking_words import thinking_line, thinking_name
@@ -19,7 +19,7 @@ from ui.widgets.popups import ChoicePopup
 MENU_PX = 260
 
 
-class ThinkingButton(QToolButton):
+class ThinkingButton(MenuButton):
     """Says how the model thinks; hidden where its chat template leaves no choice.
 
     Signals:
@@ -29,17 +29,10 @@ class ThinkingButton(QToolButton):
     chosen = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._menu: ChoicePopup | None = None
+        super().__init__(theme, parent)
         self._options: tuple[ThinkingOption, ...] = ()
         self._wanted = ""
         self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
-        make_menu_button(self)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron at the right, as of the modes
-        self.clicked.connect(self.open_menu)
-        theme.changed.connect(self._recolor)
-        self._recolor()
         self.hide()
 
     @property
@@ -48,20 +41,11 @@ class ThinkingButton(QToolButton):
         names = [option.name for option in self._options]
         return self._wanted if self._wanted in names else next(iter(names), "")
 
-    @property
-    def menu_of_options(self) -> ChoicePopup:
-        """What opens from it; made when it is first wanted."""
-        if self._menu is None:
-            self._menu = ChoicePopup(self._theme, translate("ThinkingButton", "How the model thinks"), self)
-            self._menu.picked.connect(self._take)
-            self._menu.setFixedWidth(round(MENU_PX * self._theme.type.growth))
-        return self._menu
-
-    def open_menu(self) -> None:
-        """Show the options above the button, ready for the keyboard."""
-        self._fill()
-        self.menu_of_options.open_from(self, above=True)
-        self.menu_of_options.list.setFocus(Qt.FocusReason.PopupFocusReason)
+    def make_popup(self) -> ChoicePopup:
+        made = ChoicePopup(self._theme, translate("ThinkingButton", "How the model thinks"), self)
+        made.picked.connect(self._take)
+        made.setFixedWidth(round(MENU_PX * self._theme.type.growth))
+        return made
 
     def set_options(self, options: Sequence[ThinkingOption]) -> None:
         """What the loaded model leaves to choose, the usual one first."""
@@ -89,8 +73,11 @@ class ThinkingButton(QToolButton):
         line = thinking_line(self.option)
         self.setAccessibleDescription(line)
         self.setToolTip(hover(translate("ThinkingButton", "Thinking: {name}. {line}.").format(name=name, line=line)))
+        self.fill()
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
+        if self._popup is None:
+            return
         rows = [
             Choice(
                 option.name,
@@ -103,11 +90,5 @@ class ThinkingButton(QToolButton):
             )
             for option in self._options
         ]
-        self.menu_of_options.list.set_rows(rows, self.option)
-        self.menu_of_options.fit_rows()
-
-    def _recolor(self) -> None:
-        self.setIcon(self._theme.icon("chevron-down", size=14))
-        if self._menu is not None:  # text may have another size
-            self._menu.deleteLater()
-            self._menu = None
+        self._popup.list.set_rows(rows, self.option)
+        self._popup.fit_rows()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from ui.models.parts import scrolled
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, scrolled, vbox
 
 LIST_PX, LEAST_LIST_PX = 340, 316
 LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # its width in heights of a line: larger text needs more
@@ -35,18 +35,14 @@ class _ListSide(QWidget):
 def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
     """Make the left side, and the column in it that the page fills."""
     side = _ListSide(theme)
-    column = QVBoxLayout(side)
-    column.setContentsMargins(12, top_px, 12, 0)
-    column.setSpacing(spacing_px)
+    column = vbox(parent=side, margins=(12, top_px, 12, 0), spacing=spacing_px)
     return side, column
 
 
 def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
     """Make the right side: first ``empty``, then the ``pieces`` one below the other, scrolled under this ``name``."""
     content = QWidget()
-    column = QVBoxLayout(content)
-    column.setContentsMargins(24, 20, 24, 24)
-    column.setSpacing(12)
+    column = vbox(parent=content, margins=(24, 20, 24, 24), spacing=12)
     for piece in pieces:
         piece.setMaximumWidth(CARD_PX)
         column.addWidget(piece)
@@ -59,8 +55,4 @@ def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStack
 
 def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
     """Fill ``page`` with both sides."""
-    row = QHBoxLayout(page)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(0)
-    row.addWidget(left, 2)
-    row.addWidget(right, 5)
+    hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)

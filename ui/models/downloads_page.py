@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from app.core.domain.models import Download, DownloadStatus, ModelRef
 from engine.sentences import joined
-from ui.models.parts import EmptyPagePlaceholder, StatusMark, bar, button, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, StatusMark
 from ui.models.requests import ModelsRequests
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
+from ui.widgets.building import bar, button, hbox, label, page_column, scrolled, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
@@ -60,10 +61,8 @@ class DownloadLine(QFrame):
         self.status: DownloadStatus | None = None
         self.key = row.key
         self.setObjectName("card")
-        self.name = ElidedLabel(row.name)
-        self.name.setProperty("kind", "strong")
-        self.repo = ElidedLabel(row.request.repo_id)
-        self.repo.setProperty("kind", "caption")
+        self.name = ElidedLabel(row.name, "strong")
+        self.repo = ElidedLabel(row.request.repo_id, "caption")
         self.bar = bar(translate("DownloadLine", "Download of {name}").format(name=row.name))
         self.words = label(wrap=True)
         self.words.setFont(theme.font(-1))
@@ -76,35 +75,17 @@ class DownloadLine(QFrame):
             name=translate("DownloadLine", "Chat with {name}").format(name=row.name),
         )
         self.action_buttons: dict[str, IconButton] = {}
-        self.buttons = QHBoxLayout()
-        self.buttons.setSpacing(4)
+        self.buttons = hbox(spacing=4)
         self._arrange()
         self.set_row(row)
 
     def _arrange(self) -> None:
-        names = QVBoxLayout()
-        names.setSpacing(1)
-        names.addWidget(self.name)
-        names.addWidget(self.repo)
-        top = QHBoxLayout()
-        top.setSpacing(12)
-        top.addLayout(names, 1)
-        top.addWidget(self.chat)
-        top.addLayout(self.buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 12, 12)
-        column.setSpacing(8)
-        column.addLayout(top)
-        below = QVBoxLayout()
-        below.setContentsMargins(0, 0, 4, 0)
-        below.setSpacing(6)
-        below.addWidget(self.bar)
-        below.addWidget(self.words)
-        below.addWidget(self.error)
-        column.addLayout(below)
+        names = vbox(self.name, self.repo, spacing=1)
+        top = hbox((names, 1), self.chat, self.buttons, spacing=12)
+        below = vbox(self.bar, self.words, self.error, margins=(0, 0, 4, 0), spacing=6)
+        vbox(top, below, parent=self, margins=(16, 12, 12, 12), spacing=8)
 
     def set_row(self, row: Download) -> None:
-        """Show how far it is."""
         self.name.setText(row.name)
         self.repo.setText(row.request.repo_id)
         self.bar.setVisible(row.status is not DownloadStatus.DONE)
@@ -173,35 +154,20 @@ class DownloadsPage(QWidget):
             pairs,
             search,
         )
-        content = QWidget()
-        holder = QWidget()
-        holder.setMaximumWidth(WIDTH_PX)
-        self.column = QVBoxLayout(holder)
-        self.column.setContentsMargins(24, 20, 24, 24)
-        self.column.setSpacing(8)
-        self.column.addWidget(self.title)
-        self.column.addWidget(self.words)
-        self.column.addSpacing(8)
-        self.column.addStretch(1)
-        outer = QHBoxLayout(content)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(holder, 1000)
-        outer.addStretch(1)
+        self.column = vbox(spacing=8)
+        parts = (self.title, self.words, 8, self.column)
+        page = page_column(*parts, width_px=WIDTH_PX, spacing=8, margins=(24, 20, 24, 24), at_left=True)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
-        self.stack.addWidget(scrolled(content, translate("DownloadsPage", "Downloads")))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.stack)
+        self.stack.addWidget(scrolled(page, translate("DownloadsPage", "Downloads")))
+        vbox(self.stack, parent=self, margins=0)
 
     def start(self) -> None:
-        """The page is seen."""
         first = next((line for line in self.lines.values()), None)
         if first is not None:
             first.take_focus()
 
     def set_rows(self, rows: Sequence[Download]) -> None:
-        """Show all downloads, in this order."""
         for key in set(self.lines) - {row.key for row in rows}:
             line = self.lines.pop(key)
             line.hide()
@@ -212,7 +178,7 @@ class DownloadsPage(QWidget):
             else:
                 line = DownloadLine(self._theme, self._requests, row)
                 self.lines[row.key] = line
-                self.column.insertWidget(self.column.count() - 1, line)
+                self.column.addWidget(line)
         self.words.setText(summary(rows))
         self.stack.setCurrentIndex(1 if rows else 0)
 

@@ -12,12 +12,13 @@ from app.core.domain.models import DraftList, DraftRow, PairView, VocabularyMatc
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
-from ui.models.parts import EmptyPagePlaceholder, button, label
+from ui.models.parts import EmptyPagePlaceholder
 from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.building import button, label, show_text
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 from ui.widgets.elided_label import ElidedLabel
 
@@ -60,8 +61,7 @@ class DraftsPage(QWidget):
         self.found_drafts = DraftList()
         self._focus_due = False
         self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
-        self.target = ElidedLabel("")
-        self.target.setProperty("kind", "heading")
+        self.target = ElidedLabel("", "heading")
         self.words = label("", "caption", wrap=True)
         self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
@@ -84,7 +84,6 @@ class DraftsPage(QWidget):
         put_beside(self, left, self.right)
 
     def start(self) -> None:
-        """The page is seen."""
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._focus_due = not self.list.hasFocus()
         if self.found_drafts.target is None:
@@ -95,8 +94,7 @@ class DraftsPage(QWidget):
         other = found.target != self.found_drafts.target
         self.found_drafts = found
         self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
-        self.words.setText(translate("DraftsPage", "Looking…") if found.busy else found.words)
-        self.words.setVisible(bool(self.words.text()))
+        show_text(self.words, translate("DraftsPage", "Looking…") if found.busy else found.words)
         self.list.set_rows(draft_rows(found.rows))
         self.found.setCurrentWidget(self.list if found.rows else self.nothing)
         if not found.rows:
@@ -148,7 +146,6 @@ class DraftsPage(QWidget):
             )
 
     def set_problem(self, problem: Problem) -> None:
-        """The finder could not do its work."""
         self.found_drafts = replace(self.found_drafts, busy=False)
         again = button(
             translate("DraftsPage", "Try again"), lambda: self._requests.drafts_requested.emit(self._target_ref())
@@ -161,7 +158,6 @@ class DraftsPage(QWidget):
         return self.found_drafts.target.ref if self.found_drafts.target else None
 
     def set_pair(self, pair: PairView) -> None:
-        """Show the verdict on the chosen pair."""
         self.card.set_pair(pair)
         self.right.setCurrentIndex(1)
 

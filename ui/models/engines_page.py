@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QWidget
 
 from app.core.domain.engines import (
     UNNAMED_DRAFTING,
@@ -17,12 +17,13 @@ from app.core.domain.engines import (
     stays_here,
 )
 from engine.records import Problem
-from ui.models.parts import StatusMark, button, empty_layout, label, scrolled
+from ui.models.parts import StatusMark
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import as_written, count
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
+from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 WIDTH_PX = 860  # as the library
@@ -43,9 +44,7 @@ class EngineForm(QFrame):
         super().__init__()
         self._requests = requests
         self.setObjectName("card")
-        self.address = QLineEdit()
-        self.address.setPlaceholderText("https://gpu.example.org:8000")
-        self.address.setAccessibleName(translate("EnginesPage", "Address of the engine"))
+        self.address = line_edit(translate("EnginesPage", "Address of the engine"), "https://gpu.example.org:8000")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setPlaceholderText(translate("EnginesPage", "Key, if it needs one"))
@@ -64,19 +63,17 @@ class EngineForm(QFrame):
         self._on_address("")
 
     def _arrange(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.address, 3)
-        row.addWidget(self.key, 2)
-        row.addWidget(self.add_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(8)
-        column.addWidget(label(translate("EnginesPage", "Add an engine"), "strong"))
-        column.addLayout(row)
-        column.addWidget(self.trust)
-        column.addWidget(self.failure)
-        column.addWidget(label(translate("EnginesPage", KEPT), "caption", wrap=True))
+        row = hbox((self.address, 3), (self.key, 2), self.add_button, spacing=8)
+        vbox(
+            label(translate("EnginesPage", "Add an engine"), "strong"),
+            row,
+            self.trust,
+            self.failure,
+            label(translate("EnginesPage", KEPT), "caption", wrap=True),
+            parent=self,
+            margins=(16, 14, 16, 14),
+            spacing=8,
+        )
 
     def _on_address(self, text: str) -> None:
         """Another address was not confirmed yet."""
@@ -132,16 +129,12 @@ class EngineCard(QFrame):
         super().__init__()
         self.url = record.url
         self.setObjectName("card")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
         self.title = label(record.host, "strong")
         self.about = label(_about(record), "caption", wrap=True)
         self.silence = StatusMark(theme)
         self.silence.show_mark("triangle-alert", translate("EnginesPage", "It did not answer when last asked"), "warn")
         self.silence.setVisible(silent)
-        self.models = NoWheelComboBox()
-        self.models.setAccessibleName(translate("EnginesPage", "Model on {host}").format(host=record.host))
+        self.models = NoWheelComboBox(translate("EnginesPage", "Model on {host}").format(host=record.host))
         for model in record.facts.models:
             self.models.addItem(_with_size(model, record), model.name)
             self.models.setItemData(self.models.count() - 1, as_written(model.name), Qt.ItemDataRole.ToolTipRole)
@@ -166,15 +159,8 @@ class EngineCard(QFrame):
             lambda: requests.engine_removed.emit(record.url),
             name=translate("EnginesPage", "Remove {host} and forget its key").format(host=record.host),
         )
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.models, 1)
-        for each in (self.chat_button, self.ask_button, self.key_button, self.remove_button):
-            row.addWidget(each)
-        column.addWidget(self.title)
-        column.addWidget(self.about)
-        column.addWidget(self.silence)
-        column.addLayout(row)
+        row = hbox((self.models, 1), self.chat_button, self.ask_button, self.key_button, self.remove_button, spacing=8)
+        vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
         """The answer makes the cards anew, this one among them."""
@@ -224,25 +210,18 @@ class EnginesPage(QWidget):
         self.form = EngineForm(theme, requests)
         self.cards: list[EngineCard] = []
         self._used: dict[str, str] = {}
-        self._list = QVBoxLayout()
-        self._list.setSpacing(12)
-        content, holder = QWidget(), QWidget()
-        holder.setMaximumWidth(WIDTH_PX)
-        outer = QHBoxLayout(content)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(holder, 1000)
-        outer.addStretch(1)
-        column = QVBoxLayout(holder)
-        column.setContentsMargins(24, 20, 24, 20)
-        column.setSpacing(12)
-        column.addWidget(label(translate("EnginesPage", "Engines"), "heading"))
-        column.addWidget(label(translate("EnginesPage", INTRO), wrap=True))
-        column.addWidget(self.form)
-        column.addLayout(self._list)
-        column.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(content, translate("EnginesPage", "Engines")))
+        self._list = vbox(spacing=12)
+        page = page_column(
+            label(translate("EnginesPage", "Engines"), "heading"),
+            label(translate("EnginesPage", INTRO), wrap=True),
+            self.form,
+            self._list,
+            width_px=WIDTH_PX,
+            margins=(24, 20, 24, 20),
+            spacing=12,
+            at_left=True,
+        )
+        vbox(scrolled(page, translate("EnginesPage", "Engines")), parent=self, margins=0)
 
     def start(self) -> None:
         """The page is shown: the address is what is typed first."""

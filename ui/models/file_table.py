@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.core.domain.models import FileKind, FileRow, Presence
-from ui.models.parts import StatusMark, button, empty_layout, label
+from ui.models.parts import StatusMark
 from ui.models.requests import ModelsRequests
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, empty_layout, grid, hbox, label
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import rule
 
@@ -29,10 +30,7 @@ class FileTable(QWidget):
         super().__init__(parent)
         self._theme, self._requests = theme, requests
         self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
-        self.grid = QGridLayout(self)
-        self.grid.setContentsMargins(0, 0, 0, 0)
-        self.grid.setHorizontalSpacing(12)
-        self.grid.setVerticalSpacing(6)
+        self.grid = grid(gaps=(12, 6), parent=self, margins=0)
 
     def set_files(self, files: Sequence[FileRow]) -> None:
         """Models first, then what only goes with them."""
@@ -125,15 +123,12 @@ class FileTable(QWidget):
 
     def _name(self, file: FileRow) -> QWidget:
         holder = QWidget()
-        row = QHBoxLayout(holder)
-        row.setContentsMargins(0, 4, 0, 4)
-        row.setSpacing(8)
+        row = hbox(parent=holder, margins=(0, 4, 0, 4), spacing=8)
         if file.label:
             name = label(file.label, "strong" if file.kind.runs_alone else "")
             row.addWidget(name)
         else:
-            name = ElidedLabel(file.ref.name)
-            name.setProperty("kind", "strong" if file.kind.runs_alone else "")
+            name = ElidedLabel(file.ref.name, "strong" if file.kind.runs_alone else "")
             row.addWidget(name, 1)
         name.setToolTip(as_written(file.ref.file))
         if file.num_parts > 1:

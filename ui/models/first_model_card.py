@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.domain.models import DownloadStatus, FirstModelView, ModelRef
-from ui.models.parts import StatusMark, bar, button, label
+from ui.models.parts import StatusMark
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import percent, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import bar, button, hbox, label, vbox
 
 GAP_PX = 16
 
@@ -87,33 +88,20 @@ class FirstModelCard(QFrame):
         self.hide()
 
     def _arrange(self) -> None:
-        beside = QVBoxLayout()
-        beside.setSpacing(6)
-        beside.addWidget(self.bar)
-        beside.addWidget(self.progress)
+        beside = vbox(self.bar, self.progress, spacing=6)
         self.moving = QWidget()
-        row = QHBoxLayout(self.moving)
-        row.setContentsMargins(0, 4, 0, 0)
-        row.setSpacing(GAP_PX)
-        row.addLayout(beside, 1)
-        row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
-        words = QVBoxLayout()
-        words.setSpacing(6)
-        for part in (self.name, self.good_for, self.weight, self.origin):
-            words.addWidget(part)
-        top = QHBoxLayout()
-        top.setSpacing(GAP_PX)
-        top.addLayout(words, 1)
-        top.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(6)
-        column.addLayout(top)
-        column.addWidget(self.trouble)
-        column.addWidget(self.moving)
+        hbox(
+            (beside, 1),
+            (self.stop, 0, Qt.AlignmentFlag.AlignVCenter),
+            parent=self.moving,
+            margins=(0, 4, 0, 0),
+            spacing=GAP_PX,
+        )
+        words = vbox(self.name, self.good_for, self.weight, self.origin, spacing=6)
+        top = hbox((words, 1), (self.action_button, 0, Qt.AlignmentFlag.AlignVCenter), spacing=GAP_PX)
+        vbox(top, self.trouble, self.moving, parent=self, margins=(16, 14, 16, 14), spacing=6)
 
     def set_view(self, view: FirstModelView) -> None:
-        """Show how it stands."""
         had_focus = self.action_button.hasFocus() or self.stop.hasFocus()
         self._view = view
         moving = view.status in (DownloadStatus.RUNNING, DownloadStatus.VERIFYING)

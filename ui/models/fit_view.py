@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.core.domain.models import FitLevel, FitPlace, FitSummary
-from ui.models.parts import StatusMark, empty_layout, label
+from ui.models.parts import StatusMark
 from ui.models.words import bytes_or_unknown
 from ui.text.formatting import count, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import empty_layout, grid, label, show_text, vbox
 from ui.widgets.styling import rule
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -31,7 +32,6 @@ class MemoryBar(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """As wide as the column gives."""
         return QSize(160, 16)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
@@ -79,29 +79,17 @@ class FitView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.heading = label("", "section")
-        self.grid = QGridLayout()
-        self.grid.setHorizontalSpacing(20)
-        self.grid.setVerticalSpacing(6)
-        self.rooms = QGridLayout()
-        self.rooms.setHorizontalSpacing(14)
-        self.rooms.setVerticalSpacing(6)
+        self.grid = grid(gaps=(20, 6))
+        self.rooms = grid(gaps=(14, 6))
         self.advice = label("", "", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(self.heading)
-        column.addLayout(self.grid)
-        column.addLayout(self.rooms)
-        column.addWidget(self.advice)
+        vbox(self.heading, self.grid, self.rooms, self.advice, parent=self, margins=0, spacing=10)
 
     def set_table(self, table: FitSummary) -> None:
-        """Show an estimate."""
         self.heading.setText(_heading(table))
         self._fill_parts(table)
         self._fill_rooms(table)
         words = [table.sentence] if table.sentence else []
-        self.advice.setText("\n".join([*words, *(f"•  {line}" for line in table.advice)]))
-        self.advice.setVisible(bool(self.advice.text()))
+        show_text(self.advice, "\n".join([*words, *(f"•  {line}" for line in table.advice)]))
 
     def _fill_parts(self, table: FitSummary) -> None:
         empty_layout(self.grid)

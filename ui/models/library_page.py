@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
 from app.core.domain.models import LibraryRow, ModelRef, Offer
-from ui.models.parts import EmptyPagePlaceholder, StatusMark, WrappingRow, button, empty_layout, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, OfferCard, StatusMark, WrappingRow
 from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
-from ui.text.formatting import as_written, size
+from ui.text.formatting import size
 from ui.text.language import mark, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
+from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
@@ -67,11 +68,8 @@ class LibraryLine(QFrame):
         super().__init__()
         self._theme, self._requests, self.row = theme, requests, row
         self.setObjectName("card")
-        self.name = ElidedLabel(row.name)
-        self.name.setProperty("kind", "strong")
-        self.name.setToolTip(as_written(row.path))
-        self.facts = ElidedLabel(facts(row))
-        self.facts.setProperty("kind", "caption")
+        self.name = ElidedLabel(row.name, "strong", tip=row.path)
+        self.facts = ElidedLabel(facts(row), "caption")
         self.mark = StatusMark(theme)
         self.mark.setSizePolicy(self.mark.sizePolicy().Policy.Maximum, self.mark.sizePolicy().Policy.Preferred)
         self.weight = label(size(row.size_bytes))
@@ -91,21 +89,9 @@ class LibraryLine(QFrame):
         self._arrange()
 
     def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(self.name)
-        words.addWidget(self.facts)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 10, 10, 10)
-        layout.setSpacing(16)
-        layout.addLayout(words, 1)
-        layout.addWidget(self.mark)
-        layout.addWidget(self.weight)
-        actions = QHBoxLayout()
-        actions.setSpacing(4)
-        actions.addWidget(self.chat)
-        actions.addWidget(self.more)
-        layout.addLayout(actions)
+        words = vbox(self.name, self.facts, spacing=1)
+        actions = hbox(self.chat, self.more, spacing=4)
+        hbox((words, 1), self.mark, self.weight, actions, parent=self, margins=(16, 10, 10, 10), spacing=16)
 
     def _show_mark(self) -> None:
         if self.row.missing:
@@ -215,17 +201,17 @@ class LibraryPage(QWidget):
             tip=translate("LibraryPage", "Looks for models in other apps' folders."),
         )
         self.ways = WaysToModels(requests)
-        self.filter, self.order = QLineEdit(), NoWheelComboBox()
+        self.filter = line_edit(translate("LibraryPage", "Filter the models"), translate("LibraryPage", "Filter"))
+        orders = [(translate("LibraryPage", words), name) for name, words in ORDERS.items()]
+        self.order = NoWheelComboBox(translate("LibraryPage", "Order of the models"), orders)
         self._make_narrowing()
         self.nothing = label("", "muted", wrap=True)
         self.add_all_button = button("", self._add_all, name=translate("LibraryPage", "Add all that was found"))
         self.scan = ScanLine(requests)
         self.skipped = label("", "caption", wrap=True)
         self.skipped.hide()
-        self.models = QVBoxLayout()
-        self.models.setSpacing(8)
-        self.offers = QVBoxLayout()
-        self.offers.setSpacing(8)
+        self.models = vbox(spacing=8)
+        self.offers = vbox(spacing=8)
         self.offers_heading = label(translate("LibraryPage", "Found on this computer"), "section")
         self.models_heading = label(translate("LibraryPage", "In the library"), "section")
         for heading in (self.offers_heading, self.models_heading):
@@ -254,62 +240,40 @@ class LibraryPage(QWidget):
 
     def _make_narrowing(self) -> None:
         """What leaves some models out, and sorts them."""
-        self.filter.setPlaceholderText(translate("LibraryPage", "Filter"))
-        self.filter.setAccessibleName(translate("LibraryPage", "Filter the models"))
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._fill)
-        self.order.setAccessibleName(translate("LibraryPage", "Order of the models"))
-        for name, words in ORDERS.items():
-            self.order.addItem(translate("LibraryPage", words), name)
         self.order.currentIndexChanged.connect(self._fill)
 
     def _arrange(self) -> None:
-        names = QVBoxLayout()
-        names.setSpacing(2)
-        names.addWidget(label(translate("LibraryPage", "Library"), "heading"))
-        names.addWidget(self.words)
+        names = vbox(label(translate("LibraryPage", "Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
         for each in (self.ways.folder_button, self.ways.link_button, self.look_button, self.add_button):
             actions.add(each)
         actions.add_gap()
         self.narrowing = QWidget()
-        narrow = QHBoxLayout(self.narrowing)
-        narrow.setContentsMargins(0, 0, 0, 0)
-        narrow.setSpacing(8)
-        narrow.addWidget(self.filter, 1)
-        narrow.addWidget(self.order)
-        found = QHBoxLayout()
-        found.addWidget(self.offers_heading, 1)
-        found.addWidget(self.add_all_button)
-        content = QWidget()
-        holder = QWidget()
-        holder.setMaximumWidth(WIDTH_PX)
-        column = QVBoxLayout(holder)
-        column.setContentsMargins(24, 20, 24, 24)
-        column.setSpacing(8)
-        column.addLayout(names)
-        column.addWidget(actions)
-        column.addWidget(self.scan)
-        column.addSpacing(8)
-        column.addWidget(self.narrowing)
-        column.addLayout(found)  # above the models: what is added below moves nothing here
-        column.addLayout(self.offers)
-        column.addWidget(self.skipped)
-        column.addWidget(self.models_heading)
-        column.addWidget(self.empty)
-        column.addLayout(self.models)
-        column.addWidget(self.nothing)
-        column.addStretch(1)
-        outer = QHBoxLayout(content)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(holder, 1000)
-        outer.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(content, translate("LibraryPage", "Library")))
+        hbox((self.filter, 1), self.order, parent=self.narrowing, margins=0, spacing=8)
+        found = hbox((self.offers_heading, 1), self.add_all_button)
+        page = page_column(
+            names,
+            actions,
+            self.scan,
+            8,
+            self.narrowing,
+            found,  # above the models: what is added below moves nothing here
+            self.offers,
+            self.skipped,
+            self.models_heading,
+            self.empty,
+            self.models,
+            self.nothing,
+            width_px=WIDTH_PX,
+            margins=(24, 20, 24, 24),
+            spacing=8,
+            at_left=True,
+        )
+        vbox(scrolled(page, translate("LibraryPage", "Library")), parent=self, margins=0)
 
     def start(self) -> None:
-        """The page is seen."""
         self._seen_offers = []
         self._fill()
         first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._own_file)
@@ -403,33 +367,15 @@ class LibraryPage(QWidget):
             if _has_words(typed, offer.name, offer.found_in):
                 self._requests.offer_taken.emit(offer.path)
 
-    def _offer(self, offer: Offer, *, is_here: bool) -> QFrame:
-        frame = QFrame()
-        frame.setObjectName("card")
-        name = ElidedLabel(offer.name)
-        name.setToolTip(as_written(offer.path))
-        place = ElidedLabel(offer.found_in)
-        place.setProperty("kind", "caption")
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(name)
-        words.addWidget(place)
-        add = button(
-            translate("LibraryPage", "Added") if is_here else translate("LibraryPage", "Add"),
-            lambda: self._requests.offer_taken.emit(offer.path),
-            name=translate("LibraryPage", "Add {name}").format(name=offer.name),
+    def _offer(self, offer: Offer, *, is_here: bool) -> OfferCard:
+        text = translate("LibraryPage", "Added") if is_here else translate("LibraryPage", "Add")
+        named = translate("LibraryPage", "Add {name}")
+        made = OfferCard(
+            self._theme, offer, text, lambda: self._requests.offer_taken.emit(offer.path), name=named, in_list=True
         )
-        add.setEnabled(not is_here)
-        self.offer_buttons.append(add)
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(16, 10, 10, 10)
-        row.setSpacing(16)
-        row.addLayout(words, 1)
-        figure = label(size(offer.size_bytes))
-        figure.setFont(self._theme.font(0))
-        row.addWidget(figure)
-        row.addWidget(add)
-        return frame
+        made.action_button.setEnabled(not is_here)
+        self.offer_buttons.append(made.action_button)
+        return made
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), "", self._requests.add_requested.emit)

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.models import FitLevel, LinkView, ModelRef
-from ui.models.parts import StatusMark, button, card, label
+from ui.models.parts import StatusMark
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import size
 from ui.text.language import translate
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
+from ui.widgets.dialogs import Dialog
 
 WIDTH_PX = 560
 
 
-class LinkDialog(QDialog):
+class LinkDialog(Dialog):
     """One view in, requests out. The primary button looks first, and downloads once it is known what there is."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
+        super().__init__(parent, translate("LinkDialog", "A model from a link"))
         self._requests = requests
         self._view: LinkView | None = None
-        self.setWindowTitle(translate("LinkDialog", "A model from a link"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
         self.setMinimumWidth(WIDTH_PX)
-        self.address = QLineEdit()
-        self.address.setPlaceholderText("https://example.org/model-Q4_K_M.gguf")
-        self.address.setAccessibleName(translate("LinkDialog", "Address of the GGUF file"))
+        self.address = line_edit(
+            translate("LinkDialog", "Address of the GGUF file"), "https://example.org/model-Q4_K_M.gguf"
+        )
         self.address.textChanged.connect(lambda _text: self.set_view(None))
         self.state = StatusMark(theme, wrap=True)
         self.name = label("", "strong", wrap=True)
@@ -39,7 +35,7 @@ class LinkDialog(QDialog):
         self.facts.setFont(theme.font(0))
         self.hosts = label("", "caption", wrap=True)
         self.fit = StatusMark(theme)
-        self.found = self._make_found()
+        self.found = card(self.name, self.facts, self.hosts, self.fit)
         self.cancel_button = button(translate("LinkDialog", "Cancel"), self.reject)
         self.go_button = button("", self._go_on, kind="primary")
         self.go_button.setDefault(True)  # Enter in the field presses it
@@ -48,34 +44,26 @@ class LinkDialog(QDialog):
         self.finished.connect(lambda _code: requests.link_closed.emit())
         self.set_view(None)
 
-    def _make_found(self) -> QFrame:
-        frame, column = card()
-        for part in (self.name, self.facts, self.hosts, self.fit):
-            column.addWidget(part)
-        return frame
-
     def _arrange(self) -> None:
         words = translate(
             "LinkDialog",
             "The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is "
             "downloaded when you say so. Nothing else is sent to that server.",
         )
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.go_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 20)
-        column.setSpacing(12)
-        column.addWidget(label(translate("LinkDialog", "A model from a link"), "strong"))
-        column.addWidget(label(words, "muted", wrap=True))
-        column.addWidget(self.address)
-        column.addWidget(self.state)
-        column.addWidget(self.found)
-        column.addStretch(1)
-        column.addSpacing(8)
-        column.addLayout(buttons)
+        buttons = hbox(Stretch(), self.cancel_button, self.go_button, spacing=8)
+        vbox(
+            label(translate("LinkDialog", "A model from a link"), "strong"),
+            label(words, "muted", wrap=True),
+            self.address,
+            self.state,
+            self.found,
+            Stretch(),
+            8,
+            buttons,
+            parent=self,
+            margins=(24, 20, 24, 20),
+            spacing=12,
+        )
 
     def set_view(self, view: LinkView | None) -> None:
         """Show what is known of the address in the field; what is told of another one comes too late."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app.core.domain.models import Drafting, FitLevel, PairSide, PairView, Presence, VocabularyMatch
 from ui.models.fit_view import FitView
-from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label
+from ui.models.parts import StatusMark, WrappingRow
 from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, empty_layout, grid, label, show_text, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import rule
 
@@ -31,9 +32,7 @@ class PairCard(QFrame):
         super().__init__(parent)
         self._theme, self._requests = theme, requests
         self.setObjectName("card")
-        self.sides = QGridLayout()
-        self.sides.setHorizontalSpacing(16)
-        self.sides.setVerticalSpacing(10)
+        self.sides = grid(gaps=(16, 10))
         self.verdict = StatusMark(theme)
         self.words = label("", "", wrap=True)
         self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
@@ -42,30 +41,25 @@ class PairCard(QFrame):
         self.note = label("", "caption", wrap=True)
         self.note.setContentsMargins(22, 0, 0, 0)
         self.action_buttons = WrappingRow()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(12)
-        column.addLayout(self.sides)
-        column.addWidget(rule())
-        judged = QVBoxLayout()
-        judged.setSpacing(4)
-        judged.addWidget(self.verdict)
         for words in (self.words, self.alone):
-            judged.addWidget(words)
             words.setContentsMargins(22, 0, 0, 0)
-        column.addLayout(judged)
+        judged = vbox(self.verdict, self.words, self.alone, spacing=4)
         self.line = rule()
-        column.addWidget(self.line)
-        column.addWidget(self.fit)
-        gained = QVBoxLayout()
-        gained.setSpacing(4)
-        gained.addWidget(self.gain)
-        gained.addWidget(self.note)
-        column.addLayout(gained)
-        column.addWidget(self.action_buttons)
+        gained = vbox(self.gain, self.note, spacing=4)
+        vbox(
+            self.sides,
+            rule(),
+            judged,
+            self.line,
+            self.fit,
+            gained,
+            self.action_buttons,
+            parent=self,
+            margins=(16, 14, 16, 14),
+            spacing=12,
+        )
 
     def set_pair(self, pair: PairView) -> None:
-        """Show two models and the verdicts on them."""
         empty_layout(self.sides)
         self._add_side(0, translate("PairCard", "Target"), pair.target)
         if pair.draft is not None:
@@ -82,16 +76,11 @@ class PairCard(QFrame):
         self._show_actions(pair)
 
     def _add_side(self, line: int, role: str, side: PairSide) -> None:
-        name = ElidedLabel(side.name)
-        name.setProperty("kind", "strong")
-        detail = ElidedLabel(" · ".join(text for text in (side.detail, _place_words(side.presence)) if text))
-        detail.setProperty("kind", "caption")
+        name = ElidedLabel(side.name, "strong")
+        detail = ElidedLabel(" · ".join(text for text in (side.detail, _place_words(side.presence)) if text), "caption")
         for shown in (name, detail):
             shown.setToolTip(as_written(side.ref.path or f"{side.ref.repo}\n{side.ref.file}"))
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(name)
-        words.addWidget(detail)
+        words = vbox(name, detail, spacing=1)
         figure = label(bytes_or_unknown(side.size_bytes))
         figure.setFont(self._theme.font(0))
         self.sides.addWidget(label(role, "muted"), line, 0, _TOP)
@@ -111,8 +100,7 @@ class PairCard(QFrame):
                 translate("Words", MATCH_WORDS[pair.match]),
                 MATCH_TONES.get(pair.match, "muted"),
             )
-        self.words.setText(pair.match_words)
-        self.words.setVisible(bool(pair.match_words))
+        show_text(self.words, pair.match_words)
         refused = _is_refused(pair)
         self.alone.setVisible(refused)
         said = (f"{self.verdict.text.text()}.", pair.match_words, self.alone.text() if refused else "")
@@ -126,8 +114,7 @@ class PairCard(QFrame):
         tone = "muted" if not is_measured else "good" if is_gain else "warn"
         self.gain.show_mark("flag" if is_measured else "lightbulb", pair.gain_words, tone)
         self.gain.setVisible(bool(pair.gain_words))
-        self.note.setText(pair.note)
-        self.note.setVisible(bool(pair.note))
+        show_text(self.note, pair.note)
 
     def _show_actions(self, pair: PairView) -> None:
         """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""

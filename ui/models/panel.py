@@ -7,16 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 from app.core.domain.models import Download, DownloadStatus, LinkView, ScanView
@@ -26,7 +17,6 @@ from ui.models.drafts_page import DraftsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.link_dialog import LinkDialog
-from ui.models.parts import label
 from ui.models.recommended_page import RecommendedPage
 from ui.models.requests import WELCOME, ModelsRequests
 from ui.models.search_page import SearchPage
@@ -34,6 +24,7 @@ from ui.models.welcome_page import WelcomePage
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
+from ui.widgets.building import button, hbox, label, vbox
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
@@ -61,7 +52,7 @@ class ModelsPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._page = ""
+        self.page = ""
         self._num_open = 0
         self._is_narrow = False
         self.link: LinkDialog | None = None
@@ -84,8 +75,18 @@ class ModelsPanel(QWidget):
             "engines": self.engines,
             WELCOME: self.welcome,
         }
-        self.back_button = QPushButton(translate("ModelsPanel", " Back to the chat"))
-        self.welcome_button = QPushButton(translate("ModelsPanel", " Get started"))
+        self.back_button = button(
+            translate("ModelsPanel", " Back to the chat"),
+            self.leave,
+            name=translate("ModelsPanel", "Back to the chat"),
+            tip=translate("ModelsPanel", "Back to the chat (Esc)"),
+        )
+        self.welcome_button = button(
+            translate("ModelsPanel", " Get started"),
+            lambda: self.show_page(WELCOME),
+            name=translate("ModelsPanel", "Get started"),
+            tip=translate("ModelsPanel", "This computer and the models that suit it"),
+        )
         self.nav = QListWidget()
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
@@ -96,16 +97,10 @@ class ModelsPanel(QWidget):
         self._recolor()
 
     def _make(self) -> None:
-        self.back_button.setAccessibleName(translate("ModelsPanel", "Back to the chat"))
-        self.back_button.setToolTip(translate("ModelsPanel", "Back to the chat (Esc)"))
-        self.welcome_button.setAccessibleName(translate("ModelsPanel", "Get started"))
-        self.welcome_button.setToolTip(translate("ModelsPanel", "This computer and the models that suit it"))
         for made in (self.back_button, self.welcome_button):
             made.setProperty("kind", "side")
             made.setIconSize(QSize(16, 16))
             made.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.back_button.clicked.connect(self.leave)
-        self.welcome_button.clicked.connect(lambda: self.show_page(WELCOME))
         self.nav.setObjectName("hubNav")
         self.nav.setAccessibleName(translate("ModelsPanel", "Models"))
         self.nav.setIconSize(QSize(16, 16))
@@ -124,56 +119,32 @@ class ModelsPanel(QWidget):
         self.side = side = QFrame()
         side.setObjectName("sidebar")
         side.setFixedWidth(NAV_PX)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
-        column.addWidget(self.back_button)
         self.heading = label(translate("ModelsPanel", "Models"), "section")
         self.heading.setContentsMargins(10, 10, 0, 0)
-        column.addWidget(self.heading)
-        column.addWidget(self.nav, 1)
-        column.addWidget(self.welcome_button)
+        vbox(self.back_button, self.heading, (self.nav, 1), self.welcome_button, parent=side, margins=12, spacing=8)
         for page in self._by_name.values():
             self.pages.addWidget(page)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(24, 0, 24, 12)
-        foot.setSpacing(8)
-        foot.addWidget(self.problem)
-        foot.addWidget(self.notice)
+        foot = vbox(self.problem, self.notice, margins=(24, 0, 24, 12), spacing=8)
         self.foot = QWidget()
         self.foot.setLayout(foot)
         self.foot.hide()
         for banner in (self.problem, self.notice):
             banner.installEventFilter(self)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.pages, 1)
-        right.addWidget(self.foot)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(side)
-        row.addLayout(right, 1)
-
-    @property
-    def page(self) -> str:
-        """Which page is shown."""
-        return self._page
+        right = vbox((self.pages, 1), self.foot, spacing=0)
+        hbox(side, (right, 1), parent=self, margins=0, spacing=0)
 
     def open(self, page: str = "") -> None:
         """Show this page, or the one that was shown last."""
-        self.show_page(page or self._page or "recommended")
+        self.show_page(page or self.page or "recommended")
 
     def leave(self) -> None:
-        """Back to the chat."""
-        if self._page == WELCOME:
+        if self.page == WELCOME:
             self.requests.welcome_done.emit()
         self.requests.closed.emit()
         self.back.emit()
 
     def show_page(self, page: str) -> None:
-        """Show a page and let it begin."""
-        self._page = page
+        self.page = page
         self.problem.hide()
         shown = self._by_name[page]
         row = next((row for row, (key, _name, _icon) in enumerate(PAGES) if key == page), -1)
@@ -188,15 +159,12 @@ class ModelsPanel(QWidget):
             self.nav.setFocus()
 
     def show_problem(self, problem: Problem) -> None:
-        """Say what went wrong and what to do."""
         self.problem.show_problem(problem)
 
     def show_notice(self, text: str) -> None:
-        """Say something that needs nothing done."""
         self.notice.show_notice(text)
 
     def ask_link(self) -> LinkDialog:
-        """Ask for the address of a model."""
         self.link = dialog = LinkDialog(self._theme, self.requests, self.window())
         dialog.open()
         return dialog
@@ -212,7 +180,6 @@ class ModelsPanel(QWidget):
             page.scan.set_view(view)
 
     def set_downloads(self, rows: Sequence[Download]) -> None:
-        """Fill the page and the number beside its name."""
         self.downloads.set_rows(rows)
         self._num_open = sum(row.status is not DownloadStatus.DONE for row in rows)
         self._show_names()
@@ -239,7 +206,6 @@ class ModelsPanel(QWidget):
         return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrow windows let go of the pages' names."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW_PX
         if narrow != self._is_narrow:
@@ -255,7 +221,7 @@ class ModelsPanel(QWidget):
     def _go_in(self, item: QListWidgetItem) -> None:
         """Clicked, or Enter: what comes next is meant for the page, such as the words to search for."""
         page = str(item.data(Qt.ItemDataRole.UserRole))
-        if page != self._page:
+        if page != self.page:
             self.show_page(page)
         self._by_name[page].start()
 

@@ -1,4 +1,4 @@
-"""Small pieces that the pages share: labels, buttons, marks with an icon and a word, invitations of empty pages."""
+"""What the pages of the models share: marks with an icon and a word, invitations of empty pages."""
 
 from __future__ import annotations
 
@@ -6,128 +6,20 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.core.domain.models import FitLevel
+from app.core.domain.models import FitLevel, Offer
 from ui.models.words import FIT_ICONS, FIT_WORDS
-from ui.text.formatting import hover
+from ui.text.formatting import size
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, empty_layout, hbox, label, vbox
+from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.styling import set_style_property
 
 TEXT_PX, LEAST_TEXT_PX = 420, 160
 BESIDE_PX = 24
-PAGE_BAR_PX = 48
-
-
-def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
-    """A label of plain text; nothing from the hub is ever interpreted."""
-    made = QLabel(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
-    if kind:
-        made.setProperty("kind", kind)
-    return made
-
-
-def button(text: str, action: Callable[[], object], *, kind: str = "", name: str = "", tip: str = "") -> QPushButton:
-    """A button with its name for screen readers."""
-    made = QPushButton(text)
-    if kind:
-        made.setProperty("kind", kind)
-    made.setAccessibleName(name or text.strip())
-    made.setAutoDefault(False)
-    made.setCursor(Qt.CursorShape.PointingHandCursor)
-    if tip:
-        made.setToolTip(hover(tip))
-    made.clicked.connect(lambda _checked=False: action())
-    return made
-
-
-def bar(name: str) -> QProgressBar:
-    """A thin line of progress; the words beside it carry the figures."""
-    made = QProgressBar()
-    made.setTextVisible(False)
-    made.setRange(0, 1000)
-    made.setAccessibleName(name)
-    return made
-
-
-def card() -> tuple[QFrame, QVBoxLayout]:
-    """A raised frame and its column."""
-    frame = QFrame()
-    frame.setObjectName("card")
-    column = QVBoxLayout(frame)
-    column.setContentsMargins(16, 14, 16, 14)
-    column.setSpacing(8)
-    return frame, column
-
-
-def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
-    """The bar above a page: ``widgets`` in a row, of which ``wide`` takes the space that is left."""
-    frame = QFrame()
-    frame.setObjectName("header")
-    frame.setMinimumHeight(PAGE_BAR_PX)
-    row = QHBoxLayout(frame)
-    row.setContentsMargins(12, 6, 12, 6)
-    row.setSpacing(8)
-    for widget in widgets:
-        row.addWidget(widget, 1 if widget is wide else 0)
-    return frame
-
-
-def page_column(width_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
-    """A column of at most ``width_px``, for `centred`, and its layout."""
-    column = QWidget()
-    column.setMaximumWidth(width_px)
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(24, 24, 24, 24)
-    layout.setSpacing(spacing_px)
-    return column, layout
-
-
-def centred(column: QWidget) -> QWidget:
-    """A widget with ``column``, as wide as it may be, in its middle."""
-    holder = QWidget()
-    row = QHBoxLayout(holder)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addStretch(1)
-    row.addWidget(column, 1000)
-    row.addStretch(1)
-    return holder
-
-
-def scrolled(content: QWidget, name: str) -> QScrollArea:
-    """``content`` in an area that scrolls up and down only."""
-    area = QScrollArea()
-    content.setObjectName("page")
-    area.setWidget(content)
-    area.setWidgetResizable(True)
-    area.setAccessibleName(name)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    return area
-
-
-def empty_layout(layout: QLayout) -> None:
-    """Take everything out; widgets go when Qt is back in its loop."""
-    while (item := layout.takeAt(0)) is not None:
-        widget, inner = item.widget(), item.layout()
-        if widget is not None:
-            widget.hide()
-            widget.deleteLater()
-        elif inner is not None:
-            empty_layout(inner)
 
 
 class StatusMark(QWidget):
@@ -140,9 +32,7 @@ class StatusMark(QWidget):
         self.picture = QLabel()
         self.picture.setFixedSize(16, 16)
         self.text = label(wrap=wrap)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        row = hbox(parent=self, margins=0, spacing=6)
         if wrap:
             row.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
             row.addWidget(self.text, 1)
@@ -179,21 +69,36 @@ class StatusMark(QWidget):
         self._recolor()
 
 
+class OfferCard(QFrame):
+    """A model that another app keeps, with one click to use it where it lies."""
+
+    def __init__(
+        self, theme: Theme, offer: Offer, text: str, action: Callable[[], object], *, name: str, in_list: bool
+    ) -> None:
+        """``name`` is what the button with ``text`` is called; ``in_list``: set as the rows of the library are."""
+        super().__init__()
+        self.offer = offer
+        self.setObjectName("card")
+        title = ElidedLabel(offer.name, "" if in_list else "strong", tip=offer.path)
+        words = vbox(title, ElidedLabel(offer.found_in, "caption"), spacing=1)
+        weight = label(size(offer.size_bytes))
+        weight.setFont(theme.font(0))
+        self.action_button = button(text, action, name=name.format(name=offer.name))
+        margins = (16, 10, 10 if in_list else 16, 10)
+        hbox((words, 1), weight, self.action_button, parent=self, margins=margins, spacing=16)
+
+
 class WrappingRow(QWidget):
     """Controls side by side; one below the other where there is no room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(0, 0, 0, 0)
-        self._line.setSpacing(8)
+        self._line = hbox(parent=self, margins=0, spacing=8)
 
     def clear(self) -> None:
-        """Take all away."""
         empty_layout(self._line)
 
     def add(self, control: QWidget) -> None:
-        """One more, at the end."""
         self._line.addWidget(control)
         self._turn()
 
@@ -220,11 +125,9 @@ class WrappingRow(QWidget):
             self.updateGeometry()
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as the widest control."""
         return QSize(max(self._widths(), default=0), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may need another arrangement."""
         super().resizeEvent(event)
         self._turn()
 
@@ -238,26 +141,26 @@ class EmptyPagePlaceholder(QWidget):
         self.picture = QLabel()
         self.title = label("", "heading", wrap=True)
         self.text = label("", "muted", wrap=True)
-        self.buttons = QHBoxLayout()
-        self.buttons.setSpacing(8)
+        self.buttons = hbox(spacing=8)
         for piece in (self.picture, self.title, self.text):
             piece.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.text.setFixedWidth(TEXT_PX)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(BESIDE_PX, 24, BESIDE_PX, 24)
-        column.setSpacing(8)
-        column.addStretch(2)
-        column.addWidget(self.picture)
-        column.addSpacing(4)
-        column.addWidget(self.title)
-        line = QHBoxLayout()  # an aligned label would be given the height of the column's width, not of its own
-        line.addStretch(1)
-        line.addWidget(self.text)
-        line.addStretch(1)
-        column.addLayout(line)
-        column.addSpacing(8)
-        column.addLayout(self.buttons)
-        column.addStretch(3)
+        line = hbox(
+            Stretch(), self.text, Stretch()
+        )  # an aligned label would be given the height of the column's width, not of its own
+        vbox(
+            Stretch(2),
+            self.picture,
+            4,
+            self.title,
+            line,
+            8,
+            self.buttons,
+            Stretch(3),
+            parent=self,
+            margins=(BESIDE_PX, 24, BESIDE_PX, 24),
+            spacing=8,
+        )
         theme.changed.connect(self._recolor)
         self._recolor()
 
@@ -272,7 +175,6 @@ class EmptyPagePlaceholder(QWidget):
         self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
 
     def say(self, title: str, text: str, *offers: QPushButton) -> None:
-        """Show the words and put the offers below them."""
         self.title.setText(title)
         self.text.setText(text)
         empty_layout(self.buttons)
@@ -282,7 +184,6 @@ class EmptyPagePlaceholder(QWidget):
         self.buttons.addStretch(1)
 
     def set_icon_name(self, icon: str) -> None:
-        """Show another icon."""
         self._icon = icon
         self._recolor()
 

@@ -45,6 +45,5 @@ class ReadmeView(ProseView):
         self.setFont(theme.font(0))
 
     def set_markdown(self, markdown: str) -> None:
-        """Show what the repository says of itself."""
         self.set_html(readme_html(markdown))
         self.shown.emit()

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.models import CatalogRow, Drawback, FitLevel, PairView, Suitability
 from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
-from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
+from ui.models.parts import EmptyPagePlaceholder
 from ui.models.requests import ModelsRequests
 from ui.models.words import DRAFTING_WORDS, FIT_ICONS, FIT_TONES, FIT_WORDS, bytes_or_unknown
 from ui.text.formatting import number_text
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.building import button, empty_layout, grid, label
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 
 DRAWBACKS = {
@@ -103,10 +104,7 @@ class RecommendedPage(QWidget):
         self.title = label("", "heading", wrap=True)
         self.good_for = label("", "", wrap=True)
         self.facts_box = QWidget()
-        self.facts = QGridLayout(self.facts_box)
-        self.facts.setContentsMargins(0, 0, 0, 0)
-        self.facts.setHorizontalSpacing(16)
-        self.facts.setVerticalSpacing(6)
+        self.facts = grid(gaps=(16, 6), parent=self.facts_box, margins=0)
         self.card = PairCard(theme, requests)
         self._arrange()
         self.empty.say(
@@ -125,13 +123,11 @@ class RecommendedPage(QWidget):
         put_beside(self, left, self.right)
 
     def start(self) -> None:
-        """The page is seen."""
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self._rows:
             self._requests.recommendations_requested.emit()
 
     def set_rows(self, rows: Sequence[CatalogRow]) -> None:
-        """Show the pairs."""
         self._rows = {row.key: row for row in rows}
         self.list.set_rows(catalog_rows(rows))
         current = self._rows.get(self.list.current_key())
@@ -150,7 +146,6 @@ class RecommendedPage(QWidget):
             self.right.setCurrentIndex(0)
 
     def set_problem(self, problem: Problem) -> None:
-        """The list cannot be shown."""
         again = button(
             translate("RecommendedPage", "Try again"), self._requests.recommendations_requested.emit, kind="primary"
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.domain.models import RepoRow, RepoView
 from ui.models.file_table import FileTable
-from ui.models.parts import EmptyPagePlaceholder, button, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder
 from ui.models.readme_view import ReadmeView
 from ui.models.requests import ModelsRequests
 from ui.models.token_box import TokenBox
@@ -15,6 +15,7 @@ from ui.text import clock
 from ui.text.formatting import as_written
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, page_column, scrolled, show_text, vbox
 
 MAX_PX = 820
 
@@ -65,40 +66,28 @@ class RepoPane(QStackedWidget):
         )
 
     def _page(self) -> QWidget:
-        content = QWidget()
-        column = QVBoxLayout()
-        column.setContentsMargins(24, 20, 24, 24)
-        column.setSpacing(8)
-        head = QHBoxLayout()
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self.title)
-        words.addWidget(self.facts)
-        head.addLayout(words, 1)
-        head.addWidget(self.page_button)
-        column.addLayout(head)
-        column.addWidget(self.summary)
-        column.addSpacing(4)
-        column.addWidget(self.gate)
-        column.addSpacing(8)
-        column.addWidget(self.files_heading)
-        column.addWidget(self.no_files)
-        column.addWidget(self.files)
-        column.addSpacing(16)
-        column.addWidget(self.readme_heading)
-        column.addWidget(self.readme)
-        column.addStretch(1)
-        holder = QWidget()
-        holder.setMaximumWidth(MAX_PX)
-        holder.setLayout(column)
-        outer = QHBoxLayout(content)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(holder, 1)
-        self.area = scrolled(content, translate("RepoPane", "Details"))
+        words = vbox(self.title, self.facts, spacing=4)
+        head = hbox((words, 1), self.page_button)
+        page = page_column(
+            head,
+            self.summary,
+            4,
+            self.gate,
+            8,
+            self.files_heading,
+            self.no_files,
+            self.files,
+            16,
+            self.readme_heading,
+            self.readme,
+            width_px=MAX_PX,
+            margins=(24, 20, 24, 24),
+            spacing=8,
+        )
+        self.area = scrolled(page, translate("RepoPane", "Details"))
         return self.area
 
     def say(self, title: str, text: str) -> None:
-        """Nothing to show, in words."""
         self.empty.say(title, text)
         self.setCurrentIndex(0)
 
@@ -112,8 +101,7 @@ class RepoPane(QStackedWidget):
         self.title.setText(row.name)
         self.title.setToolTip(as_written(row.repo))
         self.facts.setText(facts(row))
-        self.summary.setText(details.summary)
-        self.summary.setVisible(bool(details.summary))
+        show_text(self.summary, details.summary)
         self.gate.show_gate(details.gated_words, self._page_url + row.repo, has_token=details.has_token)
         self.files.set_files(details.files)
         self.files.setVisible(bool(details.files))

@@ -12,7 +12,7 @@ from app.core.domain.models import FitLevel, RepoRow, SearchQuery
 from engine.records import Problem
 from engine.sentences import one_stop
 from ui.models.columns import list_side, put_beside
-from ui.models.parts import EmptyPagePlaceholder, WrappingRow, button, label
+from ui.models.parts import EmptyPagePlaceholder, WrappingRow
 from ui.models.repo_pane import RepoPane
 from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
@@ -20,6 +20,7 @@ from ui.text import clock
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.building import button, label
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
@@ -59,7 +60,8 @@ class SearchPage(QWidget):
         self._theme, self._requests = theme, requests
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
-        self.sort = NoWheelComboBox()
+        orders = [(translate("SearchPage", words), key) for key, words in SORTS]
+        self.sort = NoWheelComboBox(translate("SearchPage", "Sort by"), orders)
         self.fitting = QCheckBox(translate("SearchPage", "Fits this computer"))
         self.status = label("", "caption")
         self.list = ChoiceList(theme, translate("SearchPage", "Results"))
@@ -82,9 +84,6 @@ class SearchPage(QWidget):
         self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
         self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
         self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
-        for key, words in SORTS:
-            self.sort.addItem(translate("SearchPage", words), key)
-        self.sort.setAccessibleName(translate("SearchPage", "Sort by"))
         self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
@@ -111,7 +110,6 @@ class SearchPage(QWidget):
 
     @property
     def query(self) -> SearchQuery:
-        """What the controls say."""
         return SearchQuery(self.field.text().strip(), str(self.sort.currentData()), self.fitting.isChecked())
 
     def start(self) -> None:
@@ -121,7 +119,6 @@ class SearchPage(QWidget):
             self.search()
 
     def search(self) -> None:
-        """Ask for what the controls say."""
         self._typing.stop()
         self._asked = self.query
         self.status.setText(translate("SearchPage", "Searching…"))
@@ -145,7 +142,6 @@ class SearchPage(QWidget):
         self.results.setCurrentWidget(self.nothing)
 
     def set_problem(self, problem: Problem) -> None:
-        """The hub did not answer."""
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
         again = button(translate("SearchPage", "Try again"), self.search, kind="primary")

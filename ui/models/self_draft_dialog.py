@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.models import SelfDraftState, SelfDraftView
-from ui.models.parts import StatusMark, bar, button, label
+from ui.models.parts import StatusMark
 from ui.text.formatting import percent, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.building import Stretch, bar, button, hbox, label, vbox
+from ui.widgets.dialogs import Dialog
 
 WIDTH_PX = 508
 WHAT = mark(
@@ -29,7 +30,7 @@ NONE_KEPT = mark(
 )
 
 
-class SelfDraftDialog(QDialog):
+class SelfDraftDialog(Dialog):
     """One view in, intentions out. Closing it ends what is under way.
 
     Signals:
@@ -42,11 +43,7 @@ class SelfDraftDialog(QDialog):
     draft_taken = Signal(str)
 
     def __init__(self, parent: QWidget, theme: Theme, view: SelfDraftView) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
-        self.setWindowTitle(translate("SelfDraftDialog", "A draft of the model itself"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
+        super().__init__(parent, translate("SelfDraftDialog", "A draft of the model itself"))
         self.view = view
         self.heading = label(translate("SelfDraftDialog", "Make a draft of the model itself"), "strong")
         self.what = label(translate("SelfDraftDialog", WHAT).format(name=view.name), wrap=True)
@@ -69,9 +66,7 @@ class SelfDraftDialog(QDialog):
         self.set_view(view)
 
     def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(8)
-        for part in (
+        words = vbox(
             self.heading,
             self.what,
             self.seldom,
@@ -80,23 +75,14 @@ class SelfDraftDialog(QDialog):
             self.doing,
             self.verdict,
             self.measured,
-        ):
-            words.addWidget(part)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        for each in (self.close_button, self.start_button, self.use_button):
-            buttons.addWidget(each)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 20)
-        column.setSpacing(20)
-        column.addLayout(words)
-        column.addLayout(buttons)
+            spacing=8,
+        )
+        buttons = hbox(Stretch(), self.close_button, self.start_button, self.use_button, spacing=8)
+        column = vbox(words, buttons, parent=self, margins=(24, 20, 24, 20), spacing=20)
         self._column = column
         self.setFixedWidth(WIDTH_PX)
 
     def set_view(self, view: SelfDraftView) -> None:
-        """Show how it stands."""
         changed = view.state is not self.view.state or not self.isVisible()
         self.view = view
         works, ended = view.state is SelfDraftState.WORKING, view.state is SelfDraftState.ENDED

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QWidget
 
-from ui.models.parts import button, label
 from ui.models.requests import ModelsRequests
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, vbox
 
 KEPT = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
 
@@ -42,23 +42,11 @@ class TokenBox(QFrame):
         self.hide()
 
     def _arrange(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.field, 1)
-        row.addWidget(self.give_button)
-        row.addWidget(self.remove_button)
-        row.addWidget(self.page_button)
-        words = QVBoxLayout()
-        words.setSpacing(8)
-        words.addWidget(self.title)
-        words.addWidget(self.words)
-        words.addLayout(row)
-        words.addWidget(label(translate("TokenBox", KEPT), "caption", wrap=True))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 14, 16, 14)
-        layout.setSpacing(10)
-        layout.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(words, 1)
+        row = hbox((self.field, 1), self.give_button, self.remove_button, self.page_button, spacing=8)
+        words = vbox(self.title, self.words, row, label(translate("TokenBox", KEPT), "caption", wrap=True), spacing=8)
+        hbox(
+            (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
+        )
 
     def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
         """Explain what access needs; empty ``words`` hide the box."""

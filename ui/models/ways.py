@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.domain.models import ScanView
-from ui.models.parts import WrappingRow, button, label
+from ui.models.parts import WrappingRow
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import count
 from ui.text.language import translate
+from ui.widgets.building import button, hbox, label
 from ui.widgets.file_dialogs import open_dialog
 
 
@@ -33,7 +34,6 @@ class WaysToModels(WrappingRow):
         self.add_gap()
 
     def ask_folder(self) -> QFileDialog:
-        """Let the user choose a folder."""
         dialog = QFileDialog(self.folder_button.window(), translate("WaysToModels", "Search a folder for models"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -50,11 +50,7 @@ class ScanLine(QWidget):
         self.stop_button = button(
             translate("ScanLine", "Stop"), requests.scan_stopped.emit, name=translate("ScanLine", "Stop the search")
         )
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.stop_button)
+        hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)
         self.hide()
 
     def set_view(self, view: ScanView | None) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.core.domain.models import (
     NUM_SUGGESTED,
@@ -19,16 +19,16 @@ from app.core.domain.models import (
     Suitability,
 )
 from ui.models.first_model_card import FirstModelCard
-from ui.models.parts import StatusMark, WrappingRow, button, centred, empty_layout, label, scrolled
+from ui.models.parts import OfferCard, StatusMark, WrappingRow
 from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.builtin_models import TINY_NOTE
-from ui.text.formatting import as_written, size
+from ui.text.formatting import size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import button, card, empty_layout, grid, hbox, label, page_column, scrolled, show_text, vbox
 from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
@@ -82,37 +82,6 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
     return lines
 
 
-class OfferCard(QFrame):
-    """A model that another app keeps, with one click to chat with it where it lies."""
-
-    def __init__(self, theme: Theme, row: Offer, take: Callable[[str], None]) -> None:
-        super().__init__()
-        self.row = row
-        self.setObjectName("card")
-        name = ElidedLabel(row.name)
-        name.setProperty("kind", "strong")
-        name.setToolTip(as_written(row.path))
-        place = ElidedLabel(row.found_in)
-        place.setProperty("kind", "caption")
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(name)
-        words.addWidget(place)
-        weight = label(size(row.size_bytes))
-        weight.setFont(theme.font(0))
-        self.action_button = button(
-            translate("LibraryLine", "Chat"),
-            lambda: take(row.path),
-            name=translate("LibraryLine", "Chat with {name}").format(name=row.name),
-        )
-        line = QHBoxLayout(self)
-        line.setContentsMargins(16, 10, 16, 10)
-        line.setSpacing(16)
-        line.addLayout(words, 1)
-        line.addWidget(weight)
-        line.addWidget(self.action_button)
-
-
 class SuggestionCard(QFrame):
     """One pair with one click to have it."""
 
@@ -140,16 +109,21 @@ class SuggestionCard(QFrame):
         facts = label(" · ".join(part for part in (_weight_words(row), row.expected) if part), "", wrap=True)
         facts.setFont(theme.font(0))
         licence = translate("SuggestionCard", "Licence {licence}").format(licence=row.licence) if row.licence else ""
-        words = QVBoxLayout()
-        words.setSpacing(6)
-        for part in (label(row.name, "strong", wrap=True), label(row.good_for, "muted", wrap=True), mark, facts):
-            words.addWidget(part)
-        words.addWidget(label(licence, "caption", wrap=True))
-        line = QHBoxLayout(self)
-        line.setContentsMargins(16, 14, 16, 14)
-        line.setSpacing(16)
-        line.addLayout(words, 1)
-        line.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        words = vbox(
+            label(row.name, "strong", wrap=True),
+            label(row.good_for, "muted", wrap=True),
+            mark,
+            facts,
+            label(licence, "caption", wrap=True),
+            spacing=6,
+        )
+        hbox(
+            (words, 1),
+            (self.action_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            parent=self,
+            margins=(16, 14, 16, 14),
+            spacing=16,
+        )
 
     def set_primary(self, primary: bool) -> None:
         """Whether it is the first choice of the page."""
@@ -188,12 +162,8 @@ class WelcomePage(QWidget):
         self._theme, self._requests = theme, requests
         self._free_bytes = 0  # of main memory; 0: not known yet
         self.mark = QLabel()
-        self.hardware = QGridLayout()
-        self.hardware.setHorizontalSpacing(12)
-        self.hardware.setVerticalSpacing(8)
-        self.best, self.pairs = QVBoxLayout(), QVBoxLayout()
-        for column in (self.best, self.pairs):
-            column.setSpacing(8)
+        self.hardware = grid(gaps=(12, 8))
+        self.best, self.pairs = vbox(spacing=8), vbox(spacing=8)
         self.cards: list[SuggestionCard] = []
         self._has_best = False  # among them: the first of them, which is fast enough here
         self.is_looking = True  # for pairs
@@ -210,8 +180,7 @@ class WelcomePage(QWidget):
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
         self.ways = WaysToModels(requests)
         self.scan = ScanLine(requests)
-        self.here = QVBoxLayout()
-        self.here.setSpacing(8)
+        self.here = vbox(spacing=8)
         self.here_title = label(translate("WelcomePage", "Already on this computer"), "section")
         self.here_title.hide()
         self.here_cards: list[OfferCard] = []
@@ -232,52 +201,44 @@ class WelcomePage(QWidget):
         theme.changed.connect(self._recolor)
 
     def _arrange(self) -> None:
-        frame = QFrame()
-        frame.setObjectName("card")
-        frame.setLayout(self.hardware)
-        self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
-        holder = QWidget()
-        holder.setMaximumWidth(WIDTH_PX)
-        column = QVBoxLayout(holder)
-        column.setContentsMargins(SIDE_PX, 32, SIDE_PX, 24)
-        column.setSpacing(8)
-        column.addWidget(self.mark)
-        column.addSpacing(8)
-        column.addWidget(label(translate("WelcomePage", "Welcome to Paceline"), "title"))
         text = translate(
             "WelcomePage",
             "Choose a model to chat with. A small model drafts, the large one checks every word: the same "
             "answers, faster.",
         )
-        column.addWidget(label(text, "muted", wrap=True))
-        column.addSpacing(16)
-        column.addWidget(self.here_title)
-        column.addLayout(self.here)
-        column.addWidget(self.all_button, 0, Qt.AlignmentFlag.AlignLeft)
-        for part in (self.best_title, self.words):
-            column.addWidget(part)
-        column.addLayout(self.best)
-        column.addWidget(self.first_title)
-        column.addWidget(self.first)
         demo = label(translate("WelcomePage", "No download needed"), "section")
         demo.setContentsMargins(0, 8, 0, 0)
-        column.addWidget(demo)
-        column.addWidget(self._demo_card())
-        column.addWidget(self._other_ways())
-        column.addWidget(self.scan)
-        column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "This computer"), "section"))
-        column.addWidget(frame)
-        column.addSpacing(8)
-        column.addWidget(self.pairs_title)
-        column.addLayout(self.pairs)
-        column.addWidget(self.note)
-        column.addStretch(1)
-        content = centred(holder)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(content, translate("WelcomePage", "Welcome")))
+        page = page_column(
+            self.mark,
+            8,
+            label(translate("WelcomePage", "Welcome to Paceline"), "title"),
+            label(text, "muted", wrap=True),
+            16,
+            self.here_title,
+            self.here,
+            (self.all_button, 0, Qt.AlignmentFlag.AlignLeft),
+            self.best_title,
+            self.words,
+            self.best,
+            self.first_title,
+            self.first,
+            demo,
+            self._demo_card(),
+            self._other_ways(),
+            self.scan,
+            16,
+            label(translate("WelcomePage", "This computer"), "section"),
+            card(self.hardware),
+            8,
+            self.pairs_title,
+            self.pairs,
+            self.note,
+            width_px=WIDTH_PX,
+            margins=(SIDE_PX, 32, SIDE_PX, 24),
+            spacing=8,
+        )
+        vbox(scrolled(page, translate("WelcomePage", "Welcome")), parent=self, margins=0)
 
     def _other_ways(self) -> WrappingRow:
         others = WrappingRow()
@@ -289,21 +250,14 @@ class WelcomePage(QWidget):
         return others
 
     def _demo_card(self) -> QFrame:
-        card = QFrame()
-        card.setObjectName("card")
-        row = QHBoxLayout(card)
-        row.setContentsMargins(16, 14, 16, 14)
-        row.setSpacing(16)
-        words = QVBoxLayout()
-        words.setSpacing(6)
-        words.addWidget(label(translate("Header", "Quick demo"), "strong"))
-        words.addWidget(label(translate("Header", TINY_NOTE), "muted", wrap=True))
-        row.addLayout(words, 1)
-        row.addWidget(self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        return card
+        words = vbox(
+            label(translate("Header", "Quick demo"), "strong"),
+            label(translate("Header", TINY_NOTE), "muted", wrap=True),
+            spacing=6,
+        )
+        return card(hbox((words, 1), (self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter), spacing=16))
 
     def start(self) -> None:
-        """The page is seen."""
         self._primary.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
@@ -316,15 +270,14 @@ class WelcomePage(QWidget):
     def _choose_primary(self, before: QWidget) -> None:
         """Let one button stand out; the focus goes along where it was on the one that did ``before``."""
         chosen = self._primary
-        for card in self.cards:
-            card.set_primary(card.action_button is chosen)
-        for each in (self.builtin_button, self.first.action_button):
-            set_style_property(each, "kind", "primary" if each is chosen else "")
+        for each in self.cards:
+            each.set_primary(each.action_button is chosen)
+        for other in (self.builtin_button, self.first.action_button):
+            set_style_property(other, "kind", "primary" if other is chosen else "")
         if chosen is not before and before.hasFocus():
             self.start()
 
     def set_hardware(self, hardware: Hardware) -> None:
-        """Say what was found."""
         self._free_bytes = hardware.free_memory_bytes
         empty_layout(self.hardware)
         self._icons = []
@@ -345,9 +298,9 @@ class WelcomePage(QWidget):
         usable = [row for row in offers if row.kind.runs_alone]
         usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
         shown = usable[:NUM_HERE]
-        if [made.row for made in self.here_cards] != shown:
+        if [made.offer for made in self.here_cards] != shown:
             empty_layout(self.here)
-            self.here_cards = [OfferCard(self._theme, row, self._take) for row in shown]
+            self.here_cards = [self._offer_card(row) for row in shown]
             for made in self.here_cards:
                 self.here.addWidget(made)
         self.here_title.setVisible(bool(shown))
@@ -355,6 +308,10 @@ class WelcomePage(QWidget):
         self.all_button.setText(translate("WelcomePage", "Show all %n", None, more))
         self.all_button.setAccessibleName(translate("WelcomePage", "Show all %n models found here", None, more))
         self.all_button.setVisible(more > len(shown))
+
+    def _offer_card(self, row: Offer) -> OfferCard:
+        chat, named = translate("LibraryLine", "Chat"), translate("LibraryLine", "Chat with {name}")
+        return OfferCard(self._theme, row, chat, lambda: self._take(row.path), name=named, in_list=False)
 
     def set_first_model(self, view: FirstModelView) -> None:
         """Offer the small real model, or show how far it is."""
@@ -377,8 +334,7 @@ class WelcomePage(QWidget):
             made.show()  # at once: for a frame without it all below would jump
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
+        show_text(self.words, words)
         self.note.setVisible(unchecked)
         self.best_title.setVisible(self._has_best or bool(words))
         self.pairs_title.setVisible(len(self.cards) > self._has_best)

@@ -31,7 +31,6 @@ class _TwoLines(QStyledItemDelegate):
         self._theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002
-        """Two lines and what is around them."""
         return QSize(200, round(self._theme.text_height() + self._theme.text_height(-1)) + 18)
 
     def paint(
@@ -86,7 +85,6 @@ class EarlierRaces(QListWidget):
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def set_rows(self, rows: Sequence[RaceSummary]) -> None:
-        """The races there are."""
         current = self.currentRow()
         self.clear()
         for row in rows:
@@ -103,14 +101,12 @@ class EarlierRaces(QListWidget):
         return QSize(super().sizeHint().width(), rows + around)
 
     def minimumSizeHint(self) -> QSize:
-        """No less."""
         return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
     def _choose(self, item: QListWidgetItem) -> None:
         self.chosen.emit(str(item.data(_ID)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens a race, Delete asks to remove it."""
         item = self.currentItem()
         if item is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(item)

@@ -35,7 +35,6 @@ class LaneBar(FigureWidget):
         self.fit()
 
     def fit(self) -> None:
-        """A line of text, and the bar below it."""
         self.setFixedHeight(round(self.theme.paint_cache.metrics(-1).height()) + GAP_PX + BAR_PX + 2)
         self.update()
 
@@ -45,7 +44,6 @@ class LaneBar(FigureWidget):
         self.update()
 
     def show_progress(self, tokens: int, seconds: float, share: float) -> None:
-        """Show tokens and seconds, and fill a share of the bar."""
         new = (tokens, seconds, min(max(share, 0.0), 1.0))
         if new != (self._tokens, self._seconds, self.share):
             self._tokens, self._seconds, self.share = new
@@ -54,24 +52,19 @@ class LaneBar(FigureWidget):
 
     @property
     def words_left(self) -> str:
-        """The tokens."""
         return translate("Race", "%n tokens", None, self._tokens)
 
     @property
     def words_right(self) -> str:
-        """The clock."""
         return duration(self._seconds) if self._seconds > 0.0 else count(0) + " s"
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
         return QSize(200, self.minimumHeight())
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow lanes have narrow bars."""
         return QSize(80, self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The words over the bar."""
         painter, tokens = QPainter(self), self.theme.tokens
         painter.setFont(self.theme.paint_cache.font(-1))
         painter.setPen(self.theme.paint_cache.color(tokens.text_muted))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
@@ -18,6 +18,7 @@ from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.provenance import SourceRuns
+from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import LargeFigure, LineFigure
 
@@ -49,16 +50,13 @@ class LaneTextView(QScrollArea):
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
         self._theme = theme
-        self._raw, self._runs, self._wanted = "", SourceRuns(), frozenset[Source]()
+        self.text, self._runs, self._wanted = "", SourceRuns(), frozenset[Source]()
         self._follows = True
         self.body = AnswerBody(theme, self)
         self.setAccessibleName(translate("Race", "Answer of the lane {name}").format(name=name))
         inner = QWidget()
         inner.setObjectName("laneText")
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(TEXT_MARGIN_PX, 8, TEXT_MARGIN_PX, 12)
-        column.addWidget(self.body)
-        column.addStretch(1)
+        vbox(self.body, Stretch(), parent=inner, margins=(TEXT_MARGIN_PX, 8, TEXT_MARGIN_PX, 12))
         self.setWidget(inner)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -66,25 +64,18 @@ class LaneTextView(QScrollArea):
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
         self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._note_place))
 
-    @property
-    def text(self) -> str:
-        """All of it, as Markdown."""
-        return self._raw
-
     def clear(self) -> None:
-        """Begin anew."""
-        self._raw, self._runs, self._follows = "", SourceRuns(), True
+        self.text, self._runs, self._follows = "", SourceRuns(), True
         self.body.reset()
         self.body.grow_in = self._grow
 
     def append(self, text: str, spans: Iterable[TokenSpan]) -> None:
-        """More of the answer."""
-        self._raw += text
+        self.text += text
         self._runs.extend(spans)
-        self.body.follow(self._raw, self._runs, self._wanted)
+        self.body.follow(self.text, self._runs, self._wanted)
         self.body.append(text)
         if self._wanted:
-            self.body.mark(self._raw, self._runs, self._wanted, afresh=False)
+            self.body.mark(self.text, self._runs, self._wanted, afresh=False)
         MessageArea.lay_out()
 
     @staticmethod
@@ -93,25 +84,22 @@ class LaneTextView(QScrollArea):
         MessageArea.lay_out()
 
     def finish(self) -> None:
-        """Nothing more comes."""
         self.body.finish()
         if self._wanted:
-            self.body.mark(self._raw, self._runs, self._wanted)
+            self.body.mark(self.text, self._runs, self._wanted)
         MessageArea.lay_out()
 
     def set_text(self, text: str, spans: Iterable[TokenSpan]) -> None:
-        """A whole answer, from its beginning."""
         self.clear()
         self._follows = False
-        self._raw = text
+        self.text = text
         self._runs.extend(spans)
         self.body.set_text(text)
-        self.body.mark(self._raw, self._runs, self._wanted)
+        self.body.mark(self.text, self._runs, self._wanted)
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
-        """Mark the tokens of these sources."""
         self._wanted = wanted
-        self.body.mark(self._raw, self._runs, wanted)
+        self.body.mark(self.text, self._runs, wanted)
 
     def _on_range(self, _least: int, most: int) -> None:
         if self._follows:
@@ -140,16 +128,14 @@ class LaneCard(QFrame):
         super().__init__()
         self.choice = choice
         self._theme = theme
-        self._scale, self._tokens = 1, 0
+        self._scale, self.num_tokens = 1, 0
         self._reported = (0, 0.0)
-        self._stats = RunStats()
+        self.stats = RunStats()
         self.setObjectName("card")
         name = lane_name(choice)
         self.setAccessibleName(translate("Race", "Lane {name}").format(name=name))
-        self.name_label = ElidedLabel(name)
-        self.name_label.setProperty("kind", "heading")
-        self.state_label = QLabel()
-        self.state_label.setProperty("kind", "caption")
+        self.name_label = ElidedLabel(name, "heading")
+        self.state_label = label("", "caption")
         self.speed = LargeFigure(
             theme,
             translate("Race", "tok/s"),
@@ -175,31 +161,15 @@ class LaneCard(QFrame):
         theme.set_font(self.state_label, -1)
 
     def _arrange(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 0, 6, 0)
-        top.addWidget(self.name_label, 1)
-        top.addWidget(self.state_label)
-        large = QHBoxLayout()
-        large.addWidget(self.speed, 1)
-        large.addWidget(self.ratio, 1)
+        top = hbox((self.name_label, 1), self.state_label, margins=(6, 0, 6, 0))
+        large = hbox((self.speed, 1), (self.ratio, 1))
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(2)
         self._place_lines(2)
-        column = QVBoxLayout()
-        column.setContentsMargins(10, 12, 10, 8)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addLayout(large)
-        column.addWidget(self.bar)
-        column.addLayout(self._grid)
+        column = vbox(top, large, self.bar, self._grid, margins=(10, 12, 10, 8), spacing=8)
         self.rule = QFrame()
         self.rule.setObjectName("rule")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 1, 1, 1)
-        layout.setSpacing(0)
-        layout.addLayout(column)
-        layout.addWidget(self.rule)
-        layout.addWidget(self.text, 1)
+        vbox(column, self.rule, (self.text, 1), parent=self, margins=1, spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def _place_lines(self, num_columns: int) -> None:
@@ -214,55 +184,41 @@ class LaneCard(QFrame):
         self._grid.setColumnStretch(0, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrow cards have one column of lines."""
         super().resizeEvent(event)
         longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
         self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    @property
-    def num_tokens(self) -> int:
-        """Tokens of this round's answer so far, text that came since the last counters included."""
-        return self._tokens
-
-    @property
-    def stats(self) -> RunStats:
-        """The counters that are shown."""
-        return self._stats
-
     def wait(self) -> None:
         """A race begins: there is nothing to show yet, and what another one showed is not its."""
-        self._stats = RunStats()
+        self.stats = RunStats()
         for each in (self.speed, self.ratio, *self.lines.values()):
             each.set_value("")
 
     def begin_round(self) -> None:
         """The lane reads the question; what the round before wrote stays until there is something new."""
-        self._tokens = 0
+        self.num_tokens = 0
         self.state_label.setText(translate("Race", "reading the question"))
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
         """Tokens and time of the same moment; the bar is as long as the text, which comes before its counters."""
         self._reported = tokens, seconds
-        self.bar.show_progress(tokens, seconds, self._tokens / self._scale)
+        self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
 
     def begin_text(self) -> None:
-        """The first words of a round are here."""
         self.text.clear()
         self.state_label.setText(translate("Race", "writing"))
 
     def append(self, text: str, spans: tuple[TokenSpan, ...], scale: int) -> None:
-        """More of the answer."""
-        self._tokens += len(spans)
+        self.num_tokens += len(spans)
         self._scale = scale
         self.text.append(text, spans)
 
     def show_progress(self, stats: RunStats, scale: int, *, finished: bool) -> None:
-        """The counters of this round."""
         self._scale = scale
-        self._tokens = max(self._tokens, stats.tokens) if not finished else stats.tokens
+        self.num_tokens = max(self.num_tokens, stats.tokens) if not finished else stats.tokens
         if finished or stats.inter_token_ms_p50 is not None:  # after one pass most of it is not known yet
             self._show_stats(stats)
         self._show_bar(stats.tokens, stats.decode_s)
@@ -271,21 +227,19 @@ class LaneCard(QFrame):
             self.state_label.setText(translate("Race", "done in {time}").format(time=duration(stats.decode_s)))
 
     def show_scale(self, scale: int) -> None:
-        """The bar is filled by another number of tokens."""
         self._scale = scale
         self._show_bar(*self._reported)
 
     def show_ratio(self, ratio: float | None) -> None:
-        """The speed over that of the baseline."""
         self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
 
     def show_result(self, result: LaneResult, num_rounds: int, fastest: float) -> None:
         """The sums of all rounds, and the answer of the last one; ``fastest`` in tokens per second fills the bar."""
         stats = result.stats
         self._show_stats(stats)
-        self._tokens = stats.tokens
+        self.num_tokens = stats.tokens
         share = (stats.tokens_per_second or 0.0) / fastest if fastest > 0.0 else 0.0
-        self.bar.show_progress(self._tokens, stats.decode_s, share)
+        self.bar.show_progress(self.num_tokens, stats.decode_s, share)
         self.state_label.setText(
             translate("Race", "over %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
         )
@@ -293,7 +247,7 @@ class LaneCard(QFrame):
             self.text.set_text(result.text, result.spans)
 
     def _show_stats(self, stats: RunStats) -> None:
-        self._stats = stats
+        self.stats = stats
         self.speed.set_value(figure(stats.tokens_per_second))
         values = {
             "per_pass": per_pass(stats.tokens_per_pass),

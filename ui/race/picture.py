@@ -80,7 +80,6 @@ class _Picture:
         self._lanes: Sequence[LaneChoice] = [lane.choice for lane in result.lanes]
 
     def draw(self) -> None:
-        """All of it."""
         self._draw_brand()
         bottom = self._draw_verdict(MARGIN + ICON_PX + 26)
         bottom = self._draw_models(bottom + 22)

@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import (
@@ -21,10 +21,11 @@ from app.core.domain.speed.races import (
 )
 from engine.records import Message, Mode, Picture
 from ui.race.words import lane_name
-from ui.text.formatting import hover, number_text
+from ui.text.formatting import number_text
 from ui.text.language import mark, translate
 from ui.text.mode_words import MODE_ORDER, not_now
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, grid, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
@@ -65,7 +66,6 @@ class QuestionEdit(ExactTextEdit):
         self.setFixedHeight(round(self._theme.text_height() * QUESTION_LINES) + 24)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter starts the race."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.start.emit()
@@ -86,57 +86,40 @@ class LaneRow(QWidget):
     def __init__(self, theme: Theme, choice: LaneChoice) -> None:
         super().__init__()
         self._theme = theme
-        self.number = QLabel()
-        self.number.setProperty("kind", "muted")
-        self.mode_box = NoWheelComboBox()
-        self.depth_box = NoWheelComboBox()
-        for mode in MODE_ORDER:
-            self.mode_box.addItem(lane_name(LaneChoice(mode)), mode)
-        self.depth_box.addItem(translate("Race", "Draft length: auto"), None)
-        for depth in range(1, MOST_DEPTH + 1):
-            self.depth_box.addItem(translate("Race", "Draft length {depth}").format(depth=depth), depth)
-        self.depth_box.setToolTip(hover(translate("Race", "How many tokens are proposed for a pass of the target.")))
-        self.draft_box = NoWheelComboBox()
-        self.draft_box.addItem(translate("Race", "Loaded draft"), "")
-        self.draft_box.setToolTip(hover(translate("Race", "Another draft is loaded for this lane alone.")))
+        self.number = label("", "muted")
+        self.mode_box = NoWheelComboBox(choices=[(lane_name(LaneChoice(mode)), mode) for mode in MODE_ORDER])
+        length = translate("Race", "Draft length {depth}")
+        depths = [(length.format(depth=depth), depth) for depth in range(1, MOST_DEPTH + 1)]
+        self.depth_box = NoWheelComboBox(
+            choices=[(translate("Race", "Draft length: auto"), None), *depths],
+            tip=translate("Race", "How many tokens are proposed for a pass of the target."),
+        )
+        self.draft_box = NoWheelComboBox(
+            choices=[(translate("Race", "Loaded draft"), "")],
+            tip=translate("Race", "Another draft is loaded for this lane alone."),
+        )
+        self.target_box = NoWheelComboBox(
+            choices=[(translate("Race", "Loaded model"), "")],
+            tip=translate("Race", "Another model is loaded for this lane alone."),
+        )
         self.draft_box.hide()
-        self.target_box = NoWheelComboBox()
-        self.target_box.addItem(translate("Race", "Loaded model"), "")
-        self.target_box.setToolTip(hover(translate("Race", "Another model is loaded for this lane alone.")))
         self.target_box.hide()
         self._drafts: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._shows_models = False
-        self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"))
-        self.reason = QLabel()
-        self.reason.setProperty("kind", "warning")
-        self.reason.setWordWrap(True)
+        self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"), self.removed.emit)
+        self.reason = label("", "warning", wrap=True)
         self.reason.hide()
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.number)
-        row.addWidget(self.mode_box, 2)
-        row.addWidget(self.depth_box, 1)
-        row.addWidget(self.remove)
-        self._models = QHBoxLayout()
-        self._models.setSpacing(8)
-        self._models.addWidget(self.target_box, 1)
-        self._models.addWidget(self.draft_box, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addLayout(self._models)
-        column.addWidget(self.reason)
+        row = hbox(self.number, (self.mode_box, 2), (self.depth_box, 1), self.remove, spacing=8)
+        self._models = hbox((self.target_box, 1), (self.draft_box, 1), spacing=8)
+        vbox(row, self._models, self.reason, parent=self, margins=0, spacing=4)
         self.set_choice(choice)
         self.mode_box.activated.connect(self._on_mode)
         self.target_box.activated.connect(self._on_target)
         for box in (self.depth_box, self.draft_box):
             box.activated.connect(lambda _index: self.changed.emit())
-        self.remove.clicked.connect(self.removed)
 
     @property
     def choice(self) -> LaneChoice:
-        """What is chosen."""
         mode = Mode(self.mode_box.currentData())
         draft = self.draft_box.currentData() if mode in MODES_WITH_DRAFT else ""
         target = self.target_box.currentData()
@@ -150,7 +133,6 @@ class LaneRow(QWidget):
         )
 
     def set_choice(self, choice: LaneChoice) -> None:
-        """Show this choice."""
         self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
         self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
         _choose(self.target_box, choice.target, choice.target_name)
@@ -195,7 +177,6 @@ class LaneRow(QWidget):
 
     @property
     def has_models(self) -> bool:
-        """Whether there are others to choose."""
         return self.target_box.count() > 1 or self.draft_box.count() > 1
 
     def show_models(self) -> None:
@@ -218,8 +199,7 @@ class LaneRow(QWidget):
 
     def show_reason(self, reason: str) -> None:
         """Why the lane cannot run; empty where it can."""
-        self.reason.setText(reason)
-        self.reason.setVisible(bool(reason))
+        show_text(self.reason, reason)
 
     def _on_mode(self, _index: int) -> None:
         self._follow_mode()
@@ -236,6 +216,12 @@ def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
     if file and box.findData(file) < 0:
         box.addItem(name or name_of_file(file), file)
     box.setCurrentIndex(max(box.findData(file), 0))
+
+
+def _rounds_words(rounds: int | None) -> str:
+    if rounds is None:
+        return translate("Race", "until ±5% is sure")
+    return translate("Race", "%n rounds", None, rounds)
 
 
 def _has_depth(mode: Mode) -> bool:
@@ -271,95 +257,69 @@ class SetupForm(QFrame):
         self.includes_before = QCheckBox()
         self.includes_before.setChecked(True)
         self.includes_before.hide()
-        self.of_pictures = QLabel()
-        self.of_pictures.setProperty("kind", "caption")
+        self.of_pictures = label("", "caption")
         self.of_pictures.hide()
-        self.add_button = QPushButton(translate("Race", "Add a lane"))
-        self.models_button = QPushButton(translate("Race", "Choose models"))
+        self.add_button = button(translate("Race", "Add a lane"), self._add)
+        self.models_button = button(
+            translate("Race", "Choose models"),
+            self._show_models,
+            tip=translate("Race", "Other models or drafts for single lanes."),
+        )
         self._shows_models = False
-        self.rounds, self.length, self.temperature = NoWheelComboBox(), NoWheelComboBox(), NoWheelComboBox()
-        self.start_button = QPushButton(translate("Race", "Start the race"))
-        self.problem = QLabel()
-        self._lanes = QVBoxLayout()
-        self._fill()
-        self._arrange()
-        self.set_lanes((PLAIN_LANE, AUTO_LANE))
-
-    def _fill(self) -> None:
-        for rounds in ROUNDS:
-            words = (
-                translate("Race", "until ±5% is sure")
-                if rounds is None
-                else translate("Race", "%n rounds", None, rounds)
-            )
-            self.rounds.addItem(words, rounds)
+        self.rounds = NoWheelComboBox(
+            translate("Race", "Rounds"),
+            [(_rounds_words(each), each) for each in ROUNDS],
+            tip=translate("Race", "More rounds make the interval of the verdict narrower."),
+        )
+        tokens = translate("Race", "{number} tokens")
+        lengths = [(tokens.format(number=number_text(each)), each) for each in LENGTHS]
+        self.length = NoWheelComboBox(translate("Race", "Longest answer"), lengths)
+        self.temperature = NoWheelComboBox(translate("Race", "Temperature"))
+        self.start_button = button(
+            translate("Race", "Start the race"),
+            self.start,
+            kind="primary",
+            tip=translate("Race", "Start the race (Ctrl+Enter)"),
+        )
+        self.problem = label("", "warning", wrap=True)
+        self._lanes = vbox(spacing=6)
         self.rounds.setCurrentIndex(self.rounds.findData(USUAL_ROUNDS))
-        self.rounds.setToolTip(hover(translate("Race", "More rounds make the interval of the verdict narrower.")))
-        for length in LENGTHS:
-            self.length.addItem(translate("Race", "{number} tokens").format(number=number_text(length)), length)
         self.length.setCurrentIndex(self.length.findData(USUAL_LENGTH))
         self.set_temperature(self._temperature)
-        for box, name in (
-            (self.rounds, translate("Race", "Rounds")),
-            (self.length, translate("Race", "Longest answer")),
-            (self.temperature, translate("Race", "Temperature")),
-        ):
-            box.setAccessibleName(name)
-        self.add_button.setAccessibleName(self.add_button.text())
-        self.add_button.clicked.connect(self._add)
-        self.models_button.setAccessibleName(self.models_button.text())
-        self.models_button.setToolTip(hover(translate("Race", "Other models or drafts for single lanes.")))
-        self.models_button.clicked.connect(self._show_models)
-        self.start_button.setProperty("kind", "primary")
-        self.start_button.setAccessibleName(self.start_button.text())
-        self.start_button.setToolTip(translate("Race", "Start the race (Ctrl+Enter)"))
-        self.start_button.clicked.connect(self.start)
-        for button in (self.add_button, self.models_button, self.start_button):
-            button.setAutoDefault(False)
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.problem.setProperty("kind", "warning")
-        self.problem.setWordWrap(True)
+        self._arrange()
         self.question.start.connect(self.start)
         self.question.textChanged.connect(self._update)
+        self.set_lanes((PLAIN_LANE, AUTO_LANE))
 
     def _arrange(self) -> None:
-        options = QGridLayout()
-        options.setHorizontalSpacing(12)
-        options.setVerticalSpacing(4)
+        options = grid(gaps=(12, 4))
         for column, box in enumerate((self.rounds, self.length, self.temperature)):
-            name = QLabel(box.accessibleName())
-            name.setProperty("kind", "section")
+            name = label(box.accessibleName(), "section")
             name.setBuddy(box)
             options.addWidget(name, 0, column)
             options.addWidget(box, 1, column)
             options.setColumnStretch(column, 1)
-        how = QLabel(translate("Race", HOW))
-        how.setProperty("kind", "caption")
-        how.setWordWrap(True)
-        add = QHBoxLayout()
-        add.addWidget(self.add_button)
-        add.addWidget(self.models_button)
-        add.addStretch(1)
-        end = QHBoxLayout()
-        end.addWidget(self.problem, 1)
-        end.addWidget(self.start_button, 0, Qt.AlignmentFlag.AlignRight)
-        self._lanes.setSpacing(6)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 18, 20, 18)
-        layout.setSpacing(10)
-        layout.addWidget(_section(translate("Race", "Question")))
-        layout.addWidget(self.question)
-        layout.addWidget(self.of_pictures)
-        layout.addWidget(self.includes_before)
-        layout.addSpacing(4)
-        layout.addWidget(_section(translate("Race", "Lanes")))
-        layout.addLayout(self._lanes)
-        layout.addLayout(add)
-        layout.addSpacing(4)
-        layout.addLayout(options)
-        layout.addSpacing(4)
-        layout.addWidget(how)
-        layout.addLayout(end)
+        how = label(translate("Race", HOW), "caption", wrap=True)
+        add = hbox(self.add_button, self.models_button, Stretch())
+        end = hbox((self.problem, 1), (self.start_button, 0, Qt.AlignmentFlag.AlignRight))
+        vbox(
+            label(translate("Race", "Question"), "section"),
+            self.question,
+            self.of_pictures,
+            self.includes_before,
+            4,
+            label(translate("Race", "Lanes"), "section"),
+            self._lanes,
+            add,
+            4,
+            options,
+            4,
+            how,
+            end,
+            parent=self,
+            margins=(20, 18, 20, 18),
+            spacing=10,
+        )
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -396,7 +356,6 @@ class SetupForm(QFrame):
         self.temperature.setCurrentIndex(0 if greedy or temperature <= 0.0 else 1)
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Which modes cannot run now, and why."""
         self._unavailable = reasons
         self._update()
 
@@ -420,7 +379,6 @@ class SetupForm(QFrame):
         self._update()
 
     def set_lanes(self, choices: tuple[LaneChoice, ...]) -> None:
-        """Show these lanes."""
         for row in self.rows:
             self._lanes.removeWidget(row)
             row.hide()
@@ -431,7 +389,6 @@ class SetupForm(QFrame):
         self._number()
 
     def set_setup(self, setup: RaceSetup) -> None:
-        """Show what an earlier race had."""
         self.set_question(setup.question, setup.before, setup.pictures, setup.lost_pictures)
         self.set_lanes(setup.lanes)
         for box, value in (
@@ -443,7 +400,6 @@ class SetupForm(QFrame):
 
     @property
     def setup(self) -> RaceSetup:
-        """What is chosen."""
         keeps = self.includes_before.isChecked()
         before = self._before if keeps else tuple(one for one in self._before if one.role == "system")
         return RaceSetup(
@@ -460,7 +416,6 @@ class SetupForm(QFrame):
     # ---- intentions -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Ask for the race, if it can be run."""
         if self.start_button.isEnabled():
             self.start_requested.emit(self.setup)
 
@@ -541,9 +496,3 @@ class SetupForm(QFrame):
             return translate("Race", "This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode
         return self._unavailable.get(lacking, "")
-
-
-def _section(text: str) -> QLabel:
-    made = QLabel(text)
-    made.setProperty("kind", "section")
-    return made

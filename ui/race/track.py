@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QWidget
 
 from app.core.domain.speed.races import (
     AUTO_LANE,
@@ -28,6 +27,7 @@ from ui.statistics.words import SOURCES
 from ui.text.formatting import count, times_plain
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import LegendRow
 from ui.widgets.styling import set_style_property
@@ -45,18 +45,12 @@ class RaceVerdictBox(QFrame):
         self.setObjectName("raceVerdict")
         self.headline = QLabel()
         self.headline.setObjectName("raceHeadline")
-        self.title = _label("strong")
-        self.words = _label("")
-        self.state = _label("caption")
-        column = QVBoxLayout()
-        column.setSpacing(2)
-        for label in (self.title, self.words, self.state):
-            column.addWidget(label)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 10, 16, 10)
-        row.setSpacing(20)
-        row.addWidget(self.headline)
-        row.addLayout(column, 1)
+        kinds = ("strong", "", "caption")
+        self.title, self.words, self.state = (label("", kind, wrap=True, selectable=True) for kind in kinds)
+        for each in (self.title, self.words, self.state):
+            each.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        column = vbox(self.title, self.words, self.state, spacing=2)
+        hbox(self.headline, (column, 1), parent=self, margins=(16, 10, 16, 10), spacing=20)
 
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show what is known by now; ``state`` is the line below it."""
@@ -107,17 +101,6 @@ def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> s
     return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} is faster than {base}")).format(**names)
 
 
-def _label(kind: str) -> QLabel:
-    made = QLabel()
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(True)
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-    if kind:
-        made.setProperty("kind", kind)
-    return made
-
-
 class RaceTrack(QWidget):
     """Takes the events of one race after the other, or a race that was kept."""
 
@@ -130,8 +113,7 @@ class RaceTrack(QWidget):
         self._lengths: dict[int, int] = {}  # tokens of the lanes that have answered in this round
         self._known_scale: int | None = None  # tokens of the longest answer of the round before
         self.lanes: list[LaneCard] = []
-        self.question = ElidedLabel()
-        self.question.setProperty("kind", "strong")
+        self.question = ElidedLabel("", "strong")
         self.verdict = RaceVerdictBox(theme)
         self.legend = {
             source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
@@ -145,8 +127,7 @@ class RaceTrack(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        legend = QHBoxLayout()
-        legend.setSpacing(4)
+        legend = hbox(spacing=4)
         for row in self.legend.values():
             row.set_value("")
             row.setChecked(True)
@@ -158,13 +139,9 @@ class RaceTrack(QWidget):
         legend.addWidget(self._legend_room)
         self._theme.changed.connect(self._fit_legend)
         self._fit_legend()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 12, 24, 16)
-        layout.setSpacing(10)
-        layout.addWidget(self.question)
-        layout.addWidget(self.verdict)
-        layout.addLayout(legend)
-        layout.addLayout(self._lane_box, 1)
+        vbox(
+            self.question, self.verdict, legend, (self._lane_box, 1), parent=self, margins=(24, 12, 24, 16), spacing=10
+        )
 
     def _fit_legend(self) -> None:
         """Each as wide as its name, and the room as high as they are."""
@@ -176,7 +153,6 @@ class RaceTrack(QWidget):
     # ---- a race as it goes on ---------------------------------------------------------------------------------------
 
     def begin(self, setup: RaceSetup) -> None:
-        """A race begins."""
         self._take(setup)
         self.verdict.say((), setup.lanes, translate("Race", "Waiting for the model"))
 
@@ -221,7 +197,6 @@ class RaceTrack(QWidget):
         self._turn(self.width())
 
     def begin_round(self, number: int) -> None:
-        """The lanes read the question for a round."""
         self._round = number
         self._known_scale = max(self._lengths.values(), default=self._known_scale or 0) or None
         self._lengths = {}
@@ -230,7 +205,6 @@ class RaceTrack(QWidget):
         self._say_state()
 
     def add_text(self, event: LaneText) -> None:
-        """More of an answer."""
         lane = self.lanes[event.lane]
         if self._heard[event.lane] != event.round:
             self._heard[event.lane] = event.round
@@ -240,7 +214,6 @@ class RaceTrack(QWidget):
         self._explain(event.spans)
 
     def show_progress(self, event: LaneProgress) -> None:
-        """A slice is over."""
         if event.finished:
             self._lengths[event.lane] = event.stats.tokens
         self.lanes[event.lane].show_progress(event.stats, self.scale, finished=event.finished)
@@ -252,7 +225,6 @@ class RaceTrack(QWidget):
 
     @property
     def scale(self) -> int:
-        """How many tokens fill a bar."""
         lengths = [*self._lengths.values(), *([self._known_scale] if self._known_scale else [])]
         longest = max((lane.num_tokens for lane in self.lanes), default=0)
         return max(max(lengths, default=self._setup.max_tokens), longest, 1)
@@ -272,7 +244,6 @@ class RaceTrack(QWidget):
         self.verdict.show_live([(choice, ratio) for choice, ratio in pairs if ratio and choice != choices[number]])
 
     def end_round(self, num_rounds: int, verdicts: tuple[LaneVerdict, ...]) -> None:
-        """A round is complete."""
         self._verdicts = verdicts
         self._show_ratios()
         self._say_state(num_rounds)
@@ -299,7 +270,6 @@ class RaceTrack(QWidget):
     # ---- a race that is over ----------------------------------------------------------------------------------------
 
     def show_result(self, result: RaceResult) -> None:
-        """What came of a race."""
         if self._setup != result.setup:
             self._take(result.setup)
         self._verdicts = result.verdicts
@@ -326,7 +296,6 @@ class RaceTrack(QWidget):
             self._lane_box.setDirection(direction)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrow windows have the lanes below each other."""
         super().resizeEvent(event)
         self._turn(event.size().width())
 

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QStyledItemDelegate,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStyledItemDelegate, QWidget
 
 from app.core.domain.local_server import LOOPBACK, Example, base_url, examples
 from engine.records import ModelInfo
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, grid, hbox, label, show_text, vbox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
@@ -49,16 +41,20 @@ class ServerAccess(QWidget):
         self.model = self._field(translate("ServerAccess", "Model"))
         self.key = self._field(translate("ServerAccess", "Key"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.complaint = self._label("", "error")
-        self.hint = self._label(translate("ServerAccess", "Programs on this computer do not need the key."), "caption")
+        self.complaint = label("", "error", wrap=True)
+        self.hint = label(
+            translate("ServerAccess", "Programs on this computer do not need the key."), "caption", wrap=True
+        )
         self.hint.hide()
-        self.show_button = self._button("eye", translate("ServerAccess", "Show the key"))
+        self.show_button = IconButton(self._theme, "eye", translate("ServerAccess", "Show the key"))
         self.show_button.setCheckable(True)
         self.show_button.toggled.connect(self._show_key)
-        self.renew_button = self._button(
-            "refresh-cw", translate("ServerAccess", "Make another key; programs with the old one are disconnected")
+        self.renew_button = IconButton(
+            self._theme,
+            "refresh-cw",
+            translate("ServerAccess", "Make another key; programs with the old one are disconnected"),
+            self.renewal_requested.emit,
         )
-        self.renew_button.clicked.connect(self.renewal_requested)
         self.program = NoWheelComboBox()
         self.program.setItemDelegate(QStyledItemDelegate(self.program))  # draws as the stylesheet says
         self.program.setAccessibleName(translate("ServerAccess", "Example for"))
@@ -79,43 +75,40 @@ class ServerAccess(QWidget):
         edit.setAccessibleName(translate("ServerAccess", "Example"))
 
     def _arrange(self) -> None:
-        heading = self._label(translate("ServerAccess", "Use it from other programs"), "strong")
+        heading = label(translate("ServerAccess", "Use it from other programs"), "strong", wrap=True)
         words = translate(
             "ServerAccess",
             "In the program, choose an “OpenAI-compatible” provider and enter these.",
         )
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
+        fields = grid(gaps=(8, 8))
+        fields.setColumnStretch(1, 1)
         rows = ((self.url, ()), (self.model, ()), (self.key, (self.show_button, self.renew_button)))
         for place, (field, others) in enumerate(rows):
-            name = QLabel(field.accessibleName())
+            name = label(field.accessibleName())
             name.setBuddy(field)
-            buttons = QHBoxLayout()
-            buttons.setSpacing(2)
-            for button in (self._copy_button(field), *others):
-                buttons.addWidget(button)
-            buttons.addStretch(1)
-            grid.addWidget(name, place, 0)
-            grid.addWidget(field, place, 1)
-            grid.addLayout(buttons, place, 2)
-        above = QHBoxLayout()
-        above.setSpacing(8)
-        above.addWidget(QLabel(translate("ServerAccess", "Example for")))
-        above.addWidget(self.program)
-        above.addStretch(1)
-        above.addWidget(self._copy_example_button())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        for part in (heading, self._label(words, "caption")):
-            column.addWidget(part)
-        column.addLayout(grid)
-        column.addWidget(self.hint)
-        column.addWidget(self.complaint)
-        column.addLayout(above)
-        column.addWidget(self.example)
+            buttons = hbox(self._copy_button(field), *others, Stretch(), spacing=2)
+            fields.addWidget(name, place, 0)
+            fields.addWidget(field, place, 1)
+            fields.addLayout(buttons, place, 2)
+        above = hbox(
+            label(translate("ServerAccess", "Example for")),
+            self.program,
+            Stretch(),
+            self._copy_example_button(),
+            spacing=8,
+        )
+        vbox(
+            heading,
+            label(words, "caption", wrap=True),
+            fields,
+            self.hint,
+            self.complaint,
+            above,
+            self.example,
+            parent=self,
+            margins=0,
+            spacing=8,
+        )
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -134,8 +127,7 @@ class ServerAccess(QWidget):
     def set_key(self, key: str, problem: str) -> None:
         """The key; empty, and why, where there is none."""
         self._key = key
-        self.complaint.setText(problem)
-        self.complaint.setVisible(bool(problem))
+        show_text(self.complaint, problem)
         self._show()
 
     def _show(self) -> None:
@@ -169,21 +161,11 @@ class ServerAccess(QWidget):
 
     # ---- parts ------------------------------------------------------------------------------------------------------
 
-    def _label(self, text: str, kind: str) -> QLabel:
-        label = QLabel(text)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        label.setProperty("kind", kind)
-        return label
-
     def _field(self, name: str) -> QLineEdit:
         field = QLineEdit()
         field.setReadOnly(True)
         field.setAccessibleName(name)
         return field
-
-    def _button(self, icon: str, name: str) -> IconButton:
-        return IconButton(self._theme, icon, name)
 
     def _copy_button(self, field: QLineEdit) -> IconButton:
         name = translate("ServerAccess", "Copy: {what}").format(what=field.accessibleName())
@@ -197,11 +179,11 @@ class ServerAccess(QWidget):
         return self.copy_example
 
     def _copies(self, name: str, text: Callable[[], str]) -> IconButton:
-        button = self._button("copy", name)
+        pressed = IconButton(self._theme, "copy", name)
 
         def copy() -> None:
             QGuiApplication.clipboard().setText(text())
-            button.confirm(translate("ServerAccess", "Copied"))
+            pressed.confirm(translate("ServerAccess", "Copied"))
 
-        button.clicked.connect(copy)
-        return button
+        pressed.clicked.connect(copy)
+        return pressed

@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSetup, ServerState, ServerView
 from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.table import SERVER
 from engine.records import ModelInfo
-from ui.models.parts import StatusMark, button, centred, label, page_bar, page_column, scrolled
+from ui.models.parts import StatusMark
 from ui.server.access import ServerAccess
 from ui.server.request_table import RequestTable
 from ui.settings.rows import make_row
 from ui.text.formatting import count, speed
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, page_bar, page_column, scrolled, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
@@ -69,7 +70,9 @@ class ServerPage(QWidget):
         self._others: tuple[str, ...] = ()
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.back_button = IconButton(theme, "arrow-left", translate("ServerPage", "Back to the chat (Esc)"))
+        self.back_button = IconButton(
+            theme, "arrow-left", translate("ServerPage", "Back to the chat (Esc)"), self.back.emit
+        )
         self.settings_button = button(translate("ServerPage", "Settings…"), self.settings_requested.emit)
         self.stop_button = button(translate("ServerPage", "Stop the answer"), self.stop_requested.emit)
         self.retry_button = button(translate("ServerPage", "Try again"), self.retry_requested.emit)
@@ -88,60 +91,29 @@ class ServerPage(QWidget):
         self.set_requests(())
 
     def _arrange(self) -> None:
-        title = QLabel(translate("ServerPage", "Local server"))
-        title.setProperty("kind", "strong")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(page_bar(self.back_button, title, self.settings_button, wide=title))
-        layout.addWidget(scrolled(self._content(), translate("ServerPage", "Local server")), 1)
+        title = label(translate("ServerPage", "Local server"), "strong")
+        vbox(
+            page_bar(self.back_button, title, self.settings_button, wide=title),
+            (scrolled(self._content(), translate("ServerPage", "Local server")), 1),
+            parent=self,
+            margins=0,
+            spacing=0,
+        )
 
     def _content(self) -> QWidget:
-        column, inner = page_column(COLUMN_PX, 16)
-        inner.addWidget(self.switches["server"])
-        state = QHBoxLayout()
-        state.setSpacing(8)
-        state.addWidget(self.state, 1)
-        state.addWidget(self.retry_button, 0, Qt.AlignmentFlag.AlignTop)
-        inner.addLayout(state)
-        inner.addWidget(rule())
-        inner.addLayout(self._requests())
-        inner.addWidget(rule())
-        inner.addLayout(self._models())
-        inner.addWidget(rule())
-        inner.addWidget(self.access)
-        inner.addStretch(1)
-        return centred(column)
-
-    def _models(self) -> QVBoxLayout:
-        models = QVBoxLayout()
-        models.setSpacing(8)
-        models.addWidget(label(translate("ServerPage", "Models"), "strong"))
-        models.addWidget(self.own_model)
-        models.addWidget(self.switches["server_loads"])
-        models.addWidget(self.others)
-        return models
-
-    def _requests(self) -> QVBoxLayout:
-        requests = QVBoxLayout()
-        requests.setSpacing(8)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(label(translate("ServerPage", "Requests"), "strong"))
-        head.addWidget(self.queue, 1)
-        head.addWidget(self.stop_button)
-        requests.addLayout(head)
-        requests.addWidget(self.nothing)
-        requests.addWidget(self.table)
+        state = hbox((self.state, 1), (self.retry_button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
+        head = hbox(label(translate("ServerPage", "Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
         note = translate(
             "ServerPage",
             "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.",
         )
-        requests.addWidget(label(note, "caption", wrap=True))
-        return requests
+        requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
+        title = label(translate("ServerPage", "Models"), "strong")
+        models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
+        parts = (self.switches["server"], state, rule(), requests, rule(), models, rule(), self.access)
+        return page_column(*parts, width_px=COLUMN_PX, spacing=16)
 
     def _connect(self) -> None:
-        self.back_button.clicked.connect(self.back)
         self.access.renewal_requested.connect(self.renewal_requested)
         for key, row in self.switches.items():
             row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
@@ -149,7 +121,6 @@ class ServerPage(QWidget):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
-        """The settings in force."""
         for key, row in self.switches.items():
             row.blockSignals(True)
             row.set_value(values.get(key, row.field.default))
@@ -212,6 +183,5 @@ class ServerPage(QWidget):
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses a button."""
         if not press_button(event):
             super().keyPressEvent(event)

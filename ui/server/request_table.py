@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from app.core.domain.local_server import GONE, LoggedRequest, RequestState
 from ui.text.formatting import UNKNOWN, as_written, count, figure, hover
@@ -66,60 +66,9 @@ def cells(row: LoggedRequest) -> tuple[str, ...]:
     )
 
 
-Index = QModelIndex | QPersistentModelIndex
-
-
-class RequestModel(QAbstractTableModel):
-    """The newest first. A request that is there already changes in its row."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: tuple[LoggedRequest, ...] = ()
-
-    def set_rows(self, rows: Sequence[LoggedRequest]) -> None:
-        """Show these."""
-        rows = tuple(rows)
-        if rows == self._rows:
-            return
-        if [row.number for row in rows] == [row.number for row in self._rows]:
-            self._rows = rows
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
-            return
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
-        """How many there are."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: ARG002, B008
-        """Always the same."""
-        return len(COLUMNS)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """A cell's text, whole in the hover."""
-        if role == Qt.ItemDataRole.DisplayRole:
-            return cells(self._rows[index.row()])[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return as_written(cells(self._rows[index.row()])[index.column()])
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if index.column() in (TOKENS, RATE) else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What a column is."""
-        if orientation is Qt.Orientation.Vertical:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return translate("ServerPage", COLUMNS[section])
-        if role == Qt.ItemDataRole.ToolTipRole and section in (TOKENS, RATE):
-            return hover(translate("ServerPage", "Of the answer, without the prompt."))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section in (TOKENS, RATE) else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        return None
+def _side(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column in (TOKENS, RATE) else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 # Texts as wide as a column is to be; names of models, the longest, have what is left.
@@ -134,14 +83,19 @@ SAMPLES = {
 STRETCHED = 3
 
 
-class RequestTable(QTableView):
-    """As high as some rows; what is more is scrolled to."""
+class RequestTable(QTableWidget):
+    """The newest first. As high as some rows; what is more is scrolled to."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        super().__init__(0, len(COLUMNS))
         self._theme = theme
-        self.requests = RequestModel()
-        self.setModel(self.requests)
+        for column, words in enumerate(COLUMNS):
+            item = QTableWidgetItem(translate("ServerPage", words))
+            item.setTextAlignment(_side(column))
+            if column in (TOKENS, RATE):
+                item.setToolTip(hover(translate("ServerPage", "Of the answer, without the prompt.")))
+            self.setHorizontalHeaderItem(column, item)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setObjectName("statsTable")
         self.setAccessibleName(translate("ServerPage", "Requests"))
         self.verticalHeader().hide()
@@ -159,8 +113,17 @@ class RequestTable(QTableView):
         self._fit()
 
     def set_rows(self, rows: Sequence[LoggedRequest]) -> None:
-        """Show these, the newest first."""
-        self.requests.set_rows(rows)
+        self.setRowCount(len(rows))
+        for line, row in enumerate(rows):
+            for column, text in enumerate(cells(row)):
+                item = self.item(line, column)
+                if item is None:
+                    item = QTableWidgetItem()
+                    item.setTextAlignment(_side(column))
+                    self.setItem(line, column, item)
+                if text != item.text():
+                    item.setText(text)
+                    item.setToolTip(as_written(text))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Measure by the font of the theme, which it has by now."""

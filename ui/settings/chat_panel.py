@@ -10,19 +10,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QPushButton,
-    QScrollArea,
-    QStyle,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QStyle, QWidget
 
 from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.layers import EDITABLE, Layer, LayersView
@@ -35,7 +23,9 @@ from ui.text.formatting import as_written, number_text
 from ui.text.language import mark, translate
 from ui.text.setting_words import in_words
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, hbox, label, scrolled, vbox
 from ui.widgets.icon_button import IconButton
+from ui.widgets.page_switch import PageSwitch
 from ui.widgets.styling import rule
 
 FIRST = ("system_prompt", "temperature")  # what people come for
@@ -71,20 +61,27 @@ class ChatSettingsPanel(QFrame):
         self.setObjectName("chatSettings")
         self.setAccessibleName(translate("ChatSettings", "Chat settings"))
         self._view = view
-        self._layer = Layer.CHAT
+        self.layer = Layer.CHAT
         self.presets = presets
         self.rows: dict[str, LayerRow] = {}
-        self.layer_buttons: dict[Layer, QToolButton] = {}
-        self.explanation = QLabel()
-        self.explanation.setProperty("kind", "caption")
-        self.explanation.setWordWrap(True)
+        layers = [(layer, translate("ChatSettings", _TITLES[layer])) for layer in EDITABLE]
+        self.switch = PageSwitch(translate("ChatSettings", "Applies to"), layers)
+        self.switch.chosen.connect(self._show_layer)
+        self.explanation = label("", "caption", wrap=True)
         self._content = QWidget()
         self.recommended = QFrame()
-        self.recommended_words = QLabel()
-        self.recommend_button = QPushButton(translate("ChatSettings", "Use for this model"))
-        self.reset_button = QPushButton()
-        self.keep_button = QPushButton(translate("ChatSettings", "Keep for this model"))
-        self.close_button = IconButton(theme, "x", translate("ChatSettings", "Close"))
+        self.recommended_words = label(wrap=True)
+        self.recommend_button = button(
+            translate("ChatSettings", "Use for this model"),
+            lambda: self.changed.emit(Layer.MODEL, dict(self._view.recommended)),
+        )
+        self.reset_button = button("", lambda: self._on_reset(self._own_keys()))
+        self.keep_button = button(
+            translate("ChatSettings", "Keep for this model"),
+            self._on_keep,
+            tip=translate("ChatSettings", "Every chat with this model then uses these values"),
+        )
+        self.close_button = IconButton(theme, "x", translate("ChatSettings", "Close"), self.hide)
         self._arrange()
         self._connect()
         self.set_view(view)
@@ -92,68 +89,34 @@ class ChatSettingsPanel(QFrame):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        title = QLabel(translate("ChatSettings", "Chat settings"))
-        title.setProperty("kind", "heading")
-        top = QHBoxLayout()
-        top.addWidget(title)
-        top.addStretch(1)
-        top.addWidget(self.close_button)
-        head = QVBoxLayout()
-        head.setContentsMargins(16, 8, 8, 10)
-        head.setSpacing(8)
-        head.addLayout(top)
-        head.addWidget(self._make_switch())
-        head.addWidget(self.explanation)
-        head.addWidget(self.presets, 0, Qt.AlignmentFlag.AlignLeft)
-        head.addWidget(self._make_recommended())
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(rule())
-        layout.addWidget(self._make_rows(), 1)
-        layout.addWidget(rule())
-        layout.addLayout(self._make_buttons())
-
-    def _make_switch(self) -> QFrame:
-        switch = QFrame()
-        switch.setObjectName("pageSwitch")
-        switch.setAccessibleName(translate("ChatSettings", "Applies to"))
-        row = QHBoxLayout(switch)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        group = QButtonGroup(self)
-        for layer in EDITABLE:
-            button = QToolButton()
-            button.setText(translate("ChatSettings", _TITLES[layer]))
-            button.setAccessibleName(button.text())
-            button.setCheckable(True)
-            button.setChecked(layer is self._layer)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.clicked.connect(partial(self._show_layer, layer))
-            group.addButton(button)
-            row.addWidget(button)
-            self.layer_buttons[layer] = button
-        return switch
+        title = label(translate("ChatSettings", "Chat settings"), "heading")
+        top = hbox(title, Stretch(), self.close_button)
+        head = vbox(
+            top,
+            self.switch,
+            self.explanation,
+            (self.presets, 0, Qt.AlignmentFlag.AlignLeft),
+            self._make_recommended(),
+            margins=(16, 8, 8, 10),
+            spacing=8,
+        )
+        # Their German words are too long for one beside the other.
+        foot = vbox(self.reset_button, self.keep_button, margins=(16, 8, 16, 8), spacing=6)
+        vbox(head, rule(), (self._make_rows(), 1), rule(), foot, parent=self, margins=0, spacing=0)
 
     def _make_recommended(self) -> QFrame:
         self.recommended.setObjectName("noticeBanner")
-        self.recommended_words.setWordWrap(True)
-        self.recommended_words.setTextFormat(Qt.TextFormat.PlainText)
-        row = QHBoxLayout(self.recommended)
-        row.setContentsMargins(12, 8, 8, 8)
-        row.setSpacing(12)
-        row.addWidget(self.recommended_words, 1)
-        row.addWidget(self.recommend_button)
+        hbox(
+            (self.recommended_words, 1),
+            self.recommend_button,
+            parent=self.recommended,
+            margins=(12, 8, 8, 8),
+            spacing=12,
+        )
         return self.recommended
 
     def _make_rows(self) -> QScrollArea:
-        content = self._content
-        content.setObjectName("page")
-        column = QVBoxLayout(content)
-        column.setContentsMargins(16, 12, 16, 16)
-        column.setSpacing(16)
+        column = vbox(parent=self._content, margins=(16, 12, 16, 16), spacing=16)
         section = ""
         for field in sorted(self._view.fields, key=_place):
             if field.key in FIRST:
@@ -161,8 +124,7 @@ class ChatSettingsPanel(QFrame):
                     column.addWidget(rule())
             elif field.section != section:
                 section = field.section
-                heading = QLabel(translate("Settings", section))
-                heading.setProperty("kind", "heading")
+                heading = label(translate("Settings", section), "heading")
                 column.addWidget(heading)
             else:
                 column.addWidget(rule())
@@ -171,35 +133,11 @@ class ChatSettingsPanel(QFrame):
             row.reset.connect(partial(self._on_reset, (field.key,)))
             column.addWidget(row)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidget(content)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName(translate("ChatSettings", "Values"))
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
-        return scroll
-
-    def _make_buttons(self) -> QVBoxLayout:
-        row = QVBoxLayout()  # their German words are too long for one beside the other
-        row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(6)
-        row.addWidget(self.reset_button)
-        row.addWidget(self.keep_button)
-        self.keep_button.setToolTip(translate("ChatSettings", "Every chat with this model then uses these values"))
-        for button in (self.reset_button, self.keep_button, self.recommend_button):
-            button.setAutoDefault(False)
-            button.setAccessibleName(button.text())
-        return row
+        return scrolled(self._content, translate("ChatSettings", "Values"), sideways=False)
 
     def _connect(self) -> None:
         self.presets.opening.connect(self.flush)
         self.presets.applied.connect(self._on_preset)
-        self.reset_button.clicked.connect(lambda: self._on_reset(self._own_keys()))
-        self.keep_button.clicked.connect(self._on_keep)
-        self.close_button.clicked.connect(self.hide)
-        self.recommend_button.clicked.connect(
-            lambda: self.changed.emit(Layer.MODEL, dict(self._view.recommended)),
-        )
 
     @property
     def least_width(self) -> int:
@@ -213,33 +151,26 @@ class ChatSettingsPanel(QFrame):
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
-    @property
-    def layer(self) -> Layer:
-        """The layer that is shown and changed."""
-        return self._layer
-
     def set_view(self, view: LayersView, *, other: bool = False) -> None:
         """Show these values; ``other``: they are of another chat, so what stands in the editors is not kept."""
         self._view = view
-        values = view.values.get(self._layer, {})
+        values = view.values.get(self.layer, {})
         for key, row in self.rows.items():
             if key in values:
-                (row.force_value if other else row.set_value)(values[key], self._layer)
+                (row.force_value if other else row.set_value)(values[key], self.layer)
         model = view.model_name or translate("ChatSettings", "this model")
-        self.layer_buttons[Layer.MODEL].setToolTip(as_written(model))
-        self.explanation.setText(translate("ChatSettings", _EXPLAINED[self._layer]).format(model=model))
+        self.switch.buttons[Layer.MODEL].setToolTip(as_written(model))
+        self.explanation.setText(translate("ChatSettings", _EXPLAINED[self.layer]).format(model=model))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_recommended(model)
         self._show_buttons()
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Say which modes cannot run now, and why."""
         row = self.rows.get("mode")
         if row is not None and isinstance(row.row, ChoiceRow):
             row.row.explain({mode.value: reason for mode, reason in reasons.items()})
 
     def set_servers(self, names: Sequence[str]) -> None:
-        """The servers of tools that are switched on."""
         self.flush()
         for row in self.rows.values():
             if isinstance(row.row, ServersRow):
@@ -263,16 +194,16 @@ class ChatSettingsPanel(QFrame):
         self.reset_button.setText(translate("ChatSettings", "Reset all"))
         self.reset_button.setAccessibleName(
             translate("ChatSettings", "Reset all values of: {layer}").format(
-                layer=translate("ChatSettings", _TITLES[self._layer])
+                layer=translate("ChatSettings", _TITLES[self.layer])
             )
         )
         self.reset_button.setEnabled(num_own > 0)
-        self.keep_button.setVisible(self._layer is Layer.CHAT)
+        self.keep_button.setVisible(self.layer is Layer.CHAT)
         self.keep_button.setEnabled(num_own > 0)
 
     def _own_keys(self) -> tuple[str, ...]:
-        values = self._view.values.get(self._layer, {})
-        return tuple(key for key, value in values.items() if value.origin is self._layer)
+        values = self._view.values.get(self.layer, {})
+        return tuple(key for key, value in values.items() if value.origin is self.layer)
 
     # ---- requests ---------------------------------------------------------------------------------------------------
 
@@ -283,21 +214,21 @@ class ChatSettingsPanel(QFrame):
 
     def _show_layer(self, layer: Layer) -> None:
         self.flush()
-        self._layer = layer
-        self.layer_buttons[layer].setChecked(True)
+        self.layer = layer
+        self.switch.buttons[layer].setChecked(True)
         self.set_view(self._view, other=True)
 
     def _on_edited(self, key: str, value: SettingValue) -> None:
-        self.changed.emit(self._layer, {key: value})
+        self.changed.emit(self.layer, {key: value})
 
     def _on_preset(self, values: Mapping[str, SettingValue]) -> None:
         self.flush()
-        self.changed.emit(self._layer, dict(values))
+        self.changed.emit(self.layer, dict(values))
 
     def _on_reset(self, keys: tuple[str, ...]) -> None:
         for key in keys:
             self.rows[key].discard_pending()
-        self.reset.emit(self._layer, keys)
+        self.reset.emit(self.layer, keys)
 
     def _on_keep(self) -> None:
         self.flush()

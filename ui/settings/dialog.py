@@ -7,19 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject, QSize, Signal
+from PySide6.QtWidgets import QListWidget, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
@@ -28,8 +17,8 @@ from ui.settings.page import SettingsPage
 from ui.settings.row import CONTROL_PX, SettingRow
 from ui.settings.rows import ChoiceRow, DevicesRow, make_row
 from ui.text.language import translate
-from ui.widgets.dialogs import within_screen
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.building import Stretch, button, hbox, label, scrolled, vbox
+from ui.widgets.dialogs import Dialog, within_screen
 from ui.widgets.styling import rule
 
 SIZE = QSize(800, 600)
@@ -45,7 +34,6 @@ class _Sections(QListWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
-        """Room for the longest name, and for what stands around it."""
         return QSize(max(NAV_PX, self.sizeHintForColumn(0) + AROUND_NAV_PX), super().sizeHint().height())
 
 
@@ -62,7 +50,6 @@ class ControlWidths(QObject):
         page.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
-        """Something on the page wants another size."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Show):
             self._fit()
         return False
@@ -76,7 +63,7 @@ class ControlWidths(QObject):
                 row.set_control_px(width)
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(Dialog):
     """Edits a copy of the values.
 
     Signals:
@@ -97,11 +84,7 @@ class SettingsDialog(QDialog):
         below: Mapping[str, QWidget] | None = None,
     ) -> None:
         """``pages`` stand behind those of the fields; ``below`` has, by section, what follows its rows."""
-        super().__init__(parent)
-        EnterInDialog(self)
-        self.setWindowTitle(translate("SettingsDialog", "Settings"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
+        super().__init__(parent, translate("SettingsDialog", "Settings"))
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self._below = below or {}
         self.rows: dict[str, SettingRow] = {}
@@ -122,11 +105,15 @@ class SettingsDialog(QDialog):
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
         self.nav.currentRowChanged.connect(self._check)
         self.nav.setCurrentRow(0)
-        self.save_button = QPushButton(translate("SettingsDialog", "Save"))
-        self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
-        self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
-        self.elsewhere = QLabel()  # why it cannot be saved, where the reason is on another page
-        self._make_buttons()
+        self.save_button = button(translate("SettingsDialog", "Save"), self._save, kind="primary")
+        self.cancel_button = button(translate("SettingsDialog", "Cancel"), self.reject)
+        self.defaults_button = button(
+            translate("SettingsDialog", "Restore defaults"),
+            self.restore_defaults,
+            tip=translate("SettingsDialog", "Resets every setting; nothing is saved until you click Save"),
+        )
+        self.elsewhere = label("", "error", wrap=True)  # why it cannot be saved, where the reason is on another page
+        self.save_button.setDefault(True)
         self._follow_looks()
         self._arrange()
         self._check()
@@ -134,13 +121,8 @@ class SettingsDialog(QDialog):
 
     def _page(self, section: str, fields: Sequence[SettingField]) -> QScrollArea:
         content = QWidget()
-        content.setObjectName("page")
-        column = QVBoxLayout(content)
-        column.setContentsMargins(24, 20, 24, 24)
-        column.setSpacing(16)
-        heading = QLabel(translate("Settings", section))
-        heading.setProperty("kind", "heading")
-        column.addWidget(heading)
+        heading = label(translate("Settings", section), "heading")
+        column = vbox(heading, parent=content, margins=(24, 20, 24, 24), spacing=16)
         for place, field in enumerate(fields):
             if place:
                 column.addWidget(rule())
@@ -153,13 +135,7 @@ class SettingsDialog(QDialog):
             column.addWidget(self._below[section])
         column.addStretch(1)
         ControlWidths(content, [self.rows[field.key] for field in fields])
-        scroll = QScrollArea()
-        scroll.setWidget(content)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName(translate("Settings", section))
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
-        return scroll
+        return scrolled(content, translate("Settings", section), sideways=False)
 
     def _follow_looks(self) -> None:
         """What is chosen of the look is seen at once; leaving the dialog without saving gives back what was before."""
@@ -176,43 +152,13 @@ class SettingsDialog(QDialog):
             if key in self.rows and self.rows[key].value() != self._values[key]:
                 self.look_previewed.emit(key, str(self._values[key]))
 
-    def _make_buttons(self) -> None:
-        self.save_button.setProperty("kind", "primary")
-        self.save_button.setDefault(True)
-        self.defaults_button.setAutoDefault(False)
-        self.cancel_button.setAutoDefault(False)
-        self.defaults_button.setToolTip(
-            translate("SettingsDialog", "Resets every setting; nothing is saved until you click Save")
-        )
-        for button in (self.save_button, self.cancel_button, self.defaults_button):
-            button.setAccessibleName(button.text())
-        self.save_button.clicked.connect(self._save)
-        self.cancel_button.clicked.connect(self.reject)
-        self.defaults_button.clicked.connect(self.restore_defaults)
-
     def _arrange(self) -> None:
-        body = QHBoxLayout()
-        body.setSpacing(0)
-        body.addWidget(self.nav)
-        body.addWidget(self.pages, 1)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(16, 12, 16, 12)
-        buttons.setSpacing(8)
-        buttons.addWidget(self.defaults_button)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.save_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(body, 1)
-        layout.addWidget(rule())
-        self.elsewhere.setProperty("kind", "error")
-        self.elsewhere.setTextFormat(Qt.TextFormat.PlainText)
-        self.elsewhere.setWordWrap(True)
+        body = hbox(self.nav, (self.pages, 1), spacing=0)
+        buttons = hbox(
+            self.defaults_button, Stretch(), self.cancel_button, self.save_button, margins=(16, 12, 16, 12), spacing=8
+        )
         self.elsewhere.setContentsMargins(16, 8, 16, 0)
-        layout.addWidget(self.elsewhere)
-        layout.addLayout(buttons)
+        vbox((body, 1), rule(), self.elsewhere, buttons, parent=self, margins=0, spacing=0)
 
     def _check(self) -> None:
         if len(self.rows) == len(self._values) and hasattr(self, "save_button"):
@@ -229,29 +175,25 @@ class SettingsDialog(QDialog):
         problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
         problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
         found: dict[int, str] = {}
-        for page, label, problem in problems:
+        for page, words, problem in problems:
             if problem:
-                found.setdefault(page, f"{label}. {problem}" if label else problem)
+                found.setdefault(page, f"{words}. {problem}" if words else problem)
         return dict(sorted(found.items()))
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Say which modes cannot run now, and why."""
         for row in self.rows.values():
             if isinstance(row, ModeRow):
                 row.cards.set_unavailable(reasons)
 
     def set_devices(self, devices: Sequence[Device]) -> None:
-        """Offer what was found on this machine."""
         for row in self.rows.values():
             if isinstance(row, DevicesRow):
                 row.set_devices(devices)
 
     def show_section(self, section: str) -> None:
-        """Turn to the page of these fields."""
         self.show_page(self._sections.index(section))
 
     def show_page(self, place: int) -> None:
-        """Turn to the page of this place."""
         self.nav.setCurrentRow(place)
 
     def changed_values(self) -> dict[str, SettingValue]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.core.domain.tools.servers import ImportView
 from ui.text.formatting import on_button
 from ui.text.language import translate
+from ui.widgets.building import hbox, label, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 
 LIST_PX = 240  # at most
@@ -32,55 +33,31 @@ class ImportDialog(ConfirmDialog):
         )
         self.boxes: dict[str, QCheckBox] = {}
         rows = QWidget()
-        rows.setObjectName("page")
-        column = QVBoxLayout(rows)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(10)
+        column = vbox(parent=rows, margins=(0, 0, 8, 0), spacing=10)
         for server in view.servers:
             self.boxes[server.name] = box = QCheckBox(on_button(server.name))
             box.setChecked(not server.problem)
             box.setAccessibleDescription(server.place)
             box.toggled.connect(self._update)
-            group = QVBoxLayout()
-            group.setSpacing(2)
-            group.addWidget(box)
+            group = vbox(box, spacing=2)
             for words, kind in ((server.place, "caption"), (server.problem, "error")):
                 if words:
-                    group.addLayout(_indented(words, kind))
+                    group.addLayout(hbox(label(words, kind, wrap=True), margins=(24, 0, 0, 0)))
             column.addLayout(group)
         column.addStretch(1)
         if view.servers:
-            scroll = QScrollArea()
-            scroll.setWidget(rows)
-            scroll.setWidgetResizable(True)
-            scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            scroll = scrolled(rows, self.windowTitle(), sideways=False)
             scroll.setFixedHeight(min(LIST_PX, rows.sizeHint().height() + 8))
             self.column.addWidget(scroll)
         if view.num_known and view.servers:
             known = translate("ImportDialog", "%n more are there already.", None, view.num_known)
-            self.column.addWidget(_caption(known, "caption"))
+            self.column.addWidget(label(known, "caption", wrap=True))
         self.accepted.connect(lambda: self.chosen.emit(self.names))
         self._update()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that are ticked."""
         return tuple(name for name, box in self.boxes.items() if box.isChecked())
 
     def _update(self) -> None:
         self.accept_button.setEnabled(bool(self.names))
-
-
-def _caption(words: str, kind: str) -> QLabel:
-    label = QLabel(words)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setProperty("kind", kind)
-    return label
-
-
-def _indented(words: str, kind: str) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(24, 0, 0, 0)
-    row.addWidget(_caption(words, kind))
-    return row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.layers import Layer, LayeredValue
@@ -12,6 +12,7 @@ from ui.settings.rows import ChoiceRow, make_row
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.text.mode_words import mode_words, not_now
+from ui.widgets.building import Stretch, button, hbox, label, vbox
 from ui.widgets.styling import set_style_property
 
 PAUSE_MS = 300  # typing is one change, not one for each key
@@ -68,14 +69,9 @@ class LayerRow(QWidget):
         self.field = field
         # The cards are too tall among other rows; the settings have them, and this one their words.
         self.row = ModeChoiceRow(field, stacked=True) if field.kind is FieldKind.MODE else make_row(field, stacked=True)
-        self.origin = QLabel()
-        self.origin.setProperty("kind", "key")
-        self.hidden = QLabel()
-        self.hidden.setProperty("kind", "caption")
-        self.reset_button = QPushButton(translate("ChatSettings", "Reset"))
-        self.reset_button.setProperty("kind", "link")
-        self.reset_button.setAutoDefault(False)
-        self.reset_button.clicked.connect(self.reset)
+        self.origin = label("", "key")
+        self.hidden = label("", "caption")
+        self.reset_button = button(translate("ChatSettings", "Reset"), self.reset.emit, kind="link")
         self._shown: SettingValue = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -85,16 +81,9 @@ class LayerRow(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        signs = QHBoxLayout()
-        signs.setContentsMargins(0, 4, 0, 0)
-        signs.setSpacing(8)
-        for widget in (self.origin, self.hidden, self.reset_button):
-            signs.addWidget(widget)
-        signs.addStretch(1)
+        signs = hbox(self.origin, self.hidden, self.reset_button, Stretch(), margins=(0, 4, 0, 0), spacing=8)
         self.row.words.insertLayout(2, signs)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.row)
+        vbox(self.row, parent=self, margins=0)
 
     def set_value(self, value: LayeredValue, layer: Layer) -> None:
         """Show a value as it holds at ``layer``; what is being typed stays."""

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QRadioButton, QWidget
 
 from app.core.domain.settings.fields import SettingValue
 from engine.records import Mode
 from ui.settings.row import SettingRow
 from ui.text.language import translate
 from ui.text.mode_words import MODE_ORDER, mode_words, not_now
+from ui.widgets.building import grid, label, vbox
 from ui.widgets.styling import set_style_property
 
 INDENT_PX = 24  # what stands below the radio button's words
@@ -35,26 +36,19 @@ class ModeCard(QFrame):
         self.radio.setAccessibleName(words.name)
         self.radio.installEventFilter(self)
         self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
-        self.reason = _wrapped("", "warning")
+        self.reason = label("", "warning", wrap=True)
         self.reason.hide()
         self._said = " ".join(words.lines)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 12, 12)
-        layout.setSpacing(4)
-        layout.addWidget(self.radio)
-        below = QGridLayout()
-        below.setContentsMargins(INDENT_PX, 0, 0, 0)
-        below.setHorizontalSpacing(8)
-        below.setVerticalSpacing(2)
+        below = grid(gaps=(8, 2), margins=(INDENT_PX, 0, 0, 0))
         below.setColumnStretch(1, 1)
-        below.addWidget(_wrapped(words.does), 0, 0, 1, 2)
+        below.addWidget(label(words.does, wrap=True), 0, 0, 1, 2)
         for row, (name, text) in enumerate(
             ((translate("Modes", "Needs"), words.needs), (translate("Modes", "Costs"), words.costs)), start=1
         ):
-            below.addWidget(_wrapped(name, "caption", wrap=False), row, 0, Qt.AlignmentFlag.AlignTop)
-            below.addWidget(_wrapped(text, "caption"), row, 1)
+            below.addWidget(label(name, "caption"), row, 0, Qt.AlignmentFlag.AlignTop)
+            below.addWidget(label(text, "caption", wrap=True), row, 1)
         below.addWidget(self.reason, 3, 0, 1, 2)
-        layout.addLayout(below)
+        vbox(self.radio, below, parent=self, margins=(12, 10, 12, 12), spacing=4)
         self._show("chosen", False)
         self._show("focusWithin", False)
         self.set_reason("")
@@ -70,13 +64,11 @@ class ModeCard(QFrame):
         set_style_property(self, name, "true" if value else "false")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The whole card takes the mode."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.radio.setFocus(Qt.FocusReason.MouseFocusReason)
             self.radio.click()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the focus around the whole card."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self._show("focusWithin", event.type() == QEvent.Type.FocusIn)
         return super().eventFilter(watched, event)
@@ -96,9 +88,7 @@ class ModeCards(QWidget):
         self.setAccessibleName(translate("Modes", "How tokens are proposed"))
         self._group = QButtonGroup(self)
         self.cards = {mode: ModeCard(mode) for mode in MODE_ORDER}
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = vbox(parent=self, margins=0, spacing=8)
         for card in self.cards.values():
             self._group.addButton(card.radio)
             card.radio.clicked.connect(self.changed)
@@ -107,7 +97,6 @@ class ModeCards(QWidget):
 
     @property
     def mode(self) -> Mode:
-        """The chosen mode."""
         return next(mode for mode, card in self.cards.items() if card.radio.isChecked())
 
     def set_mode(self, mode: Mode) -> None:
@@ -126,25 +115,13 @@ class ModeRow(SettingRow):
     is_wide = True
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         self.cards = ModeCards()
         self.name(self.cards)
         self.cards.changed.connect(self.changed)
         return self.cards
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         return self.cards.mode.value
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.cards.set_mode(Mode(str(value)))
-
-
-def _wrapped(text: str, kind: str = "", *, wrap: bool = True) -> QLabel:
-    made = QLabel(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
-    if kind:
-        made.setProperty("kind", kind)
-    return made

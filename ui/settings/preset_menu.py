@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton
+from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
@@ -15,6 +15,7 @@ from ui.text.formatting import on_button
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
+from ui.widgets.building import label, line_edit, show_text
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.popups import Menu
 
@@ -60,7 +61,6 @@ class PresetMenu(QToolButton):
         self._show()
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
-        """The presets there are."""
         self._presets = tuple(presets)
         self._show()
 
@@ -151,19 +151,14 @@ class PresetMenu(QToolButton):
     def _question(
         self, title: str, text: str, accept_text: str, complaint: Callable[[str], str]
     ) -> tuple[ConfirmDialog, QLineEdit]:
-        question, edit, wrong = ConfirmDialog(self, title, text, accept_text), QLineEdit(), QLabel()
-        edit.setAccessibleName(translate("Presets", "Name"))
-        edit.setPlaceholderText(translate("Presets", "Name"))
+        question, wrong = ConfirmDialog(self, title, text, accept_text), label("", "error", wrap=True)
+        edit = line_edit(translate("Presets", "Name"), translate("Presets", "Name"))
         edit.setMaxLength(MAX_PRESET_NAME_CHARS)
-        wrong.setProperty("kind", "error")
-        wrong.setTextFormat(Qt.TextFormat.PlainText)
-        wrong.setWordWrap(True)
         wrong.hide()
 
         def check(typed: str) -> None:
             name = " ".join(typed.split())
-            wrong.setText(complaint(name))
-            wrong.setVisible(bool(wrong.text()))
+            show_text(wrong, complaint(name))
             edit.setAccessibleDescription(wrong.text())
             question.accept_button.setEnabled(bool(name) and not wrong.text())
 

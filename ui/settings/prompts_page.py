@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLineEdit, QListWidget, QSizePolicy
 
 from app.core.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
 from ui.settings.page import SettingsPage
 from ui.text.formatting import count
 from ui.text.language import translate
+from ui.widgets.building import button, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 
 LIST_PX = 148
@@ -42,9 +35,13 @@ class PromptsPage(SettingsPage):
         self.list = QListWidget()
         self.name_edit = QLineEdit()
         self.text_edit = ExactTextEdit()
-        self.add_button = QPushButton(translate("PromptsPage", "Add"))
-        self.delete_button = QPushButton(translate("PromptsPage", "Delete"))
-        self.complaint = QLabel()
+        self.add_button = button(
+            translate("PromptsPage", "Add"), self._add, name=translate("PromptsPage", "Add a prompt")
+        )
+        self.delete_button = button(
+            translate("PromptsPage", "Delete"), self._delete, name=translate("PromptsPage", "Delete the chosen prompt")
+        )
+        self.complaint = label("", "error", wrap=True)
         self._make()
         self._arrange()
         for name, _text in self._prompts:
@@ -66,58 +63,26 @@ class PromptsPage(SettingsPage):
         self.text_edit.setTabChangesFocus(True)
         self.text_edit.setAccessibleName(translate("PromptsPage", "Text"))
         self.text_edit.textChanged.connect(self._on_edited)
-        self.complaint.setProperty("kind", "error")
-        self.complaint.setTextFormat(Qt.TextFormat.PlainText)  # it quotes names that were typed
-        self.complaint.setWordWrap(True)
         self.complaint.hide()
-        for button in (self.add_button, self.delete_button):
-            button.setAutoDefault(False)
-        self.add_button.setAccessibleName(translate("PromptsPage", "Add a prompt"))
-        self.delete_button.setAccessibleName(translate("PromptsPage", "Delete the chosen prompt"))
-        self.add_button.clicked.connect(self._add)
-        self.delete_button.clicked.connect(self._delete)
 
     def _arrange(self) -> None:
-        heading = QLabel(self.title)
-        heading.setProperty("kind", "heading")
+        heading = label(self.title, "heading")
         words = translate(
             "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in one by one."
         )
-        explanation = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
-        explanation.setProperty("kind", "caption")
-        explanation.setWordWrap(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.add_button)
-        buttons.addWidget(self.delete_button)
-        left = QVBoxLayout()
-        left.setSpacing(8)
-        left.addWidget(self.list, 1)
-        left.addLayout(buttons)
-        right = QVBoxLayout()
-        right.setSpacing(8)
-        right.addWidget(self.name_edit)
-        right.addWidget(self.text_edit, 1)
-        right.addWidget(self.complaint)
-        halves = QHBoxLayout()
-        halves.setSpacing(16)
-        halves.addLayout(left)
-        halves.addLayout(right, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 24)
-        layout.setSpacing(12)
-        layout.addWidget(heading)
-        layout.addWidget(explanation)
-        layout.addLayout(halves, 1)
+        explanation = label(words.format(braces="{" + translate("PromptsPage", "braces") + "}"), "caption", wrap=True)
+        buttons = hbox(self.add_button, self.delete_button, spacing=8)
+        left = vbox((self.list, 1), buttons, spacing=8)
+        right = vbox(self.name_edit, (self.text_edit, 1), self.complaint, spacing=8)
+        halves = hbox(left, (right, 1), spacing=16)
+        vbox(heading, explanation, (halves, 1), parent=self, margins=(24, 20, 24, 24), spacing=12)
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def prompts(self) -> tuple[SavedPrompt, ...]:
-        """The prompts as edited."""
         return tuple(SavedPrompt(name, text) for name, text in self._prompts)
 
     def problem(self) -> str:
-        """Why they cannot be saved."""
         names = [name.casefold() for name, _ in self._prompts]
         for name, text in self._prompts:
             shown = f"/{name}" if name else translate("PromptsPage", "A prompt")
@@ -174,6 +139,5 @@ class PromptsPage(SettingsPage):
             self._changed()
 
     def _changed(self) -> None:
-        self.complaint.setText(self.problem())
-        self.complaint.setVisible(bool(self.complaint.text()))
+        show_text(self.complaint, self.problem())
         self.changed.emit()

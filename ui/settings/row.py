@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.core.domain.settings.fields import SettingField, SettingValue
 from ui.text.setting_words import in_words
+from ui.widgets.building import Stretch, hbox, label, show_text, vbox
 
 CONTROL_PX = 240
 
@@ -27,42 +28,21 @@ class SettingRow(QWidget):
         self.is_stacked = stacked
         self.field = in_words(field)
         self.label = QLabel(self.field.label)
-        self.help = QLabel(self.field.help)
-        self.help.setProperty("kind", "caption")
-        self.help.setWordWrap(True)
-        self.complaint = QLabel()
-        self.complaint.setTextFormat(Qt.TextFormat.PlainText)  # it may quote what was typed
-        self.complaint.setProperty("kind", "error")
-        self.complaint.setWordWrap(True)
+        self.help = label(self.field.help, "caption", wrap=True)
+        self.complaint = label("", "error", wrap=True)
         self.complaint.hide()
         self.control = self.make_control()
-        self.words = words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.label)
-        words.addWidget(self.help)
-        words.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(4)
-        right.addWidget(self.control)
-        right.addWidget(self.complaint)
-        right.addStretch(1)
+        self.words = words = vbox(self.label, self.help, Stretch(), spacing=2)
+        right = vbox(self.control, self.complaint, Stretch(), spacing=4)
         self._arrange(words, right)
         self.changed.connect(self.show_complaint)
 
     def _arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
         if self.is_wide or self.is_stacked:
-            column = QVBoxLayout(self)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(8)
-            column.addLayout(words)
-            column.addLayout(right)
+            vbox(words, right, parent=self, margins=0, spacing=8)
             return
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(24)
         self.set_control_px(CONTROL_PX)
-        row.addLayout(words, 1)
-        row.addLayout(right)
+        hbox((words, 1), right, parent=self, margins=0, spacing=24)
 
     def set_control_px(self, width: int) -> None:
         """Give a control beside its words another width in pixels."""
@@ -88,8 +68,7 @@ class SettingRow(QWidget):
     def show_complaint(self) -> None:
         """Say why the value cannot be saved, if it cannot."""
         text = self.problem()
-        self.complaint.setText(text)
-        self.complaint.setVisible(bool(text))
+        show_text(self.complaint, text)
 
     def add_note(self, text: str) -> None:
         """Say one sentence more, of what holds here and now."""

@@ -8,18 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QStyledItemDelegate,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QPushButton, QStyledItemDelegate, QWidget
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import complaint
@@ -31,6 +20,7 @@ from ui.text.formatting import as_written, number_text, on_button, size
 from ui.text.language import locale, mark, translate
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
+from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.file_dialogs import open_dialog
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
@@ -43,11 +33,8 @@ class NumberRow(SettingRow):
     """A number as text with its range, or the app's own choice."""
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         box = QWidget(self)
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row = hbox(parent=box, margins=0, spacing=8)
         self.edit = QLineEdit()
         self.edit.setPlaceholderText(_range_words(self.field))
         self.edit.setToolTip(f"{_range_words(self.field)} {self.field.unit}".strip())
@@ -63,17 +50,12 @@ class NumberRow(SettingRow):
             row.addWidget(self.slider, 1)
         row.addWidget(self.edit, 0 if self.slider else 1)
         if self.field.unit:
-            unit = QLabel(self.field.unit)
-            unit.setProperty("kind", "caption")
+            unit = label(self.field.unit, "caption")
             row.addWidget(unit)
         self._manual = box
         if self.field.automatic:
             outer = QWidget()
-            column = QVBoxLayout(outer)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(4)
-            column.addWidget(self.automatic)
-            column.addWidget(box)
+            vbox(self.automatic, box, parent=outer, margins=0, spacing=4)
             return outer
         return box
 
@@ -110,7 +92,6 @@ class NumberRow(SettingRow):
             self.edit.setFocus()
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         if self.field.automatic and self.automatic.isChecked():
             return None
         text = self.edit.text().strip().replace(",", ".") if self.field.kind is FieldKind.NUMBER else self._digits()
@@ -122,7 +103,6 @@ class NumberRow(SettingRow):
         return re.sub(r"[^\d-]", "", text) if _GROUPED.fullmatch(text) else text
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.automatic.setChecked(value is None)
         if value is not None:
             self.edit.setText(number_text(value, grouped=False) if isinstance(value, int | float) else str(value))
@@ -131,7 +111,6 @@ class NumberRow(SettingRow):
         self._manual.setVisible(value is not None or not self.field.automatic)
 
     def problem(self) -> str:
-        """Why the text is no value of this field."""
         try:
             value = self.value()
         except ValueError:
@@ -156,7 +135,6 @@ class TextRow(SettingRow):
     is_wide = True
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         self.edit = ExactTextEdit()
         self.edit.setProperty("kind", "field")
         self.edit.setTabChangesFocus(True)
@@ -166,15 +144,12 @@ class TextRow(SettingRow):
         return self.edit
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         return self.edit.exact_text()
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.edit.setPlainText(str(value or ""))
 
     def problem(self) -> str:
-        """Why the text is no value of this field."""
         high = self.field.maximum
         return (
             translate("TextRow", "At most {number} characters.").format(number=locale().toString(int(high)))
@@ -187,11 +162,10 @@ class ChoiceRow(SettingRow):
     """One of a few."""
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         self.combo = NoWheelComboBox()
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for value, label in self.field.choices:
-            self.combo.addItem(label, value)
+        for value, words in self.field.choices:
+            self.combo.addItem(words, value)
         self.combo.setItemDelegate(QStyledItemDelegate(self.combo))  # draws as the stylesheet says
         self.name(self.combo)
         self._reasons: dict[str, str] = {}
@@ -200,11 +174,9 @@ class ChoiceRow(SettingRow):
         return self.combo
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         return str(self.combo.currentData())
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
 
     def explain(self, reasons: Mapping[str, str]) -> None:
@@ -224,18 +196,15 @@ class SwitchRow(SettingRow):
     """On or off."""
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         self.check = QCheckBox(translate("SwitchRow", "On"))
         self.name(self.check)
         self.check.toggled.connect(self.changed)
         return self.check
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         return self.check.isChecked()
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.check.setChecked(bool(value))
 
 
@@ -243,14 +212,11 @@ class SeveralRow(SettingRow):
     """Some of the choices, each with a box of its own."""
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         box = QWidget()
-        self._column = QVBoxLayout(box)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
+        self._column = vbox(parent=box, margins=0, spacing=4)
         self.boxes: dict[str, QCheckBox] = {}
-        for name, label in self.field.choices:
-            self._add(name, label)
+        for name, words in self.field.choices:
+            self._add(name, words)
         return box
 
     def _add(self, name: str, label: str) -> None:
@@ -260,11 +226,9 @@ class SeveralRow(SettingRow):
         self._column.addWidget(box)
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         return names_line(name for name, box in self.boxes.items() if box.isChecked())
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         wanted = read_names(str(value or ""))
         for name, box in self.boxes.items():
             box.setChecked(name in wanted)
@@ -274,17 +238,17 @@ class ServersRow(SeveralRow):
     """The servers of tools that are switched on; the value names those that are left out, also of others."""
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         self._left_out: tuple[str, ...] = ()
         control = super().make_control()
-        self.none = QLabel(translate("ServersRow", "No server is switched on. Servers are added in the settings."))
-        self.none.setProperty("kind", "caption")
-        self.none.setWordWrap(True)
+        self.none = label(
+            translate("ServersRow", "No server is switched on. Servers are added in the settings."),
+            "caption",
+            wrap=True,
+        )
         self._column.addWidget(self.none)
         return control
 
     def set_servers(self, names: Sequence[str]) -> None:
-        """Offer these."""
         left_out = read_names(str(self.value() or ""))
         for box in self.boxes.values():
             self._column.removeWidget(box)
@@ -298,12 +262,10 @@ class ServersRow(SeveralRow):
         self.none.setVisible(not names)
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         others = [name for name in self._left_out if name not in self.boxes]
         return names_line([*others, *(name for name, box in self.boxes.items() if not box.isChecked())])
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self._left_out = read_names(str(value or ""))
         for name, box in self.boxes.items():
             box.setChecked(name not in self._left_out)
@@ -317,33 +279,25 @@ class ModelFileRow(SettingRow):
     browsing = mark("ModelFileRow", "browse for a file")
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         box = QWidget()
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
         self.edit = QLineEdit()
         self.edit.setPlaceholderText(sentence(self.field.automatic) or translate("ModelFileRow", self.none))
         self.edit.setClearButtonEnabled(True)
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
-        self.browse = QPushButton(translate("ModelFileRow", "Browse…"))
+        self.browse = button(translate("ModelFileRow", "Browse…"), self._browse)
         self.name(self.browse, ", " + translate("ModelFileRow", self.browsing))
-        self.browse.clicked.connect(self._browse)
-        row.addWidget(self.edit, 1)
-        row.addWidget(self.browse)
+        hbox((self.edit, 1), self.browse, parent=box, margins=0, spacing=8)
         return box
 
     def _browse(self) -> None:
         ask_model_file(self, self.field.label, self.edit.setText)
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         text = self.edit.text().strip()
         return text if text or self.field.default is not None else None
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.edit.setText(str(value or ""))
 
 
@@ -401,7 +355,6 @@ class LineRow(SettingRow):
     """One line of text; empty leaves it to the app."""
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         self.edit = QLineEdit()
         self._prepare()
         return self.edit
@@ -414,15 +367,12 @@ class LineRow(SettingRow):
         self.edit.textChanged.connect(self.changed)
 
     def value(self) -> SettingValue:
-        """The value as edited."""
         return self.edit.text().strip()
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         self.edit.setText(str(value or ""))
 
     def problem(self) -> str:
-        """Why the text is no value of this field."""
         return in_language(complaint(self.field, self.value()))
 
 
@@ -432,19 +382,14 @@ class DevicesRow(LineRow):
     is_wide = True
 
     def make_control(self) -> QWidget:
-        """An editor of this kind."""
         box = QWidget()
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
         self._devices: tuple[Device, ...] = ()
         self.button = QPushButton(translate("DevicesRow", "Choose"))
         self.name(self.button, ", " + translate("DevicesRow", "choose from the devices that were found"))
         self.menu = Menu(self.button)
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)
-        row.addWidget(super().make_control(), 1)
-        row.addWidget(self.button)
+        hbox((super().make_control(), 1), self.button, parent=box, margins=0, spacing=8)
         self.edit.textChanged.connect(self._warn)
         return box
 
@@ -457,7 +402,6 @@ class DevicesRow(LineRow):
         self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
     def set_devices(self, devices: Sequence[Device]) -> None:
-        """Offer these in the menu."""
         self._devices = tuple(devices)
 
     def _fill_menu(self) -> None:

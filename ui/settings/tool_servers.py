@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
 
 from app.core.domain.tools.servers import ToolServerView
 from ui.settings.import_dialog import ImportDialog
@@ -23,6 +13,7 @@ from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.formatting import count, hover, on_button
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
@@ -54,46 +45,28 @@ class ToolServers(QWidget):
         self.rows: dict[str, ToolServerRow] = {}
         self.preview: ImportDialog | None = None
         self.question: ConfirmDialog | None = None
-        title = QLabel(translate("ToolServers", "Servers (MCP)"))
-        title.setProperty("kind", "strong")
-        self.empty = QLabel(
+        title = label(translate("ToolServers", "Servers (MCP)"), "strong")
+        self.empty = label(
             translate(
                 "ToolServers", "No server yet. Add a program or an address below, or import those of another app."
-            )
+            ),
+            "caption",
+            wrap=True,
         )
-        self.empty.setProperty("kind", "caption")
-        self.empty.setWordWrap(True)
-        self.line = QLineEdit()
-        self.line.setPlaceholderText(translate("ToolServers", "Command or URL, such as uvx mcp-server-time"))
-        self.line.setAccessibleName(translate("ToolServers", "Command or URL of a server"))
-        self.add_button = QPushButton(translate("ToolServers", "Add"))
-        self.add_button.setAccessibleName(translate("ToolServers", "Add a tool server"))
-        self.add_button.setAutoDefault(False)
-        self.add_button.clicked.connect(self._add)
-        self.import_button = QPushButton(translate("ToolServers", "Import…"))
-        self.import_button.setAccessibleName(self.import_button.text())
-        self.import_button.setAutoDefault(False)
-        self.import_button.clicked.connect(self._import)
+        self.line = line_edit(
+            translate("ToolServers", "Command or URL of a server"),
+            translate("ToolServers", "Command or URL, such as uvx mcp-server-time"),
+        )
+        self.add_button = button(
+            translate("ToolServers", "Add"), self._add, name=translate("ToolServers", "Add a tool server")
+        )
+        self.import_button = button(translate("ToolServers", "Import…"), self._import)
         self.import_menu = Menu(self.import_button)
-        self.problem = QLabel()
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("kind", "error")
+        self.problem = label("", "error", wrap=True)
         self.problem.hide()
-        self._list = QVBoxLayout()
-        self._list.setSpacing(12)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self.line, 1)
-        bottom.addWidget(self.add_button)
-        bottom.addWidget(self.import_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(title)
-        layout.addWidget(self.empty)
-        layout.addLayout(self._list)
-        layout.addLayout(bottom)
-        layout.addWidget(self.problem)
+        self._list = vbox(spacing=12)
+        bottom = hbox((self.line, 1), self.add_button, self.import_button)
+        vbox(title, self.empty, self._list, bottom, self.problem, parent=self, margins=(0, 8, 0, 0), spacing=8)
         requests.sign_in_page.connect(self._ask_to_open)
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
@@ -101,7 +74,6 @@ class ToolServers(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the servers as they are now."""
         views = tuple(self._requests.read())
         if views == self._shown:
             return
@@ -156,8 +128,7 @@ class ToolServers(QWidget):
 
     def _preview(self, path: str) -> None:
         view = self._requests.preview(path)
-        self.problem.setText(view.problem)
-        self.problem.setVisible(bool(view.problem))
+        show_text(self.problem, view.problem)
         if view.problem:
             return
         self.preview = ImportDialog(self, view)
@@ -179,48 +150,28 @@ class ToolServerRow(QWidget):
         self.switch.setToolTip(hover(view.name) if is_long else "")
         self.switch.setAccessibleName(view.name)
         self.switch.clicked.connect(lambda on: requests.switched.emit(view.name, on))
-        self.switch.clicked.connect(changed)
-        self.state, self.place, self.problem = QLabel(), QLabel(), QLabel()
-        for label, kind in ((self.state, "caption"), (self.place, "caption"), (self.problem, "error")):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(label is not self.state)
-            label.setProperty("kind", kind)
+        self.state, self.place = label("", "caption"), label("", "caption", wrap=True)
+        self.problem = label("", "error", wrap=True)
         words = translate("ToolServers", "Restart {name}").format(name=view.name)
-        self.restart = IconButton(theme, "refresh-cw", words)
-        self.restart.clicked.connect(lambda: requests.restart_requested.emit(view.name))
-        self.restart.clicked.connect(changed)
+        self.restart = IconButton(theme, "refresh-cw", words, lambda: requests.restart_requested.emit(view.name))
         remove = translate("ToolServers", "Remove {name}").format(name=view.name)
-        self.remove = IconButton(theme, "trash-2", remove)
-        self.remove.clicked.connect(lambda: requests.remove_requested.emit(view.name))
-        self.remove.clicked.connect(changed)
-        self.sign = QPushButton()
-        self.sign.setAutoDefault(False)
-        self.sign.setProperty("kind", "link")
-        self.sign.clicked.connect(lambda: self._ask_to_sign(requests))
-        self.sign.clicked.connect(changed)
-        self.more = QPushButton(translate("ToolServers", "Tools and log"))
-        self.more.setAutoDefault(False)
+        self.remove = IconButton(theme, "trash-2", remove, lambda: requests.remove_requested.emit(view.name))
+        self.sign = button("", lambda: self._ask_to_sign(requests), kind="link")
+        for each in (self.switch, self.restart, self.remove, self.sign):
+            each.clicked.connect(changed)
+        self.more = button(
+            translate("ToolServers", "Tools and log"),
+            kind="link",
+            name=translate("ToolServers", "Tools and log of {name}").format(name=view.name),
+        )
         self.more.setCheckable(True)
-        self.more.setProperty("kind", "link")
-        self.more.setAccessibleName(translate("ToolServers", "Tools and log of {name}").format(name=view.name))
         self.details: QPlainTextEdit | None = None
         self.more.toggled.connect(self._open)
-        top = QHBoxLayout()
-        for widget in (self.switch, self.state):
-            top.addWidget(widget)
-        top.addStretch(1)
-        for button in (self.sign, self.more, self.restart, self.remove):
-            top.addWidget(button)
-        self._column = layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.place)
-        layout.addWidget(self.problem)
+        top = hbox(self.switch, self.state, Stretch(), self.sign, self.more, self.restart, self.remove)
+        self._column = vbox(top, self.place, self.problem, parent=self, margins=0, spacing=4)
         self.show_server(view)
 
     def show_server(self, view: ToolServerView) -> None:
-        """Follow its state."""
         self._view = view
         self.switch.setChecked(view.is_on)
         words = translate("ToolServers", _STATES.get(view.state, "Off"))
@@ -228,8 +179,7 @@ class ToolServerRow(QWidget):
             words += " · " + translate("ToolServers", "tools: {count}").format(count=count(len(view.tools)))
         self.state.setText(words)
         self.place.setText(view.place)
-        self.problem.setText(view.problem)
-        self.problem.setVisible(bool(view.problem))
+        show_text(self.problem, view.problem)
         self.restart.setEnabled(view.is_on)
         self.sign.setVisible(view.sign_in in _SIGN_IN)
         if view.sign_in in _SIGN_IN:
@@ -255,12 +205,7 @@ class ToolServerRow(QWidget):
 
     def _open(self, is_open: bool) -> None:
         if is_open and self.details is None:
-            self.details = QPlainTextEdit(self._words())
-            self.details.setReadOnly(True)
-            self.details.setProperty("kind", "field")
-            self.details.setFixedHeight(DETAILS_PX)
-            self.details.setTabChangesFocus(True)
-            self.details.setAccessibleName(self.more.accessibleName())
+            self.details = read_only_text(self._words(), self.more.accessibleName(), DETAILS_PX)
             self._column.addWidget(self.details)
         if self.details is not None:
             self.details.setVisible(is_open)

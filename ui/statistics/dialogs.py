@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QScrollArea, QTableWidget, QTableWidgetItem, QWidget
 
 from app.core.domain.speed.verdict import sums_verdict
 from app.core.domain.sums import PairSums
@@ -25,8 +14,8 @@ from ui.statistics.text import TIMES, table_cells, table_head, table_text
 from ui.statistics.words import explanations, help_of, sums_help_of
 from ui.text.formatting import as_written, hover
 from ui.text.language import translate
-from ui.widgets.dialogs import ConfirmDialog, copy_with_feedback
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.building import Part, Stretch, button, grid, hbox, label, vbox
+from ui.widgets.dialogs import ConfirmDialog, Dialog, copy_with_feedback
 
 NUMBERS_FROM = 3  # columns from here on are numbers
 MODE = NUMBERS_FROM - 1  # the column before them
@@ -40,36 +29,17 @@ MARGINS_PX = 56  # of a dialog, and the edges and the scroll bar of what is in i
 RING_PX = 8  # from the ring of the keyboard to the words within
 
 
-class _Dialog(QDialog):
+class _Dialog(Dialog):
     """A dialog with a row of buttons, the last of which closes it."""
 
     def __init__(self, parent: QWidget, title: str) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(24, 20, 24, 20)
-        self.column.setSpacing(12)
-        heading = QLabel(title)
-        heading.setProperty("kind", "heading")
-        self.column.addWidget(heading)
-        self.buttons = QHBoxLayout()
-        self.buttons.setSpacing(8)
-        self.close_button = self.button(translate("StatsDialogs", "Close"))
-        self.close_button.clicked.connect(self.close)
+        super().__init__(parent, title, modal=False)
+        self.close_button = button(translate("StatsDialogs", "Close"), self.close)
 
-    def button(self, text: str) -> QPushButton:
-        """A button with its name."""
-        made = QPushButton(text)
-        made.setAccessibleName(text)
-        made.setAutoDefault(False)
-        return made
-
-    def finish(self) -> None:
-        """Put the buttons below all else."""
-        self.buttons.addWidget(self.close_button)
-        self.column.addLayout(self.buttons)
+    def fill(self, *parts: Part, buttons: Sequence[Part]) -> None:
+        """Lay out the heading, these parts, and the buttons below them."""
+        foot = hbox(*buttons, self.close_button, spacing=8)
+        vbox(label(self.windowTitle(), "heading"), *parts, foot, parent=self, margins=(24, 20, 24, 20), spacing=12)
 
 
 class ExplanationsDialog(_Dialog):
@@ -79,19 +49,13 @@ class ExplanationsDialog(_Dialog):
         super().__init__(parent, translate("StatsDialogs", "What do these mean?"))
         content = QWidget()
         content.setObjectName("page")
-        grid = QGridLayout(content)
-        grid.setContentsMargins(RING_PX - 1, RING_PX, 12, RING_PX)
-        grid.setHorizontalSpacing(20)
-        grid.setVerticalSpacing(10)
-        grid.setColumnStretch(1, 1)
+        lines = grid(gaps=(20, 10), parent=content, margins=(RING_PX - 1, RING_PX, 12, RING_PX))
+        lines.setColumnStretch(1, 1)
         self.lines = explanations()
         for number, said in enumerate(self.lines):
-            name, words = QLabel(said.name), QLabel(said.value)
-            name.setProperty("kind", "strong")
-            words.setWordWrap(True)
-            grid.addWidget(name, number, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(words, number, 1, Qt.AlignmentFlag.AlignTop)
-        grid.setRowStretch(len(self.lines), 1)
+            lines.addWidget(label(said.name, "strong"), number, 0, Qt.AlignmentFlag.AlignTop)
+            lines.addWidget(label(said.value, wrap=True), number, 1, Qt.AlignmentFlag.AlignTop)
+        lines.setRowStretch(len(self.lines), 1)
         self.area = QScrollArea()
         self.area.setObjectName("keyScrolled")
         self.area.setWidget(content)
@@ -99,12 +63,8 @@ class ExplanationsDialog(_Dialog):
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.area.setAccessibleName(translate("StatsDialogs", "Explanations"))
         self.area.setAccessibleDescription("\n".join(str(said) for said in self.lines))
-        place = QHBoxLayout()  # the words begin where the heading does, the ring of the keyboard before them
-        place.addSpacing(-RING_PX)
-        place.addWidget(self.area)
-        self.column.addLayout(place, 1)
-        self.buttons.addStretch(1)
-        self.finish()
+        # The words begin where the heading does, the ring of the keyboard before them.
+        self.fill((hbox(-RING_PX, self.area), 1), buttons=[Stretch()])
         self.resize(HELP_WIDTH, HELP_HEIGHT)
 
 
@@ -126,13 +86,11 @@ class _PairTable(QTableWidget):
     """The names of the models take what the numbers leave, and never less than can be read."""
 
     def fit_names(self) -> None:
-        """Give the columns of names their width."""
         numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))
         for column in range(MODE):
             self.setColumnWidth(column, max(LEAST_NAME_PX, (self.viewport().width() - numbers) // MODE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """There is more room, or less."""
         super().resizeEvent(event)
         self.fit_names()
 
@@ -150,10 +108,6 @@ class TotalsTable(_Dialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, translate("StatsDialogs", "All time"))
-        note = QLabel(help_of("pair"))
-        note.setWordWrap(True)
-        note.setProperty("kind", "muted")
-        self.column.addWidget(note)
         self.rows: tuple[PairSums, ...] = ()
         head = table_head()
         self.table = _PairTable(0, len(head))
@@ -171,33 +125,28 @@ class TotalsTable(_Dialog):
         for column, words in enumerate(head):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             self.table.setColumnWidth(column, self.fontMetrics().horizontalAdvance(words) + CELL_PX)
-        for column in range(len(head)):
-            side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
-            item = QTableWidgetItem(head[column])
+            item = QTableWidgetItem(words)
             if column >= len(head) - len(TIMES):
                 item.setToolTip(hover(sums_help_of(f"p{TIMES[column - len(head)]}")))
-            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(_side(column))
             self.table.setHorizontalHeaderItem(column, item)
-        self.column.addWidget(self.table, 1)
-        self.reset_button = self.button(translate("StatsDialogs", "Reset…"))
-        self.reset_button.setProperty("kind", "danger")
-        self.copy_button = self.button(translate("StatsDialogs", "Copy as text"))
-        self.export_button = self.button(translate("StatsDialogs", "Export…"))
-        self.reset_button.clicked.connect(self._ask_reset)
-        self.copy_button.clicked.connect(lambda: copy_with_feedback(self.copy_button, table_text(self.rows)))
-        self.export_button.clicked.connect(self.export_requested)
-        self.buttons.addWidget(self.reset_button)
-        self.buttons.addStretch(1)
-        self.buttons.addWidget(self.copy_button)
-        self.buttons.addWidget(self.export_button)
-        self.finish()
+        self.reset_button = button(translate("StatsDialogs", "Reset…"), self._ask_reset, kind="danger")
+        self.copy_button = button(
+            translate("StatsDialogs", "Copy as text"),
+            lambda: copy_with_feedback(self.copy_button, table_text(self.rows)),
+        )
+        self.export_button = button(translate("StatsDialogs", "Export…"), self.export_requested.emit)
+        self.fill(
+            label(help_of("pair"), "muted", wrap=True),
+            (self.table, 1),
+            buttons=[self.reset_button, Stretch(), self.copy_button, self.export_button],
+        )
         self.table.fit_names()
         needed = self.table.horizontalHeader().length() + MARGINS_PX
         wide = max(LEAST_TABLE_WIDTH, needed, min(TABLE_WIDTH, parent.width() - 48))
         self.resize(min(wide, max(parent.width(), self.screen().availableSize().width() - AROUND_PX)), TABLE_HEIGHT)
 
     def show_rows(self, rows: tuple[PairSums, ...]) -> None:
-        """Replace all rows."""
         self.rows = rows
         self.table.setSortingEnabled(False)
         self.table.setRowCount(len(rows))
@@ -206,8 +155,7 @@ class TotalsTable(_Dialog):
             values: tuple[str | float, ...] = (*texts[:NUMBERS_FROM], *_values(row))
             for column, value in enumerate(values):
                 cell = _Cell(texts[column], value)
-                side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
-                cell.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                cell.setTextAlignment(_side(column))
                 if column < 2:
                     cell.setToolTip(as_written(texts[column]))
                 self.table.setItem(line, column, cell)
@@ -216,8 +164,8 @@ class TotalsTable(_Dialog):
         self.table.fit_names()
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         self.table.setSortingEnabled(True)
-        for button in (self.reset_button, self.copy_button, self.export_button):
-            button.setEnabled(bool(rows))
+        for each in (self.reset_button, self.copy_button, self.export_button):
+            each.setEnabled(bool(rows))
 
     def _ask_reset(self) -> None:
         question = ConfirmDialog(
@@ -232,6 +180,11 @@ class TotalsTable(_Dialog):
         )
         question.accepted.connect(self.reset_requested)
         question.open()
+
+
+def _side(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column >= NUMBERS_FROM else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _values(row: PairSums) -> tuple[float, ...]:

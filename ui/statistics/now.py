@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QShowEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineView
 from engine.records import RunStats, Source
@@ -20,6 +20,7 @@ from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, hbox, label
 from ui.widgets.figures import INSET_PX, LegendRow
 from ui.widgets.styling import set_style_property
 
@@ -54,8 +55,7 @@ class NowPage(StatsPage):
         self._num_filled = len(self._parts)  # with the newest counters
         self._turn = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._turn.timeout.connect(self._fill_next)
-        self.state = QLabel()
-        self.state.setProperty("kind", "caption")
+        self.state = label("", "caption")
         self.speed = SpeedPart(theme)
         self.per_pass = large(theme, "per_pass")
         self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
@@ -76,7 +76,7 @@ class NowPage(StatsPage):
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
-        self.why = _sentence()
+        self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(name_of("why"))
         self._shown_decisions: tuple[str, ...] | None = None
         self._plots = (
@@ -89,9 +89,9 @@ class NowPage(StatsPage):
         )
         self._is_silent = False
         self._of_memory: list[QWidget] = []
-        self.empty = _sentence()
-        self.not_drafted = _sentence()
-        self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
+        self.empty = label("", "caption", wrap=True)
+        self.not_drafted = label("", "caption", wrap=True)
+        self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit)
         self._wants_draft = False
         self.details = QToolButton()
         self._make_buttons()
@@ -107,8 +107,6 @@ class NowPage(StatsPage):
         self.set_engine(EngineView())
 
     def _make_buttons(self) -> None:
-        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
-        self.find_draft_button.clicked.connect(self.find_draft)
         fold = self.details
         fold.setObjectName("foldHeader")
         fold.setText(translate("StatsPanel", "Details"))
@@ -122,30 +120,19 @@ class NowPage(StatsPage):
         self._show_fold()
 
     def _arrange(self) -> None:
-        top = QHBoxLayout()
         speed = heading(translate("StatsPanel", "Speed"))
-        top.addWidget(speed)
-        top.addStretch(1)
-        top.addWidget(self.state)
-        top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+        top = hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0))
         self.add([self.empty])
         self.column.addLayout(top)
         for each in (*self.speed.figures, self.speed.basis):
             self.column.addWidget(each)
-        passes = QHBoxLayout()
-        passes.setContentsMargins(0, 4, INSET_PX, 0)
-        passes.setSpacing(10)
-        passes.addWidget(self.per_pass, 1)
-        passes.addWidget(self.spark, 1)
+        passes = hbox((self.per_pass, 1), (self.spark, 1), margins=(0, 4, INSET_PX, 0), spacing=10)
         self.column.addLayout(passes)
         figures = [*self.speed.figures, self.per_pass, self.spark]
         self.add_to_navigation(figures)
         self._of_answer += [speed, self.state, self.speed.basis, *figures]
         self._add_of_answer(translate("StatsPanel", "Acceptance"), [self.not_drafted])
-        find = QHBoxLayout()
-        find.setContentsMargins(INSET_PX, 4, INSET_PX, 0)
-        find.addWidget(self.find_draft_button)
-        find.addStretch(1)
+        find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
         self.column.addLayout(find)
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
@@ -158,10 +145,7 @@ class NowPage(StatsPage):
         self.column.addStretch(1)
 
     def _arrange_details(self) -> None:
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 10, 0, 0)
-        row.addWidget(self.details)
-        row.addStretch(1)
+        row = hbox(self.details, Stretch(), margins=(0, 10, 0, 0))
         self.column.addLayout(row)
         self._add_details(translate("StatsPanel", "This answer"), list(self.rows.values()))
         lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
@@ -184,18 +168,15 @@ class NowPage(StatsPage):
     # ---- values ------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Nothing is known."""
         self._begin(translate("StatsPanel", "no answer yet"), live=False)
         self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self._show_parts(has_answer=False)
 
     def begin(self) -> None:
-        """A new answer begins."""
         self._begin(translate("StatsPanel", "live"), live=True)
         self._show_parts(has_answer=True)
 
     def show_stats(self, stats: RunStats) -> None:
-        """Show the counters so far."""
         before = self._previous or RunStats()
         passes = stats.passes - before.passes
         if passes > 0:
@@ -228,7 +209,6 @@ class NowPage(StatsPage):
                 plot.set_silent(silent)
 
     def end(self, stats: RunStats | None) -> None:
-        """The answer ended with these counters."""
         self._live = False
         stats = stats or self.stats
         self.show_stats(stats)
@@ -250,7 +230,6 @@ class NowPage(StatsPage):
         self.refused.setChecked(REFUSED in marks)
 
     def set_engine(self, view: EngineView) -> None:
-        """What is loaded, and what it takes."""
         texts = memory_texts(view.target, view.drafter)
         uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
         self._has_memory = bool(uses)
@@ -275,7 +254,6 @@ class NowPage(StatsPage):
         self._set_state(state)
 
     def set_details(self, shown: bool) -> None:
-        """Unfold the details, or fold them."""
         self.details.setChecked(shown)
 
     def _on_details(self, shown: bool) -> None:
@@ -393,12 +371,3 @@ class NowPage(StatsPage):
             words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
             self.why.setToolTip(hover(words))
             self.why.setAccessibleDescription(words)
-
-
-def _sentence() -> QLabel:
-    """A line of words among the figures."""
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
-    label.setProperty("kind", "caption")
-    return label

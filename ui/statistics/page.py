@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, vbox
 from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
 from ui.widgets.figures import INSET_PX, LegendRow, LineFigure
 from ui.widgets.gutter import reserve_scroll_bar
@@ -26,7 +27,6 @@ class _Background(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Its colour, as the stylesheet has it."""
         QPainter(self).fillRect(event.rect(), self._theme.paint_cache.color(self._theme.tokens.pane))
 
 
@@ -37,9 +37,11 @@ class StatsPage(QScrollArea):
         super().__init__()
         self.theme = theme
         self.content = _Background(theme)
-        self.column = QVBoxLayout(self.content)
-        self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
-        self.column.setSpacing(4)
+        self.column = vbox(
+            parent=self.content,
+            margins=(12, 6, 0, 10),  # the scroll bar keeps the right side free
+            spacing=4,
+        )
         self.setWidget(self.content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -113,7 +115,4 @@ def heading(text: str) -> QLabel:
 
 def inset(widget: QWidget) -> QHBoxLayout:
     """A line as far from the edge as what stands on a ground that can be clicked."""
-    row = QHBoxLayout()
-    row.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
-    row.addWidget(widget)
-    return row
+    return hbox(widget, margins=(INSET_PX, 0, INSET_PX, 0))

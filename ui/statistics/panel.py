@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QStackedWidget, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.pair_speed import PairSpeed
@@ -27,8 +18,10 @@ from ui.statistics.totals import TotalsPage
 from ui.statistics.words import answer_texts, summary, sums_texts
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, hbox, vbox
 from ui.widgets.figures import INSET_PX
 from ui.widgets.icon_button import IconButton
+from ui.widgets.page_switch import PageSwitch
 from ui.widgets.popups import Menu
 
 NOW, CHAT, ALL = "now", "chat", "all"
@@ -43,47 +36,6 @@ SCOPES = (
     ("everything", mark("StatsPanel", "All answers of all chats…")),
     ("totals", mark("StatsPanel", "Totals of all time…")),
 )
-
-
-class _Switch(QFrame):
-    """One of three pages, chosen by a click, or by the arrows."""
-
-    chosen = Signal(str)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("pageSwitch")
-        self.setAccessibleName(translate("StatsPanel", "Statistics of"))
-        group = QButtonGroup(self)
-        self.buttons: dict[str, QToolButton] = {}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        for key, words in PAGES:
-            button = QToolButton()
-            button.setText(translate("StatsPanel", words))
-            button.setAccessibleName(translate("StatsPanel", "Statistics: {page}").format(page=button.text()))
-            button.setCheckable(True)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.toggled.connect(lambda on, key=key: self.chosen.emit(key) if on else None)
-            group.addButton(button)
-            self.buttons[key] = button
-            row.addWidget(button, 1)
-        self.buttons[NOW].setChecked(True)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right take the neighbour."""
-        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-        step = steps.get(Qt.Key(event.key()))
-        keys = list(self.buttons)
-        if step is None:
-            super().keyPressEvent(event)
-            return
-        at = next(i for i, key in enumerate(keys) if self.buttons[key].isChecked())
-        button = self.buttons[keys[min(max(at + step, 0), len(keys) - 1)]]
-        button.setChecked(True)
-        button.setFocus(Qt.FocusReason.TabFocusReason)
 
 
 class StatsPanel(QFrame):
@@ -111,7 +63,9 @@ class StatsPanel(QFrame):
         self.setAccessibleName(translate("StatsPanel", "Statistics"))
         self.now = NowPage(theme)
         self._sums: dict[str, TotalsPage] = {}
-        self.switch = _Switch()
+        pages = [(key, translate("StatsPanel", words)) for key, words in PAGES]
+        spoken = translate("StatsPanel", "Statistics: {page}")
+        self.switch = PageSwitch(translate("StatsPanel", "Statistics of"), pages, spoken=spoken, stretch=1)
         self.switch.chosen.connect(self.show_page)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.now)
@@ -125,20 +79,20 @@ class StatsPanel(QFrame):
         self.show_page(NOW)
 
     def _arrange(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4)
-        top.addWidget(self.switch)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8)
-        foot.setSpacing(4)
+        top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
         self.help_button = IconButton(
-            self._theme, "circle-question-mark", translate("StatsPanel", "What do these mean?")
+            self._theme, "circle-question-mark", translate("StatsPanel", "What do these mean?"), self.explain
         )
-        self.copy_button = IconButton(self._theme, "copy", translate("StatsPanel", "Copy the statistics as text"))
+        self.copy_button = IconButton(
+            self._theme, "copy", translate("StatsPanel", "Copy the statistics as text"), self.copy
+        )
         self.export_button = IconButton(self._theme, "download", translate("StatsPanel", "Export statistics"))
-        self.table_button = QPushButton(translate("StatsPanel", "Show as table…"))
-        self.table_button.setAccessibleName(translate("StatsPanel", "Show the totals as a table"))
-        self.table_button.setProperty("kind", "side")
+        self.table_button = button(
+            translate("StatsPanel", "Show as table…"),
+            self.open_table,
+            kind="side",
+            name=translate("StatsPanel", "Show the totals as a table"),
+        )
         menu = Menu(self.export_button)
         for scope, words in SCOPES:
             menu.addAction(translate("StatsPanel", words)).triggered.connect(
@@ -146,21 +100,17 @@ class StatsPanel(QFrame):
             )
         self.export_button.setMenu(menu)
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.help_button.clicked.connect(self.explain)
-        self.copy_button.clicked.connect(self.copy)
-        self.table_button.clicked.connect(self.open_table)
         middle = Qt.AlignmentFlag.AlignVCenter  # without, the row would be no higher than the small buttons
-        foot.addWidget(self.help_button, 0, middle)
-        foot.addWidget(self.table_button)
-        foot.addStretch(1)
-        foot.addWidget(self.copy_button, 0, middle)
-        foot.addWidget(self.export_button, 0, middle)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addLayout(top)
-        outer.addWidget(self.stack, 1)
-        outer.addLayout(foot)
+        foot = hbox(
+            (self.help_button, 0, middle),
+            self.table_button,
+            Stretch(),
+            (self.copy_button, 0, middle),
+            (self.export_button, 0, middle),
+            margins=(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8),
+            spacing=4,
+        )
+        vbox(top, (self.stack, 1), foot, parent=self, margins=0, spacing=0)
 
     # ---- pages -------------------------------------------------------------------------------------------------
 
@@ -171,14 +121,12 @@ class StatsPanel(QFrame):
 
     @property
     def chat(self) -> TotalsPage:
-        """The sums of the open chat."""
         name = translate("StatsPanel", "Statistics of this chat")
         empty = translate("StatsPanel", "No answers in this chat yet. Its statistics will be added up here.")
         return self._ensure_page(CHAT, name, empty)
 
     @property
     def all(self) -> TotalsPage:
-        """The sums of all time."""
         name = translate("StatsPanel", "Statistics of all time")
         empty = translate("StatsPanel", "Nothing counted yet. The totals remain even when chats are deleted.")
         return self._ensure_page(ALL, name, empty)
@@ -197,7 +145,6 @@ class StatsPanel(QFrame):
 
     @property
     def page(self) -> str:
-        """Which page is looked at."""
         return next(key for key, page in self.pages.items() if page is self.stack.currentWidget())
 
     def show_page(self, key: str) -> None:
@@ -211,7 +158,6 @@ class StatsPanel(QFrame):
         self._ask.start()
 
     def show_chat(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
-        """Show the sums of the open chat."""
         self.chat.show_rows(rows, sums)
         self._summarise()
 
@@ -240,21 +186,17 @@ class StatsPanel(QFrame):
         self._ask.start()
 
     def begin(self) -> None:
-        """A new answer begins."""
         self.now.begin()
 
     def show_stats(self, stats: RunStats) -> None:
-        """Show the counters so far."""
         self.now.show_stats(stats)
 
     def end(self, stats: RunStats | None) -> None:
-        """The answer ended with these counters."""
         self.now.end(stats)
         self._summarise()
         self._ask.start()
 
     def set_engine(self, view: EngineView) -> None:
-        """What is loaded."""
         self.now.set_engine(view)
 
     # ---- requests ----------------------------------------------------------------------------------------------
@@ -265,11 +207,9 @@ class StatsPanel(QFrame):
         self.copy_button.confirm(translate("StatsPanel", "Copied"))
 
     def explain(self) -> None:
-        """List every figure with its sentence."""
         ExplanationsDialog(self.window()).open()
 
     def open_table(self) -> None:
-        """Show the totals of all time as a table."""
         self.table = TotalsTable(self.window())
         self.table.show_rows(self.all.rows)
         self.table.export_requested.connect(lambda: self.export_requested.emit("totals"))

@@ -10,6 +10,7 @@ from ui.statistics.words import SOURCES, SPLIT, help_of, name_of, split_of
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import grid
 from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import INSET_PX, LargeFigure, LineFigure
 
@@ -24,12 +25,9 @@ def line(theme: Theme, key: str) -> LineFigure:
     return LineFigure(theme, name_of(key), help_of(key))
 
 
-def grid(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidget]) -> QGridLayout:
+def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidget]) -> QGridLayout:
     """Four figures, two by two, of the same width."""
-    layout = QGridLayout()
-    layout.setContentsMargins(0, 0, INSET_PX, 0)
-    layout.setHorizontalSpacing(10)
-    layout.setVerticalSpacing(4)
+    layout = grid(gaps=(10, 4), margins=(0, 0, INSET_PX, 0))
     for number, cell in enumerate(cells):
         layout.addWidget(cell, number // 2, number % 2)
     layout.setColumnStretch(0, 1)
@@ -46,17 +44,14 @@ class AcceptedPart:
         self.lengths = LengthBars(theme, name_of("lengths"), help_of("lengths"))
 
     def show(self, stats: RunStats, rate: str, *, settled: bool = True) -> None:
-        """Show counters."""
         self.show_rate(rate)
         self.show_depths(stats, settled=settled)
         self.show_lengths(stats)
 
     def show_rate(self, rate: str) -> None:
-        """Show the rate."""
         self.rate.set_value(rate)
 
     def show_depths(self, stats: RunStats, *, settled: bool) -> None:
-        """Show the rates by depth."""
         self.by_depth.set_shares(stats.acceptance_by_depth, settled=settled)
 
     def show_lengths(self, stats: RunStats) -> None:
@@ -76,11 +71,9 @@ class SplitPart:
 
     @property
     def widgets(self) -> list[QWidget]:
-        """From top to bottom."""
         return [self.bar, *self.lines.values()]
 
     def show(self, stats: RunStats) -> None:
-        """Show counters."""
         amounts = split_of(stats)
         total = sum(amounts.values())
         for key, figure_line in self.lines.items():

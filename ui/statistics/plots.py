@@ -41,7 +41,6 @@ class _Plot(FigureWidget):
         self._publish_description()
 
     def update_description(self) -> None:
-        """The numbers have changed."""
         self._description, self._is_outdated = None, True
         self._publish_description()
 
@@ -63,11 +62,9 @@ class _Plot(FigureWidget):
 
     @property
     def words(self) -> str:
-        """The name with the numbers."""
         return f"{self.name}: {self.description}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, and the ring around it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.draw(painter, event.rect())
@@ -101,7 +98,6 @@ class Sparkline(_Plot):
         self._num_given = 0
 
     def clear(self) -> None:
-        """Begin again."""
         self._values, self._points, self._num_given = [], QPolygonF(), 0
         self.show_values()
 
@@ -115,12 +111,10 @@ class Sparkline(_Plot):
             self._points.removeFirst()
 
     def show_values(self) -> None:
-        """Draw what was added."""
         self.update()
         self.update_description()
 
     def describe(self) -> str:
-        """The newest, the highest and the lowest."""
         if not self._values:
             return translate("Sparkline", "No values yet")
         return translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
@@ -129,11 +123,9 @@ class Sparkline(_Plot):
 
     @property
     def values(self) -> list[float]:
-        """What is drawn."""
         return list(self._values)
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
-        """Draw the line, the newest value at the right."""
         tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 1.5
         self.draw_base(painter, base)
@@ -171,31 +163,26 @@ class HistoryPlot(_Plot):
     ) -> None:
         super().__init__(theme, name, help_text, 34)
         self._mark, self._top = mark, top
-        self._values: tuple[float, ...] = ()
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """What is drawn."""
-        return self._values
+        self.values: tuple[float, ...] = ()
 
     def set_values(self, values: Sequence[float]) -> None:
         """Draw these, the newest last."""
-        if tuple(values) != self._values:
-            self._values = tuple(values)
+        if tuple(values) != self.values:
+            self.values = tuple(values)
             self.update()
             self.update_description()
 
     def describe(self) -> str:
         """The newest, the highest and the lowest, and how many lie below the mark."""
-        if not self._values:
+        if not self.values:
             return translate("Sparkline", "No values yet")
         write = percent if self._top == 1.0 else figure
         words = translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
-            latest=write(self._values[-1]), highest=write(max(self._values)), lowest=write(min(self._values))
+            latest=write(self.values[-1]), highest=write(max(self.values)), lowest=write(min(self.values))
         )
         if self._mark is None:
             return words
-        below = sum(value < self._mark for value in self._values)
+        below = sum(value < self._mark for value in self.values)
         slower = translate("HistoryPlot", "%n answers slower than plain decoding", None, below)
         return f"{words}, {slower}" if below else words
 
@@ -204,10 +191,10 @@ class HistoryPlot(_Plot):
         tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 2.5
         self.draw_base(painter, base)
-        if not self._values:
+        if not self.values:
             return
-        highest = self._top or 1.1 * max(*self._values, self._mark or 0.0, 1e-9)
-        step = (self.width() - 6.0) / max(len(self._values) - 1, 1)
+        highest = self._top or 1.1 * max(*self.values, self._mark or 0.0, 1e-9)
+        step = (self.width() - 6.0) / max(len(self.values) - 1, 1)
 
         def y_of(value: float) -> float:
             return base - (base - 3.0) * min(value / highest, 1.0)
@@ -215,7 +202,7 @@ class HistoryPlot(_Plot):
         if self._mark is not None:
             painter.setPen(QPen(paint_cache.color(tokens.text_muted), 1.0, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(0, y_of(self._mark)), QPointF(self.width(), y_of(self._mark)))
-        line = QPolygonF([QPointF(3.0 + i * step, y_of(value)) for i, value in enumerate(self._values)])
+        line = QPolygonF([QPointF(3.0 + i * step, y_of(value)) for i, value in enumerate(self.values)])
         painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
         painter.drawPolyline(line)
         painter.setBrush(paint_cache.color(tokens.accent))
@@ -271,7 +258,6 @@ class DepthBars(_Plot):
             self.update_description()
 
     def describe(self) -> str:
-        """Each depth with its share."""
         lines = (
             translate("DepthBars", "position {depth}: {share}").format(depth=i, share=percent(share))
             for i, share in self._lines
@@ -279,7 +265,6 @@ class DepthBars(_Plot):
         return ", ".join(lines) or translate("DepthBars", "Nothing proposed yet")
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
-        """One line a depth."""
         tokens, paint_cache, row_px = self.theme.tokens, self.theme.paint_cache, self._row_px
         width = self.width()
         long = width - self._left - self._right
@@ -305,22 +290,17 @@ class LengthBars(_Plot):
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 58)
-        self._counts: tuple[int, ...] = ()
+        self.counts: tuple[int, ...] = ()
         self.update_description()
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """What is drawn."""
-        return self._counts
 
     def set_counts(self, counts: Sequence[int]) -> None:
         """``counts[i]`` passes kept exactly i tokens."""
         most = self.MOST_COLUMNS
         shown = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
-        if shown == self._counts:
+        if shown == self.counts:
             return
-        same_columns = len(shown) == len(self._counts)
-        self._counts = shown
+        same_columns = len(shown) == len(self.counts)
+        self.counts = shown
         high = math.ceil(self._base) + 1 if same_columns else self.height()  # what is written below them may stay
         self.update(0, 0, self.width(), high)
         self.update_description()
@@ -330,10 +310,9 @@ class LengthBars(_Plot):
         return self.height() - self.theme.paint_cache.metrics(-1).height() - 2
 
     def describe(self) -> str:
-        """Each length with its passes."""
         words = (
             translate("LengthBars", "{kept} accepted: {number} passes", None, number).format(kept=i, number=number)
-            for i, number in enumerate(self._counts)
+            for i, number in enumerate(self.counts)
             if number
         )
         return ", ".join(words) or translate("LengthBars", "Nothing proposed yet")
@@ -342,10 +321,10 @@ class LengthBars(_Plot):
         """Columns over their lengths; every fourth length is written."""
         base = self._base
         self.draw_base(painter, base)
-        columns = max(len(self._counts), 8)
+        columns = max(len(self.counts), 8)
         step = self.width() / columns
-        top = max(self._counts, default=0)
-        heights = [(i, max((base - 2) * count / top, 2.0)) for i, count in enumerate(self._counts) if count]
+        top = max(self.counts, default=0)
+        heights = [(i, max((base - 2) * count / top, 2.0)) for i, count in enumerate(self.counts) if count]
         bars = [QRectF(i * step + 1, base - height, step - 2, height) for i, height in heights]
         self.draw_bars(painter, bars, self.theme.tokens.accent)
         if asked.bottom() > base + 1:
@@ -392,7 +371,6 @@ class StackedBar(_Plot):
             self.update_description()
 
     def describe(self) -> str:
-        """Each part with its share."""
         words = (f"{name} {share}" for name, share in self._shares or ())
         return ", ".join(words) or translate("StackedBar", "No values yet")
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats
@@ -12,48 +11,22 @@ from ui.statistics.words import help_of, name_of
 from ui.text.answer_figures import basis_words, verdict_words
 from ui.text.formatting import UNKNOWN, speed
 from ui.theme.theme import SEMIBOLD, Theme
+from ui.widgets.building import label
 from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import INSET_PX, baseline
+from ui.widgets.figures import INSET_PX, ValueFigure, baseline
 
 BAR_PX, GAP_PX = 6, 3
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
-class _ValueFigure(FigureWidget):
-    """A figure that paints its value itself, and keeps its height whatever it says."""
-
-    def __init__(self, theme: Theme, key: str) -> None:
-        super().__init__(theme, name_of(key), help_of(key))
-        self.value = UNKNOWN
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(f"{self.name}: {UNKNOWN}")
-
-    def take(self, text: str) -> None:
-        """Say something else."""
-        if text != self.value:
-            self.value = text
-            self.setAccessibleName(f"{self.name}: {text}")
-            self.update()
-
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as the pane."""
-        return QSize(60, self.minimumHeight())
-
-    def sizeHint(self) -> QSize:
-        """As wide as there is room."""
-        return QSize(160, self.minimumHeight())
-
-
-class Headline(_ValueFigure):
+class Headline(ValueFigure):
     """The one large figure, in the accent colour where there is a gain."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "headline")
+        super().__init__(theme, name_of("headline"), help_of("headline"))
         self._has_gain = False
-        self.fit()
 
     def fit(self) -> None:
-        """One line of large text."""
         self.setFixedHeight(round(self.theme.paint_cache.metrics(self._step, SEMIBOLD).height()) + 2)
         self.update()
 
@@ -66,10 +39,9 @@ class Headline(_ValueFigure):
         if verdict.is_gain != self._has_gain:
             self._has_gain = verdict.is_gain
             self.update()
-        self.take(verdict_words(verdict))
+        self.set_value(verdict_words(verdict))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The words, smaller where they would not fit."""
         cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
         step, room = self._step, self.width() - 2 * INSET_PX
         while step > 0 and cache.metrics(step, SEMIBOLD).horizontalAdvance(self.value) > room:
@@ -80,17 +52,15 @@ class Headline(_ValueFigure):
         self.paint_focus_ring(painter)
 
 
-class SpeedBar(_ValueFigure):
+class SpeedBar(ValueFigure):
     """A speed with its name, and below them a bar as long as its share of the larger one."""
 
     def __init__(self, theme: Theme, key: str, field: str) -> None:
         self._field = field
         self._share = 0.0
-        super().__init__(theme, key)
-        self.fit()
+        super().__init__(theme, name_of(key), help_of(key))
 
     def fit(self) -> None:
-        """A line of text and a bar."""
         self._line_px = round(self.theme.paint_cache.metrics().height())
         self.setFixedHeight(self._line_px + GAP_PX + BAR_PX + GAP_PX)
         self.update()
@@ -101,10 +71,9 @@ class SpeedBar(_ValueFigure):
         if share != self._share:
             self._share = share
             self.update()
-        self.take(UNKNOWN if tokens_per_s is None else speed(tokens_per_s))
+        self.set_value(UNKNOWN if tokens_per_s is None else speed(tokens_per_s))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Name, number and bar."""
         cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
         width = self.width() - 2 * INSET_PX
         text_px = cache.metrics().horizontalAdvance(self.value)
@@ -137,14 +106,11 @@ class SpeedPart:
         self.headline = Headline(theme)
         self.now = SpeedBar(theme, "now", "accent")
         self.plain = SpeedBar(theme, "plain", "target")
-        self.basis = QLabel()
-        self.basis.setWordWrap(True)
-        self.basis.setProperty("kind", "caption")
+        self.basis = label("", "caption", wrap=True)
         self.basis.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
 
     @property
     def figures(self) -> list[FigureWidget]:
-        """From top to bottom."""
         return [self.headline, self.now, self.plain]
 
     def show(self, stats: RunStats, *, live: bool = False) -> None:

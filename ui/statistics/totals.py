@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
-from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, source_parts
+from ui.statistics.parts import AcceptedPart, SplitPart, large, source_parts, two_by_two
 from ui.statistics.plots import StackedBar
 from ui.statistics.recent import RecentSpeed
 from ui.statistics.words import (
@@ -29,6 +29,7 @@ from ui.statistics.words import (
 from ui.text.formatting import as_written
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import INSET_PX, LineFigure
 
@@ -45,22 +46,18 @@ class TotalsPage(StatsPage):
         self.sums = Sums()
         self._speeds: dict[tuple[str, str], PairSpeed] = {}
         self.recent: dict[tuple[str, str], RecentSpeed] = {}
-        self.empty = QLabel(empty)
-        self.empty.setWordWrap(True)
-        self.empty.setProperty("kind", "caption")
+        self.empty = label(empty, "caption", wrap=True)
         self.add([self.empty])
         self.speed, self.speedup, self.per_pass, self.answers = (
             large(theme, key) for key in ("speed", "speedup", "per_pass", "answers")
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
-        self.column.addLayout(grid(cells))
+        self.column.addLayout(two_by_two(cells))
         self.add_to_navigation(cells)
         self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
         self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
         self.by_pair = QWidget()
-        self._pairs = QVBoxLayout(self.by_pair)
-        self._pairs.setContentsMargins(0, 0, 0, 0)
-        self._pairs.setSpacing(4)
+        self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
         self.add_section(name_of("pair"), ())
@@ -106,8 +103,7 @@ class TotalsPage(StatsPage):
 
     def _add_title(self, row: PairSums) -> None:
         for text, kind in ((target_title(row), "strong"), (draft_title(row), "caption")):
-            label = ElidedLabel(text)
-            label.setProperty("kind", kind)
+            label = ElidedLabel(text, kind)
             label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
             label.setToolTip(as_written(text))
             self._pairs.addWidget(label)

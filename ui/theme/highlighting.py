@@ -118,7 +118,6 @@ class RangeHighlighter(QSyntaxHighlighter):
         self._marks.clear()
 
     def set_palette(self, tokens: Palette) -> None:
-        """Take the colours of a palette."""
         fields = {field for _, field in _FIELDS}
         self._formats = {field: _format(str(getattr(tokens, field)), field) for field in fields}
         if self._ranges:
@@ -130,7 +129,6 @@ class RangeHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def clear(self) -> None:
-        """Colour nothing."""
         if self._ranges:
             self.set_ranges([])
 
@@ -143,7 +141,6 @@ class RangeHighlighter(QSyntaxHighlighter):
         self.rehighlightBlock(self.document().findBlockByNumber(line))
 
     def highlightBlock(self, text: str) -> None:  # noqa: ARG002
-        """Called by Qt for each line."""
         line = self.currentBlock().blockNumber()
         if line < len(self._ranges):
             for start, length, field in self._ranges[line]:

@@ -45,12 +45,10 @@ class TypeScale:
 
     @property
     def heading(self) -> int:
-        """Headings of dialogs."""
         return self.base + 3
 
     @property
     def title(self) -> int:
-        """Titles of empty states and dialogs."""
         return self.base + 7
 
     @property

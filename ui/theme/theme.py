@@ -237,11 +237,9 @@ class Theme(QObject):
         return self._icons.icon(name, color or self.tokens.text_muted, self.tokens.text_disabled, size)
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
-        """A bundled icon for painting by hand."""
         return self._icons.pixmap(name, color, size, ratio)
 
     def application_icon(self) -> QIcon:
-        """The application's own icon."""
         return self._icons.application()
 
     def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
@@ -249,7 +247,6 @@ class Theme(QObject):
         return QFont(self.paint_cache.font(step, weight))
 
     def code_font(self) -> QFont:
-        """The fixed-width font at the base size."""
         return code_font(self.type.base)
 
     def text_height(self, step: int = 0) -> float:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSpacerItem, QWidget
 
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState
+from ui.widgets.building import Stretch, hbox, vbox
 from ui.widgets.gutter import GUTTER_PX
 from ui.widgets.pyside_wrappers import invalidate_item
 
@@ -30,15 +31,8 @@ class MessageColumn(QWidget):
         self.entries: list[MessageCard | CardState] = []
         column = self._inner = QWidget()
         column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)
-        self._layout = QVBoxLayout(column)
-        self._layout.setContentsMargins(24 - GUTTER_PX, 20, 24 - GUTTER_PX, 16)
-        self._layout.setSpacing(12)
-        self._layout.addStretch(1)
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(GUTTER_PX, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(column, 1000)
-        outer.addStretch(1)
+        self._layout = vbox(Stretch(), parent=column, margins=(24 - GUTTER_PX, 20, 24 - GUTTER_PX, 16), spacing=12)
+        hbox(Stretch(), (column, 1000), Stretch(), parent=self, margins=(GUTTER_PX, 0, 0, 0))
 
     @property
     def cards(self) -> list[MessageCard]:
@@ -52,7 +46,6 @@ class MessageColumn(QWidget):
         return isinstance(first, MessageCard) and first.isHidden()
 
     def add(self, card: MessageCard) -> None:
-        """Put a card at the end."""
         self._layout.insertWidget(len(self.entries), card)
         self.entries.append(card)
         card.show()  # a layout would show it one turn of the event loop later
@@ -74,7 +67,6 @@ class MessageColumn(QWidget):
         card.hide()
 
     def remove(self, index: int) -> None:
-        """Take a message away."""
         self._layout.takeAt(index)
         self._discard(self.entries.pop(index))
 
@@ -147,13 +139,10 @@ class TranscriptContent(QWidget):
         self.setObjectName("transcriptContent")
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or a line scrolled would paint all
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # or a line more would
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
         self.column = MessageColumn()
-        self._layout.addWidget(self.column)
+        self._layout = vbox(self.column, parent=self, margins=0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The background, opaque."""
         QPainter(self).fillRect(event.rect(), self.palette().window())
 
     def replace(self) -> list[QWidget]:

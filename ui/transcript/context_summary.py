@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLabel
 
 from app.core.domain.context import SummaryView
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import MessageCard
+from ui.widgets.building import button, hbox, label, vbox
 
 
 class SummaryLine(QFrame):
@@ -32,53 +33,37 @@ class SummaryLine(QFrame):
         self._theme = theme
         self.setObjectName("summaryLine")
         self.icon = QLabel()
-        self.words = QLabel()
-        self.words.setProperty("kind", "caption")
-        self.words.setWordWrap(True)
-        self.text = QLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setWordWrap(True)
+        self.words = label("", "caption", wrap=True)
+        self.text = label(wrap=True)
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.text.setAccessibleName(translate("SummaryLine", "Summary"))
-        self.show_button = self._button(self._toggle)
-        self.undo_button = self._button(self.undo_requested.emit)
-        self.undo_button.setText(translate("SummaryLine", "Undo"))
-        self.undo_button.setToolTip(translate("SummaryLine", "Send the original messages again, as far as they fit"))
-        self.undo_button.setAccessibleName(translate("SummaryLine", "Undo the summary"))
-        self.skip_button = self._button(self.skip_requested.emit)
-        self.skip_button.setText(translate("SummaryLine", "Skip"))
-        self.skip_button.setToolTip(
-            translate("SummaryLine", "Answer without a summary; the oldest messages are left out")
+        self.show_button = button("", self._toggle, kind="link")
+        self.undo_button = button(
+            translate("SummaryLine", "Undo"),
+            self.undo_requested.emit,
+            kind="link",
+            name=translate("SummaryLine", "Undo the summary"),
+            tip=translate("SummaryLine", "Send the original messages again, as far as they fit"),
         )
-        self.skip_button.setAccessibleName(translate("SummaryLine", "Skip the summary"))
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.words, 1)
-        for button in (self.show_button, self.undo_button, self.skip_button):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 4, 4, 4)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self.text)
+        self.skip_button = button(
+            translate("SummaryLine", "Skip"),
+            self.skip_requested.emit,
+            kind="link",
+            name=translate("SummaryLine", "Skip the summary"),
+            tip=translate("SummaryLine", "Answer without a summary; the oldest messages are left out"),
+        )
+        middle = Qt.AlignmentFlag.AlignVCenter
+        buttons = ((each, 0, middle) for each in (self.show_button, self.undo_button, self.skip_button))
+        row = hbox((self.icon, 0, middle), (self.words, 1), *buttons, spacing=8)
+        vbox(row, self.text, parent=self, margins=(12, 4, 4, 4), spacing=4)
         self.text.setContentsMargins(24, 0, 8, 8)
         self.text.hide()
         theme.changed.connect(self._recolor)
         self._recolor()
 
-    @staticmethod
-    def _button(slot: Callable[[], None]) -> QPushButton:
-        button = QPushButton()
-        button.setProperty("kind", "link")
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda _checked: slot())
-        return button
-
     def show_summary(self, view: SummaryView) -> None:
-        """Say what stands here, or how far it is."""
         if view.writing:
             words = self._progress(view)
         else:
@@ -108,7 +93,6 @@ class SummaryLine(QFrame):
         self.unfolded.emit(not self.text.isHidden())
 
     def set_unfolded(self, unfolded: bool) -> None:
-        """Show the summary, or only that there is one."""
         self.text.setVisible(unfolded)
         self._name_toggle()
 
@@ -150,7 +134,6 @@ class SummaryLines(QObject):
             self.attach_line(card)
 
     def line_of(self, card: MessageCard) -> SummaryLine | None:
-        """The line below a message, if there is one."""
         line = card.findChild(SummaryLine, "summaryLine", Qt.FindChildOption.FindDirectChildrenOnly)
         return line if isinstance(line, SummaryLine) else None
 

@@ -44,7 +44,6 @@ class FoundText(FoundWords):
         self._pattern, self._match = pattern, match
 
     def _place(self, card: MessageCard) -> tuple[bool, int]:
-        """Where the current place is."""
         has_reasoning = isinstance(card, AnswerCard) and card.reasoning is not None
         return self._match.in_reasoning and has_reasoning, self._match.number
 
@@ -68,7 +67,6 @@ class Frame(QWidget):
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """One frame for each line that it stands on."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.paint_cache.color(self._theme.tokens.text), FRAME_PX))
@@ -114,7 +112,6 @@ class ChatFinder(QObject):
 
     @property
     def is_active(self) -> bool:
-        """Whether something is looked for."""
         return bool(self._pattern)
 
     def look_for(self, text: str) -> None:
@@ -132,7 +129,6 @@ class ChatFinder(QObject):
             self._begin()  # messages may have come since
 
     def leave(self) -> None:
-        """Take all marks away."""
         self._timer.stop()
         self._pattern, self._matches, self._current, self._steps = "", [], -1, None
         self._words.clear()

@@ -42,7 +42,6 @@ class FoundWords:
         self._first = len(before) - (len(excerpt) - len(excerpt.lstrip("… ")))
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
         return bool(self._pattern)
 
     def open(self, card: MessageCard) -> bool:

@@ -56,7 +56,6 @@ class PassKeys(QObject):
             self._leave()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Esc closes the tip, and does nothing else."""
         if watched is self._view and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if not QToolTip.isVisible():
                 return False

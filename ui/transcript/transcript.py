@@ -55,7 +55,7 @@ class Transcript(MessageArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._ring = FocusRing(theme, self, -2)
-        self._follows_end = True
+        self.follows_end = True
         self._last_maximum = 0
         self._grows_above = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
@@ -127,7 +127,7 @@ class Transcript(MessageArea):
         return self._recycler.building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
-        if self._streaming is not None and self._follows_end and self.verticalScrollBar().maximum() > 0:
+        if self._streaming is not None and self.follows_end and self.verticalScrollBar().maximum() > 0:
             return self._scroll_target is None  # nobody looks up while text arrives below
         return (
             self._scroll_target is None
@@ -145,7 +145,7 @@ class Transcript(MessageArea):
         self._recycler.reset()
         self._heights.reset()
         self._streaming = None
-        self._follows_end, self._last_maximum, self._grows_above = True, 0, True
+        self.follows_end, self._last_maximum, self._grows_above = True, 0, True
         self._scroll_target = None
         self.jump_button.hide()
         self._waiting = list(messages)
@@ -160,7 +160,7 @@ class Transcript(MessageArea):
         self._column.add(card)
         self._theme.apply_density(card)
         self._update_last()
-        self._follows_end = True
+        self.follows_end = True
         self._heights.release_anchor()
         self.lay_out()
         self._tab_order.schedule(0)
@@ -184,7 +184,6 @@ class Transcript(MessageArea):
         self._streaming = card if isinstance(card, AnswerCard) else None
 
     def append_text(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
-        """More of the answer that is being made."""
         if self._streaming is not None:
             self._grows_above = False
             card = self._streaming
@@ -199,18 +198,15 @@ class Transcript(MessageArea):
         grow(self._content, body, change, self.lay_out, only_words=only_words)
 
     def show_prefill(self, done: int, total: int) -> None:
-        """How far the prompt has been read."""
         if self._streaming is not None:
             self._streaming.show_prefill(done, total)
 
     def show_calling(self) -> None:
-        """The answer that is being made writes a call of a tool."""
         if self._streaming is not None:
             self._streaming.show_calling()
             self.lay_out()
 
     def show_servers_starting(self) -> None:
-        """The answer that is being made waits for servers of tools."""
         if self._streaming is not None:
             self._streaming.show_servers_starting()
 
@@ -226,7 +222,6 @@ class Transcript(MessageArea):
             self._streaming.show_waiting(waits, loaded, chats, beside)
 
     def finish_answer(self, view: MessageView) -> None:
-        """The answer that was being made ended."""
         if self._streaming is not None:
             self._streaming.finish(view)
             self._streaming = None
@@ -247,11 +242,9 @@ class Transcript(MessageArea):
 
     @property
     def is_streaming(self) -> bool:
-        """Whether an answer is being made."""
         return self._streaming is not None
 
     def last_answer(self) -> AnswerCard | None:
-        """The last answer, if there is one."""
         card = self.last_card(lambda view: view.role == "assistant")
         return card if isinstance(card, AnswerCard) else None
 
@@ -289,14 +282,13 @@ class Transcript(MessageArea):
     def on_unfolded(self, card: AnswerCard) -> None:
         """What was opened stays where it is; it grows downwards."""
         if card is not self._streaming:
-            self._follows_end = self._grows_above = False
+            self.follows_end = self._grows_above = False
 
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
         """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
         self.go_to_words(message_id, FoundWords(found))
 
     def go_to_words(self, message_id: int, found: FoundWords) -> None:
-        """Scroll to these words of a message."""
         self.forget_found()
         self._scroll_target = self._found_in = message_id
         self._found = found
@@ -311,7 +303,7 @@ class Transcript(MessageArea):
         if self._found and not self._found.open(card):
             self._build_timer.start(BETWEEN_SLICES_MS)
             return
-        self._scroll_target, self._follows_end = None, False
+        self._scroll_target, self.follows_end = None, False
         self.lay_out()
         self.verticalScrollBar().setValue(max(0, self._target_top(card) - GO_TO_MARGIN_PX))
         self._heights.release_anchor()
@@ -345,7 +337,6 @@ class Transcript(MessageArea):
         return next((card.message_id for card in cards), None)
 
     def forget_found(self) -> None:
-        """Take the marks of the words of a search away."""
         self._found_in = None
         forget_found(self.cards, self._theme.tokens)
 
@@ -414,29 +405,23 @@ class Transcript(MessageArea):
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
     def jump_to_end(self) -> None:
-        """Go to the end and stay there."""
-        self._follows_end = True
+        self.follows_end = True
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
         self._heights.release_anchor()
         self.jump_button.hide()
 
-    @property
-    def follows_end(self) -> bool:
-        """Whether the end stays in sight while text arrives."""
-        return self._follows_end
-
     def _on_value(self, value: int) -> None:
-        self._follows_end = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
+        self.follows_end = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
         self._schedule_build()
-        if self.jump_button.isHidden() != self._follows_end:
-            self.jump_button.setVisible(not self._follows_end)
+        if self.jump_button.isHidden() != self.follows_end:
+            self.jump_button.setVisible(not self.follows_end)
         self.jump_button.place()
 
     def _on_range(self, _minimum: int, maximum: int) -> None:
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
         with self._scheduler.auto_scrolling():
-            if self._follows_end:
+            if self.follows_end:
                 bar.setValue(maximum)
             elif self._grows_above:
                 # Older messages appear: keep what the user is reading in its place.
@@ -455,12 +440,10 @@ class Transcript(MessageArea):
         return super().focusNextPrevChild(forth)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Reached by keyboard, it shows so."""
         super().focusInEvent(event)
         self._ring.on_focus(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The ring goes."""
         super().focusOutEvent(event)
         self._ring.on_focus(event)
 
@@ -498,7 +481,6 @@ class JumpButton(QToolButton):
         self.setIcon(self._theme.icon("arrow-down", size=14))
 
     def place(self) -> None:
-        """Move to the lower edge of the viewport."""
         if self.isHidden():
             return
         self.adjustSize()

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSizePolicy, QWidget
 
 from engine.records import Problem
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, show_text, vbox
 from ui.widgets.icon_button import IconButton
 
 MAX_NOTICES = 3
@@ -29,34 +30,30 @@ class Banner(QFrame):
         self.setObjectName("problemBanner" if problem else "noticeBanner")
         self.icon = QLabel()
         self.icon.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.title = QLabel()
-        self.title.setProperty("kind", "strong")
-        self.message = QLabel()
-        self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"))
-        self.close_button.clicked.connect(self.hide)
-        self.action_button = QPushButton()
-        self.action_button.setAccessibleName(translate("Banner", "Take the suggestion"))
-        self.action_button.clicked.connect(self._on_action)
+        self.title = label("", "strong", wrap=True, selectable=True)
+        self.message = label(wrap=True, selectable=True)
+        self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"), self.hide)
+        self.action_button = button("", self._on_action, name=translate("Banner", "Take the suggestion"))
         self.action_button.hide()
         self._do: Callable[[], object] | None = None
-        for label in (self.title, self.message):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
-            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.setContentsMargins(0, 4, 0, 4)  # one line is as high as the button
-        words.addWidget(self.title)
-        words.addWidget(self.message)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 6, 6, 6)
-        row.setSpacing(10)
+        for each in (self.title, self.message):
+            each.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        words = vbox(
+            self.title,
+            self.message,
+            margins=(0, 4, 0, 4),  # one line is as high as the button
+            spacing=2,
+        )
         self.icon.setContentsMargins(0, 5, 0, 0)
-        row.addWidget(self.icon)
-        row.addLayout(words, 1)
-        row.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        hbox(
+            self.icon,
+            (words, 1),
+            (self.action_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            (self.close_button, 0, Qt.AlignmentFlag.AlignTop),
+            parent=self,
+            margins=(12, 6, 6, 6),
+            spacing=10,
+        )
         self._leave = QTimer(self, singleShot=True)
         self._leave.timeout.connect(self._leave_unread)
         theme.changed.connect(self._recolor)
@@ -112,8 +109,7 @@ class Banner(QFrame):
     def _say(self, title: str, text: str) -> None:
         self._do = None
         self.action_button.hide()
-        self.title.setText(title)
-        self.title.setVisible(bool(title))
+        show_text(self.title, title)
         self.message.setText(text)
         self.setAccessibleName(title or translate("Banner", "Notice"))
         self.setAccessibleDescription(text)

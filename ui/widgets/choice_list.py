@@ -92,18 +92,15 @@ class ChoiceModel(QAbstractListModel):
         self.has_icons = False  # then all rows leave room for one, so that their words begin at the same place
 
     def set_rows(self, rows: Sequence[Choice]) -> None:
-        """Replace all."""
         self.beginResetModel()
         self.rows = tuple(rows)
         self.has_icons = any(row.icon for row in rows)
         self.endResetModel()
 
     def choice(self, index: Index) -> Choice | None:
-        """The row at ``index``."""
         return self.rows[index.row()] if index.isValid() and index.row() < len(self.rows) else None
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
-        """Headings count."""
         return 0 if parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
@@ -121,7 +118,6 @@ class ChoiceModel(QAbstractListModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Headings cannot be chosen."""
         choice = self.choice(index)
         if choice is None or not (choice.key and choice.enabled):
             return Qt.ItemFlag.NoItemFlags
@@ -264,7 +260,6 @@ class ChoiceList(QListView):
         self._filling = False
 
     def current_key(self) -> str:
-        """The row that is current."""
         return self.key_at(self.currentIndex())
 
     def key_at(self, index: Index) -> str:
@@ -289,7 +284,6 @@ class ChoiceList(QListView):
             self.scheduleDelayedItemsLayout()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, and so does Space."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._open(self.currentIndex())
             return

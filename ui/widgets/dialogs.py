@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from ui.text.language import translate
 from ui.text.links import is_safe
+from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
 from ui.widgets.enter_key import EnterInDialog
 from ui.widgets.icon_button import CONFIRM_MS
 
@@ -27,45 +20,31 @@ def within_screen(dialog: QWidget, size: QSize) -> QSize:
     return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
-class ConfirmDialog(QDialog):
-    """A question with one action and Cancel; Cancel is what Esc does."""
+class Dialog(QDialog):
+    """A dialog that is deleted when it is closed, and in which Enter presses the button in focus."""
 
-    def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
+    def __init__(self, parent: QWidget, title: str, *, modal: bool = True) -> None:
         super().__init__(parent)
         EnterInDialog(self)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
-        heading = QLabel(title)
-        heading.setTextFormat(Qt.TextFormat.PlainText)
-        heading.setProperty("kind", "strong")
-        words = QLabel(text)
-        words.setWordWrap(True)
-        words.setTextFormat(Qt.TextFormat.PlainText)
+        self.setModal(modal)
+
+
+class ConfirmDialog(Dialog):
+    """A question with one action and Cancel; Cancel is what Esc does."""
+
+    def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
+        super().__init__(parent, title)
+        heading = label(title, "strong")
+        words = label(text, wrap=True)
         words.setMinimumWidth(380)
-        self.column = QVBoxLayout()
-        self.column.setSpacing(8)
-        self.column.addWidget(heading)
-        self.column.addWidget(words)
-        self.accept_button = QPushButton(accept_text)
-        self.accept_button.setProperty("kind", "danger" if danger else "primary")
-        self.cancel_button = QPushButton(translate("ConfirmDialog", "Cancel"))
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.accept_button)
-        for button in (self.accept_button, self.cancel_button):
-            button.setAccessibleName(button.text())
-            button.setAutoDefault(False)
+        self.column = vbox(heading, words, spacing=8)
+        self.accept_button = button(accept_text, self.accept, kind="danger" if danger else "primary")
+        self.cancel_button = button(translate("ConfirmDialog", "Cancel"), self.reject)
+        buttons = hbox(Stretch(), self.cancel_button, self.accept_button, spacing=8)
         (self.cancel_button if danger else self.accept_button).setDefault(True)
-        self.accept_button.clicked.connect(self.accept)
-        self.cancel_button.clicked.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 20)
-        layout.setSpacing(20)
-        layout.addLayout(self.column)
-        layout.addLayout(buttons)
+        vbox(self.column, buttons, parent=self, margins=(24, 20, 24, 20), spacing=20)
 
 
 def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:
@@ -82,22 +61,16 @@ def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog 
     host = url.host(QUrl.ComponentFormattingOption.FullyEncoded)
     # Letters may look like others: then the address stands there once more as the network spells it.
     spelled = "" if host in address.lower() else "\n" + bytes(url.toEncoded().data()).decode()
-    shown = QPlainTextEdit(address + spelled)
-    shown.setProperty("kind", "field")
-    shown.setReadOnly(True)
-    shown.setTabChangesFocus(True)
-    shown.setFixedHeight(72)
-    shown.setAccessibleName(translate("Dialogs", "Address"))
-    question.column.addWidget(shown)
+    question.column.addWidget(read_only_text(address + spelled, translate("Dialogs", "Address"), 72))
     question.accepted.connect(lambda: QDesktopServices.openUrl(url))
     return question
 
 
-def copy_with_feedback(button: QPushButton, text: str) -> None:
+def copy_with_feedback(pressed: QPushButton, text: str) -> None:
     """Put a text on the clipboard and have the button say so for a moment, to screen readers too."""
     QGuiApplication.clipboard().setText(text)
-    said, words = translate("Dialogs", "Copied"), button.accessibleName()
-    button.setMinimumWidth(button.width())
-    button.setText(said)
-    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(button, said))
-    QTimer.singleShot(CONFIRM_MS, button, lambda: button.setText(words))
+    said, words = translate("Dialogs", "Copied"), pressed.accessibleName()
+    pressed.setMinimumWidth(pressed.width())
+    pressed.setText(said)
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(pressed, said))
+    QTimer.singleShot(CONFIRM_MS, pressed, lambda: pressed.setText(words))

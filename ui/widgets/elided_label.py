@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip
 
-from ui.text.formatting import hover
+from ui.text.formatting import as_written, hover
 from ui.text.one_line import cut
 
 
 class ElidedLabel(QLabel):
     """Like QLabel with plain text; it may be narrower than its text. A hover of its own comes before the whole text."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str = "", kind: str = "", *, tip: str = "") -> None:
+        """``kind`` is what the stylesheet selects by, ``tip`` a hover of its own."""
+        super().__init__(text)
+        if kind:
+            self.setProperty("kind", kind)
+        self.setToolTip(as_written(tip))
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
-        """Any width will do."""
         return QSize(0, super().minimumSizeHint().height())
 
     def is_elided(self) -> bool:
-        """Whether the text does not fit."""
         return QFontMetrics(self.font()).horizontalAdvance(self.text()) > self.contentsRect().width()
 
     def event(self, event: QEvent) -> bool:
-        """The pointer rests on it."""
         if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
             return super().event(event)
         if self.toolTip() or not self.is_elided():
@@ -36,7 +37,6 @@ class ElidedLabel(QLabel):
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Draw as much as fits."""
         painter = QPainter(self)
         rect = self.contentsRect()
         shown = cut(self.text(), QFontMetrics(self.font()), rect.width())

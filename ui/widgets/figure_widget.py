@@ -50,7 +50,6 @@ class FigureWidget(QLabel):
         return self.accessibleName()
 
     def paint_focus_ring(self, painter: QPainter) -> None:
-        """The ring around what has the focus."""
         if self._is_ringed:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(self.theme.paint_cache.color(self.theme.tokens.focus))
@@ -62,12 +61,10 @@ class FigureWidget(QLabel):
         self._navigator = navigator
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Some keys lead to other figures."""
         if self._navigator is None or not self._navigator.step_from(self, Qt.Key(event.key())):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Reached by keys, it says what it means."""
         self._is_ringed = True
         if self._navigator is not None:
             self._navigator.on_focused(self)
@@ -77,7 +74,6 @@ class FigureWidget(QLabel):
             QToolTip.showText(self.mapToGlobal(QPoint(0, self.height() - 12)), self.toolTip(), self)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The ring goes, and the sentence."""
         self._is_ringed = False
         super().focusOutEvent(event)
         QToolTip.hideText()

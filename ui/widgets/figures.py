@@ -96,91 +96,68 @@ class _Line:
         painter.drawText(self._name_room, _LEFT, self._shown)
 
 
-class _Figure(FigureWidget):
-    """A name and a number."""
+class ValueFigure(FigureWidget):
+    """A figure that paints its value itself, and keeps its height whatever it says."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text)
+        self.value = UNKNOWN
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(f"{name}: {UNKNOWN}")
         self.fit()
-
-    @property
-    def value(self) -> str:
-        """What is shown."""
-        raise NotImplementedError
 
     def set_value(self, text: str) -> None:
         """Show a number with its unit."""
         if text != self.value:
             self.setAccessibleName(f"{self.name}: {text}")
-            self.update(self.take(text))
+            self.update(self.dirty_rect(text))
+            self.value = text
 
-    def take(self, text: str) -> QRect:
-        """Have another number; what has to be painted anew."""
-        raise NotImplementedError
+    def dirty_rect(self, text: str) -> QRect:  # noqa: ARG002
+        """Give what has to be painted anew where this text comes in place of the value."""
+        return self.rect()
 
     def minimumSizeHint(self) -> QSize:
         """Narrow panes cut the name short, not the number."""
         return QSize(60, self.minimumHeight())
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
         return QSize(160, self.minimumHeight())
 
 
-class LineFigure(_Figure):
+class LineFigure(ValueFigure):
     """Name at the left, number at the right."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
         self._line = _Line(theme, name, field)
         super().__init__(theme, name, help_text)
 
-    @property
-    def value(self) -> str:
-        """What is shown."""
-        return self._line.value
-
-    def take(self, text: str) -> QRect:
-        """Have another number; what has to be painted anew."""
+    def dirty_rect(self, text: str) -> QRect:
         return self._line.set_value(text)
 
     def fit(self) -> None:
-        """One line of text."""
         self.setFixedHeight(round(self.theme.paint_cache.metrics().height()) + 2)
         self._line.fit(self.size())
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The number stands at the right end."""
         super().resizeEvent(event)
         self._line.fit(event.size())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The number whole, the name as far as there is room."""
         painter = QPainter(self)
         self._line.paint(painter, event.rect().left())
         self.paint_focus_ring(painter)
 
 
-class LargeFigure(_Figure):
+class LargeFigure(ValueFigure):
     """A large number with its unit below."""
-
-    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
-        self._value = UNKNOWN
-        super().__init__(theme, name, help_text)
-
-    @property
-    def value(self) -> str:
-        """What is shown."""
-        return self._value
 
     @property
     def _step(self) -> int:
         return self.theme.type.figure - self.theme.type.base
 
     def fit(self) -> None:
-        """Two lines, the first of them large."""
         paint_cache = self.theme.paint_cache
         height = paint_cache.metrics(self._step, SEMIBOLD).height() + paint_cache.metrics(-1).height()
         self.setFixedHeight(round(height))
@@ -198,10 +175,8 @@ class LargeFigure(_Figure):
         self._room = QRectF(INSET_PX, top, size.width() - INSET_PX, caption)
         self._caption = paint_cache.metrics(-1).elidedText(self.name, Qt.TextElideMode.ElideRight, self._room.width())
 
-    def take(self, text: str) -> QRect:
-        """Have another number; what has to be painted anew."""
-        widest = max(self._metrics.horizontalAdvance(self._value), self._metrics.horizontalAdvance(text))
-        self._value = text
+    def dirty_rect(self, text: str) -> QRect:
+        widest = max(self._metrics.horizontalAdvance(self.value), self._metrics.horizontalAdvance(text))
         return QRect(0, 0, INSET_PX + math.ceil(widest) + OVERHANG_PX, math.floor(self._room.top()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -210,11 +185,10 @@ class LargeFigure(_Figure):
         self._lay(event.size())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The number over its unit."""
         painter = QPainter(self)
         painter.setFont(self._large)
         painter.setPen(self._text)
-        painter.drawText(self._place, self._value)
+        painter.drawText(self._place, self.value)
         if event.rect().bottom() >= math.floor(self._room.top()):
             painter.setFont(self._small)
             painter.setPen(self._muted)
@@ -244,22 +218,18 @@ class LegendRow(QPushButton):
 
     @property
     def value(self) -> str:
-        """What is shown."""
         return self._line.value
 
     def set_value(self, text: str) -> None:
-        """Show a count."""
         if text != self.value:
             self.update(self._line.set_value(text))
             self._name_it()
 
     def fit(self) -> None:
-        """Take another look."""
         self._line.fit(self.size())
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The count stands at the right end."""
         super().resizeEvent(event)
         self._line.fit(event.size())
 
@@ -267,10 +237,8 @@ class LegendRow(QPushButton):
         self.setAccessibleName(self._named.format(name=self.name, text=self.value))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The button's ground, and the line on it."""
         super().paintEvent(event)
         self._line.paint(QPainter(self), event.rect().left())
 
     def sizeHint(self) -> QSize:
-        """As high as its neighbours."""
         return QSize(120, max(LEGEND_PX, round(self._theme.paint_cache.metrics().height()) + 2))

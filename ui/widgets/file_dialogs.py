@@ -41,11 +41,8 @@ FOLDERS: dict[str, str] = {}
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose where to write chats; ``take`` gets the path, with the extension of ``name``."""
     extension = name.rsplit(".", 1)[-1]
-    chosen = translate("ChatFiles", CHAT_FILTERS[extension])
-    dialog = QFileDialog(parent, translate("ChatFiles", "Export chats"), "", chosen)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(extension)
-    dialog.selectFile(name)
+    title, chosen = translate("ChatFiles", "Export chats"), translate("ChatFiles", CHAT_FILTERS[extension])
+    dialog = _save_dialog(parent, title, name, chosen)
     dialog.fileSelected.connect(take)
     return open_dialog(dialog, "export")
 
@@ -69,12 +66,9 @@ def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], 
         translate("StatsFiles", "Table for spreadsheets (*.csv)"),
         translate("StatsFiles", "JSON (*.json)"),
     )
-    usual = STATISTICS_FORMATS[0]
-    dialog = QFileDialog(parent, translate("StatsFiles", "Export statistics"), "", ";;".join(filters))
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(usual)
+    name = f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{STATISTICS_FORMATS[0]}"
+    dialog = _save_dialog(parent, translate("StatsFiles", "Export statistics"), name, ";;".join(filters))
     dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(STATISTICS_FORMATS[filters.index(name)]))
-    dialog.selectFile(f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{usual}")
     dialog.fileSelected.connect(lambda path: take(path, statistics_format(path)))
     return open_dialog(dialog, "statistics")
 
@@ -87,12 +81,8 @@ def statistics_format(path: str) -> str:
 
 def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose where to write a race, as "png", "md" or "json"; ``take`` gets the path."""
-    chosen = translate("RaceFiles", RACE_FILTERS[kind])
-    dialog = QFileDialog(parent, translate("RaceFiles", "Export the race"), "", chosen)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(kind)
-    name = translate("RaceFiles", "Paceline race")
-    dialog.selectFile(f"{name}.{kind}")
+    name, chosen = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
+    dialog = _save_dialog(parent, translate("RaceFiles", "Export the race"), f"{name}.{kind}", chosen)
     dialog.fileSelected.connect(take)
     return open_dialog(dialog, "race")
 
@@ -106,6 +96,14 @@ def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -
     dialog.setNameFilters([f"{everything} (*)", f"{usual} ({ATTACHMENT_PATTERNS})"])
     dialog.filesSelected.connect(take)
     return open_dialog(dialog, "attach")
+
+
+def _save_dialog(parent: QWidget, title: str, name: str, filters: str) -> QFileDialog:
+    dialog = QFileDialog(parent, title, "", filters)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(name.rsplit(".", 1)[-1])
+    dialog.selectFile(name)
+    return dialog
 
 
 def open_dialog(dialog: QFileDialog, kind: str) -> QFileDialog:

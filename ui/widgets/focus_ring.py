@@ -72,7 +72,6 @@ class FocusRing(QWidget):
         return self._around.rect().translated(corner).adjusted(-gap, -gap, gap, gap)
 
     def follow(self) -> None:
-        """Take the widget's place."""
         self.setGeometry(self._place_in(self.parentWidget() or self._around))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -82,7 +81,6 @@ class FocusRing(QWidget):
         return super().eventFilter(watched, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """The ring."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self._theme.tokens.focus), RING_PX))

@@ -5,6 +5,8 @@ Where there is little room, its words go; and with their changes it neither grow
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QToolButton, QWidget
@@ -27,7 +29,6 @@ class ShrinkingButton(QToolButton):
         self._compact = False
 
     def set_compact(self, compact: bool) -> None:
-        """Show the picture alone, or the words as well."""
         if compact != self._compact:
             self._compact = compact
             beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
@@ -52,14 +53,22 @@ class ShrinkingButton(QToolButton):
         return QSize(self.width_px(compact=self._compact), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """No less."""
         return self.sizeHint() if self.usual_words else super().minimumSizeHint()
 
 
 class IconButton(ShrinkingButton):
     """An icon with an accessible name; ``text`` beside it is optional."""
 
-    def __init__(self, theme: Theme, icon: str, name: str, *, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        icon: str,
+        name: str,
+        action: Callable[[], object] | None = None,
+        *,
+        text: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._icon_name = icon
@@ -76,11 +85,12 @@ class IconButton(ShrinkingButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         self.setToolButtonStyle(beside if text else Qt.ToolButtonStyle.ToolButtonIconOnly)
+        if action is not None:
+            self.clicked.connect(lambda _checked=False: action())
         theme.changed.connect(self._recolor)
         self._recolor()
 
     def set_icon_name(self, icon: str) -> None:
-        """Show another bundled icon."""
         self._icon_name = self._shown_icon = icon
         self._recolor()
 
@@ -117,6 +127,5 @@ class IconButton(ShrinkingButton):
         self.setIcon(self._theme.icon(self._shown_icon, color))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Nothing while out of sight."""
         if self._revealed or self.hasFocus():
             super().paintEvent(event)

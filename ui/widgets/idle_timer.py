@@ -19,7 +19,6 @@ class IdleTimer(QTimer):
         self.timeout.connect(self._on_timeout)
 
     def begin(self, pause_ms: int) -> None:
-        """Begin, or begin anew."""
         self._turns = _TURNS
         self.start(pause_ms)
 

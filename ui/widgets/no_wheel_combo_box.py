@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QSlider, QStyle, QStyleOptionComboBox, QStylePainter
 
+from ui.text.formatting import hover
 from ui.widgets.popups import RoundGround
 
 
@@ -13,6 +16,14 @@ class NoWheelComboBox(QComboBox):
     """Changes by a click or by keys only, never by the wheel of a mouse that happens to be over it."""
 
     _is_round = False
+
+    def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
+        """``name`` is for screen readers, ``choices`` are words and data, ``tip`` is a hover."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(hover(tip))
+        for words, data in choices:
+            self.addItem(words, data)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Styled by a sheet, Qt would cut the words at the edge."""
@@ -25,14 +36,12 @@ class NoWheelComboBox(QComboBox):
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def showPopup(self) -> None:
-        """Its list has round corners, as menus have."""
         if not self._is_round:
             self._is_round = True
             RoundGround(self.view().window())
         super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the page."""
         event.ignore()
 
 
@@ -45,5 +54,4 @@ class NoWheelSlider(QSlider):
         self.setMinimumWidth(60)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the page."""
         event.ignore()

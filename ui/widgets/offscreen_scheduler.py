@@ -57,7 +57,6 @@ class OffscreenScheduler:
 
     @property
     def is_scrolling(self) -> bool:
-        """Whether the user scrolls."""
         return self._clock() - self._scrolled_s <= SCROLLING_S
 
     def slice_s(self, pages: float) -> float:

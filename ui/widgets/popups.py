@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QBitmap,
-    QGuiApplication,
-    QIcon,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QRegion,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QVBoxLayout, QWidget
+from PySide6.QtGui import QBitmap, QGuiApplication, QIcon, QKeyEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QWidget
 
 from ui.theme.theme import Theme
+from ui.widgets.building import vbox
 from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
 from ui.widgets.styling import rule
 
@@ -101,7 +93,6 @@ class Menu(QMenu):
         return below
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Other corners."""
         super().resizeEvent(event)
         cut_corners(self)
 
@@ -130,12 +121,10 @@ class Popup(QFrame):
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Its ground."""
         paint_ground(self)
         super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Other corners."""
         super().resizeEvent(event)
         cut_corners(self)
 
@@ -155,10 +144,7 @@ class ChoicePopup(Popup):
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.list.clicked.connect(self._on_click)
         self.list.opened.connect(self._pick)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(EDGE_PX, EDGE_PX, EDGE_PX, EDGE_PX)
-        self.column.setSpacing(EDGE_PX)
-        self.column.addWidget(self.list)
+        self.column = vbox(self.list, parent=self, margins=EDGE_PX, spacing=EDGE_PX)
         self.setFocusProxy(self.list)
 
     def add_below(self, widget: QWidget) -> None:
@@ -195,7 +181,6 @@ class ChoicePopup(Popup):
             self.picked.emit(key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes."""
         if event.key() == Qt.Key.Key_Escape:
             self.close()
         else:

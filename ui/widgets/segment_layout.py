@@ -66,7 +66,6 @@ class SegmentLayout(QLayout):
 
     @property
     def gaps(self) -> list[int]:
-        """The pixels above each of them."""
         return [item.gap for item in self._items]
 
     def insert_widget(self, index: int, widget: QWidget) -> None:
@@ -76,7 +75,6 @@ class SegmentLayout(QLayout):
         self._change(index)
 
     def remove_at(self, index: int) -> None:
-        """Remove a widget and its gap."""
         self._items.pop(index)
         self._change(index)
 
@@ -141,7 +139,6 @@ class SegmentLayout(QLayout):
         return QSize(width, self.sizeHint().height())
 
     def expandingDirections(self) -> Qt.Orientation:
-        """Lines may be as long as there is room."""
         return Qt.Orientation.Horizontal
 
     def setGeometry(self, rect: QRect) -> None:
@@ -171,15 +168,12 @@ class SegmentLayout(QLayout):
         raise NotImplementedError(f"not a widget: {item}")
 
     def count(self) -> int:
-        """None: see `widgets`."""
         return 0
 
     def itemAt(self, _index: int) -> QLayoutItem | None:
-        """None: see `widgets`."""
         return None
 
     def takeAt(self, _index: int) -> QLayoutItem | None:
-        """None: see `widgets`."""
         return None
 
 

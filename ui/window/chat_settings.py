@@ -153,7 +153,7 @@ class ChatSettings(QObject):
         self.panel.setFixedWidth(width)
         self._window.layout_state.make_room_beside(width)
         self.panel.show()
-        self.panel.layer_buttons[self.panel.layer].setFocus()
+        self.panel.switch.buttons[self.panel.layer].setFocus()
 
     def open_prompt(self) -> None:
         """Show the settings at the system prompt."""

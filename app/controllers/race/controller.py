@@ -79,7 +79,7 @@ class RaceController(PartsController):
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
         page.drafts_wanted.connect(
-            lambda target: self._lists.find_drafts(target, lambda drafts: page.set_drafts(drafts, target))
+            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
         )
         page.set_earlier(self.store.all())
         self.show_state()
@@ -201,13 +201,13 @@ class RaceController(PartsController):
         """Take what the engine's thread says of the race."""
         page = self._page
         if isinstance(event, LaneText):
-            page.add_text(event)
+            page.track.add_text(event)
         elif isinstance(event, LaneProgress):
-            page.show_progress(event)
+            page.track.show_progress(event)
         elif isinstance(event, RaceRoundBegan):
             page.begin_round(event.round)
         elif isinstance(event, RaceRoundEnded):
-            page.end_round(event)
+            page.track.end_round(event.num_rounds, event.verdicts)
         elif isinstance(event, RaceEnded):
             self._on_ended(event)
 
@@ -232,9 +232,7 @@ class RaceController(PartsController):
 
         view = self._state.engine
         page = self._page
-        page.set_unavailable({mode: in_language(reason) for mode, reason in view.unavailable.items()})
-        page.set_models(pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else "")
-        page.form.set_temperature(self._state.chat.settings.number("temperature"))
+            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
         page.set_blocked(self._blocked)
         if view.target is not None and view.target.path != self._drafts_of:
             self._drafts_of = view.target.path
@@ -242,12 +240,7 @@ class RaceController(PartsController):
             self._lists.find_targets(self._show_targets)
 
     def _show_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        loaded = self._state.engine.target
-        self._page.set_targets([each for each in targets if loaded is None or each[0] != loaded.path])
-
-    def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        draft = self._state.engine.draft
-        self._page.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
+            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
 
     # ---- files ------------------------------------------------------------------------------------------------------
 

@@ -223,7 +223,7 @@ def test_the_makers_recommendation_becomes_the_models_own(harness: AppHarness, q
 def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot: QtBot) -> None:
     dialog = open_dialog(harness, qtbot)
     type_temperature(dialog, "0.5")
-    QTest.mouseClick(dialog.layer_buttons[Layer.CHAT], Qt.MouseButton.LeftButton)  # typing is told at once
+    QTest.mouseClick(dialog.switch.buttons[Layer.CHAT], Qt.MouseButton.LeftButton)  # typing is told at once
     QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
     now = harness.controller.conversations.layers.now
     assert (now.chat, now.model) == ({}, {"temperature": 0.5})

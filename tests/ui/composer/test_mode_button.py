@@ -23,7 +23,7 @@ OFFERED = tuple(mode for mode in MODE_ORDER if mode is not Mode.HEAD)  # to a mo
 
 def opened(window: MainWindow) -> ModeMenu:
     QTest.mouseClick(window.composer.modes, Qt.MouseButton.LeftButton)
-    menu = window.composer.modes.menu_of_modes
+    menu = window.composer.modes.popup
     assert menu.isVisible()
     return menu
 

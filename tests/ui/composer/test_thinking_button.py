@@ -59,7 +59,7 @@ def test_a_choice_is_made_by_keys_and_kept_for_the_chat(window: MainWindow, qtbo
     button = window.composer.thinking
     button.setFocus()
     QTest.keyClick(button, Qt.Key.Key_Space)
-    menu = button.menu_of_options
+    menu = button.popup
     qtbot.waitUntil(menu.isVisible)
     assert [row.title for row in menu.list.rows.rows] == ["Medium", "Low", "High"]
     assert [row.side for row in menu.list.rows.rows] == ["usual", "", ""]

@@ -28,7 +28,7 @@ def test_the_largest_that_fits_is_offered_first_and_no_projector(place: ModelsPa
     place.welcome.set_hardware(Hardware(8, 16 * GB, 10 * GB, None))
     rows = [offer("huge", 40 * GB), offer("small", GB), offer("mid", 5 * GB), offer("proj", 2 * GB, alone=False)]
     place.welcome.set_offers(rows)
-    assert [card.row.name for card in place.welcome.here_cards] == ["mid", "small", "huge"]
+    assert [card.offer.name for card in place.welcome.here_cards] == ["mid", "small", "huge"]
     assert place.welcome.all_button.text() == "Show all 4"
     with qtbot.waitSignals([place.requests.add_requested, place.requests.chat_requested]):
         qtbot.mouseClick(place.welcome.here_cards[0].action_button, LEFT)

@@ -118,7 +118,7 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
     form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
     assert form.rows[1].draft_box.isHidden()
     assert form.models_button.isHidden()
-    page.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
+    page.form.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
     assert form.rows[1].draft_box.isHidden()  # most races are of modes
     form.models_button.setFocus()
     press(qtbot, Qt.Key.Key_Space)
@@ -127,7 +127,7 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
     assert form.rows[1].draft_box.hasFocus()
     form.rows[1].draft_box.setCurrentIndex(1)
     assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
-    page.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
+    page.form.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
     assert form.start_button.isEnabled()  # the lane brings its own
     form.rows[1].draft_box.setCurrentIndex(0)
     form.rows[1].changed.emit()
@@ -141,7 +141,7 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     form, wanted = page.form, list[str]()
     page.drafts_wanted.connect(wanted.append)
     assert form.rows[1].target_box.isHidden()
-    page.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
+    page.form.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
     qtbot.mouseClick(form.models_button, Qt.MouseButton.LeftButton)
     assert form.rows[0].target_box.hasFocus()
     row = form.rows[1]
@@ -150,7 +150,7 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     for _ in range(2):
         press(qtbot, Qt.Key.Key_Down)
     assert wanted == ["/models/small.gguf", "/models/coder.gguf"]
-    page.set_drafts([("/models/half.gguf", "Coder 0.5B")], "/models/coder.gguf")
+    page.form.set_drafts([("/models/half.gguf", "Coder 0.5B")], "/models/coder.gguf")
     assert [row.draft_box.itemText(i) for i in range(2)] == ["No draft", "Coder 0.5B"]
     row.draft_box.setFocus()
     press(qtbot, Qt.Key.Key_Down)
@@ -162,10 +162,10 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     assert form.setup.lanes[1].draft == ""  # that draft is another model's
     kept = LaneChoice(Mode.AUTO, None, "/models/gone.gguf", "/models/new.gguf", "Gone", "New")
     form.set_lanes((PLAIN_LANE, kept))
-    page.set_drafts([("/models/other.gguf", "Other")])  # the loaded target's
+    page.form.set_drafts([("/models/other.gguf", "Other")])  # the loaded target's
     assert form.setup.lanes[1] == kept  # its own are still looked for
     assert wanted[-1] == "/models/new.gguf"
-    page.set_drafts([], "/models/new.gguf")
+    page.form.set_drafts([], "/models/new.gguf")
     assert form.setup.lanes[1].draft == ""
     form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3, target="/models/small.gguf", target_name="Small 135M")))
     assert form.rows[1].reason.text() == "Not available: This lane's model has no draft. Choose one for it."
@@ -217,15 +217,15 @@ def test_a_race_begins_with_nothing_and_each_figure_comes_when_it_is_known(page:
     assert set(shown()) == {""}, "nothing of the race before, and no dashes"
     width = track.verdict.headline.minimumWidth()
     page.begin_round(0)
-    page.show_progress(LaneProgress(0, 0, RunStats(tokens=1, passes=1, decode_s=0.01), finished=False))
+    page.track.show_progress(LaneProgress(0, 0, RunStats(tokens=1, passes=1, decode_s=0.01), finished=False))
     assert set(shown()) == {""}
     stats = RESULT.lanes[0].stats
-    page.show_progress(LaneProgress(0, 0, stats, finished=False))
+    page.track.show_progress(LaneProgress(0, 0, stats, finished=False))
     assert track.lanes[0].lines["p50"].value != ""
     assert set(shown()[9:]) == {""}, "the other lane has not begun"
-    page.show_progress(LaneProgress(1, 0, RunStats(tokens=3, passes=2, decode_s=0.1), finished=False))
+    page.track.show_progress(LaneProgress(1, 0, RunStats(tokens=3, passes=2, decode_s=0.1), finished=False))
     assert track.verdict.headline.text() == "", "three tokens say nothing of a speed"
-    page.show_progress(LaneProgress(1, 0, RESULT.lanes[1].stats, finished=False))
+    page.track.show_progress(LaneProgress(1, 0, RESULT.lanes[1].stats, finished=False))
     assert track.verdict.headline.text().endswith("×")
     assert track.verdict.headline.minimumWidth() >= width > 0
 
@@ -237,7 +237,7 @@ def test_the_lanes_stay_where_they_are_when_the_first_marks_come(page: RacePage,
     qtbot.waitUntil(lane.isVisible)
     qtbot.wait(1)
     before = lane.mapTo(page, QPoint(0, 0))
-    page.add_text(LaneText(1, 0, "word", (TokenSpan(4, Source.NGRAM),)))
+    page.track.add_text(LaneText(1, 0, "word", (TokenSpan(4, Source.NGRAM),)))
     qtbot.waitUntil(row.isVisible)
     qtbot.wait(1)
     assert lane.mapTo(page, QPoint(0, 0)) == before
@@ -282,12 +282,12 @@ def test_the_picture_has_the_palette_and_the_verdict_in_it(theme: Theme, name: s
 
 def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: QtBot) -> None:
     page.begin(RESULT.setup)
-    page.add_text(LaneText(1, 0, "```python\n", (TokenSpan(10, Source.TARGET),)))
+    page.track.add_text(LaneText(1, 0, "```python\n", (TokenSpan(10, Source.TARGET),)))
     QApplication.processEvents()
     body, heights = page.track.lanes[1].text.body, []
     for number in range(6):
         line = f"line_{number} = {number}\n"
-        page.add_text(LaneText(1, 0, line, (TokenSpan(len(line), Source.NGRAM),)))
+        page.track.add_text(LaneText(1, 0, line, (TokenSpan(len(line), Source.NGRAM),)))
         (code,) = body.segments
         assert code.height() >= code.sizeHint().height()
         assert body.height() >= code.geometry().bottom()
@@ -300,9 +300,9 @@ def test_tokens_and_time_of_a_lane_are_of_the_same_moment(page: RacePage) -> Non
     """Its text comes before its counters."""
     page.begin(RESULT.setup)
     lane = page.track.lanes[1]
-    page.show_progress(LaneProgress(1, 0, RunStats(tokens=10, passes=5, decode_s=0.5), finished=False))
-    page.add_text(LaneText(1, 0, "water ", (TokenSpan(3, Source.TARGET),) * 40))
-    page.show_progress(LaneProgress(0, 0, RunStats(tokens=60, passes=60, decode_s=0.9), finished=True))
+    page.track.show_progress(LaneProgress(1, 0, RunStats(tokens=10, passes=5, decode_s=0.5), finished=False))
+    page.track.add_text(LaneText(1, 0, "water ", (TokenSpan(3, Source.TARGET),) * 40))
+    page.track.show_progress(LaneProgress(0, 0, RunStats(tokens=60, passes=60, decode_s=0.9), finished=True))
     assert (lane.bar.words_left, lane.bar.words_right) == ("10 tokens", "500 ms")
     assert lane.bar.share == pytest.approx(50 / 60)
 
@@ -316,7 +316,7 @@ def test_who_scrolls_up_in_a_lane_stays_there_while_it_goes_on(page: RacePage, q
     bar = view.verticalScrollBar()
 
     def grow() -> None:
-        page.add_text(LaneText(1, 0, LONG, (TokenSpan(len(LONG), Source.TARGET),)))
+        page.track.add_text(LaneText(1, 0, LONG, (TokenSpan(len(LONG), Source.TARGET),)))
         QApplication.processEvents()
 
     grow()

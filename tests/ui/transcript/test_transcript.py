@@ -144,7 +144,7 @@ def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -
     card = window.transcript.last_answer()
     assert card is not None
     assert card.figures.whole_text == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft"
-    assert card.shown_notice == ""
+    assert card.notice.text() == ""
     assert not window.transcript.is_streaming
 
 
@@ -159,8 +159,8 @@ def test_states_have_notices(window: MainWindow) -> None:
         card = window.transcript.last_answer()
         assert card is not None
         assert not card.notice.isHidden()
-        assert word in card.shown_notice
-        assert "The context is full." in card.shown_notice
+        assert word in card.notice.text()
+        assert "The context is full." in card.notice.text()
 
 
 def test_prefill_is_shown_until_the_first_text(window: MainWindow) -> None:

@@ -35,7 +35,7 @@ def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
     window.composer.set_mode(Mode.AUTO)
     window.composer.set_depth(4)
     window.composer.modes.open_menu()
-    menu = window.composer.modes.menu_of_modes
+    menu = window.composer.modes.popup
     seen: list[int | None] = []
     window.composer.depth_chosen.connect(seen.append)
     for focused in (menu.list, menu.depth_box):
@@ -84,8 +84,8 @@ def test_nothing_of_the_settings_is_changed_by_the_wheel(shared_window: MainWind
 
 
 def test_its_list_has_round_corners_in_the_colours_of_popups(window: MainWindow, qtbot: QtBot) -> None:
-    box = NoWheelComboBox(window)
-    box.addItems(["one", "two", "three"])
+    box = NoWheelComboBox(choices=[(words, None) for words in ("one", "two", "three")])
+    box.setParent(window)
     box.resize(200, 32)
     box.show()
     for _each in range(2):  # once more: it is made round once

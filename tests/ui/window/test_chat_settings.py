@@ -67,8 +67,8 @@ def test_every_value_says_where_it_comes_from(dialog: ChatSettingsPanel) -> None
 
 
 def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
-    dialog.layer_buttons[Layer.CHAT].setFocus()
-    QTest.keyClick(dialog.layer_buttons[Layer.CHAT], Qt.Key.Key_Right)
+    dialog.switch.buttons[Layer.CHAT].setFocus()
+    QTest.keyClick(dialog.switch.buttons[Layer.CHAT], Qt.Key.Key_Right)
     QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Space)
     assert dialog.layer is Layer.MODEL
     assert dialog.rows["temperature"].row.value() == 0.8
@@ -362,8 +362,8 @@ def test_words_that_are_longer_than_usual_make_it_wider(window: MainWindow, qtbo
     assert panel is not None
     usual = panel.width()
     panel.hide()
-    for button in panel.layer_buttons.values():
+    for button in panel.switch.buttons.values():
         button.setText(button.text() * 3)
     window.chat_settings.open()
     qtbot.waitUntil(lambda: panel.width() > usual)
-    assert all(button.width() >= button.sizeHint().width() for button in panel.layer_buttons.values())
+    assert all(button.width() >= button.sizeHint().width() for button in panel.switch.buttons.values())

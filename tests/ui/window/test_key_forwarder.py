@@ -80,11 +80,11 @@ def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow, q
     window.composer.edit.setFocus()
     modes = window.composer.modes
     QTest.mouseClick(modes, LEFT)
-    rows = modes.menu_of_modes.list
+    rows = modes.popup.list
     QTest.keyClick(rows, Qt.Key.Key_End)
     QTest.keyClick(rows, Qt.Key.Key_Return)
     assert modes.mode is Mode.DRAFT
-    qtbot.waitUntil(lambda: not modes.menu_of_modes.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: not modes.popup.isVisible(), timeout=30_000)
     QTest.keyClicks(focused(), "words")
     assert (window.composer.text, modes.mode) == ("words", Mode.DRAFT)
 
@@ -102,10 +102,10 @@ def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) 
 def test_space_opens_the_modes(window: MainWindow) -> None:
     button = focus(window.composer.modes)
     QTest.keyClick(button, Qt.Key.Key_Space)
-    assert window.composer.modes.menu_of_modes.isVisible()
+    assert window.composer.modes.popup.isVisible()
     assert window.composer.text == ""
-    QTest.keyClick(window.composer.modes.menu_of_modes.list, Qt.Key.Key_Escape)
-    assert not window.composer.modes.menu_of_modes.isVisible()
+    QTest.keyClick(window.composer.modes.popup.list, Qt.Key.Key_Escape)
+    assert not window.composer.modes.popup.isVisible()
     assert button.hasFocus()
 
 

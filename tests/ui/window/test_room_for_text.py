@@ -167,7 +167,7 @@ def test_the_modes_are_read_at_the_largest_text(qtbot: QtBot) -> None:
     for size in ("normal", "larger", "large"):
         window.set_text_size(size)
         window.composer.modes.open_menu()
-        menu = window.composer.modes.menu_of_modes
+        menu = window.composer.modes.popup
         assert settle(menu, qtbot) == []
         box = menu.depth_box
         assert box.fontMetrics().horizontalAdvance(box.currentText()) <= room_of(box)

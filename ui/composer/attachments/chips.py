@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPixmap, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QWidget
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.text.formatting import as_written, count, size
 from ui.text.language import mark, translate
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 
 NAME_PX = 180
@@ -80,30 +81,25 @@ class AttachmentChip(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._icon = QLabel()
         self._thumbnail = _thumbnail(attachment, SMALL_PX if removable else LARGE_PX, self.devicePixelRatioF())
-        self.name = QLabel()
-        self.name.setTextFormat(Qt.TextFormat.PlainText)
-        self.facts = QLabel(" · ".join(part for part in (facts(attachment), note) if part))
-        self.facts.setTextFormat(Qt.TextFormat.PlainText)
-        self.facts.setProperty("kind", "caption")
+        self.name = label()
+        self.facts = label(" · ".join(part for part in (facts(attachment), note) if part), "caption")
         theme.set_font(self.facts, -1)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.name)
-        words.addWidget(self.facts)
+        words = vbox(self.name, self.facts, spacing=0)
         is_large = self._thumbnail is not None and not removable
-        row: QBoxLayout = QVBoxLayout(self) if is_large else QHBoxLayout(self)
-        row.setContentsMargins(10, 10 if is_large else 5, 4 if removable else 10 if is_large else 12, 5)
-        row.setSpacing(4 if is_large else 8)
-        row.addWidget(self._icon)
-        row.addLayout(words)
-        for label in (self._icon, self.name, self.facts):
-            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        margins = (10, 10 if is_large else 5, 4 if removable else 10 if is_large else 12, 5)
+        parts = (self._icon, words)
+        row: QBoxLayout = (
+            vbox(*parts, parent=self, margins=margins, spacing=4)
+            if is_large
+            else hbox(*parts, parent=self, margins=margins, spacing=8)
+        )
+        for each in (self._icon, self.name, self.facts):
+            each.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.remove_button: IconButton | None = None
         if removable:
             name = translate("Attachments", "Remove {name}").format(name=attachment.name)
-            self.remove_button = IconButton(theme, "x", name)
+            self.remove_button = IconButton(theme, "x", name, lambda: self.removed.emit(attachment.id))
             self.remove_button.setIconSize(QSize(14, 14))
-            self.remove_button.clicked.connect(lambda: self.removed.emit(attachment.id))
             row.addWidget(self.remove_button)
         self.setAccessibleName(f"{attachment.name}, {self.facts.text()}")
         help_text = translate("Attachments", "Press Enter to open it.")
@@ -124,16 +120,13 @@ class AttachmentChip(QPushButton):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """As large as what stands in it."""
         layout = self.layout()
         return layout.sizeHint() if layout is not None else super().sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Never less."""
         return self.sizeHint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, Delete removes."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.remove_button is not None:
@@ -185,8 +178,8 @@ class AttachmentRows(QWidget):
     def _place(self) -> None:
         x = y = height = 0
         for chip in self.chips:
-            for label in (chip, chip.name, chip.facts):
-                label.ensurePolished()
+            for each in (chip, chip.name, chip.facts):
+                each.ensurePolished()
             wanted = chip.sizeHint()
             if x and x + wanted.width() > self.width():
                 x, y = 0, y + height + SPACING_PX
@@ -207,6 +200,5 @@ class AttachmentRows(QWidget):
         self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may need other rows."""
         super().resizeEvent(event)
         self._place()

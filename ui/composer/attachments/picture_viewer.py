@@ -6,12 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import facts
 from ui.text.language import translate
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.dialogs import Dialog
 
 MARGINS = QSize(80, 80)  # of the window that stay in sight around the dialog, in pixels
 
@@ -27,11 +28,9 @@ class _Picture(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
-        """As large as the picture."""
         return self._whole.size() / self.devicePixelRatioF()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the picture anew."""
         ratio = self.devicePixelRatioF()
         room = (self.size() * ratio).boundedTo(self._whole.size())
         shown = self._whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
@@ -40,41 +39,23 @@ class _Picture(QLabel):
         super().resizeEvent(event)
 
 
-class PictureViewer(QDialog):
+class PictureViewer(Dialog):
     """One attached picture; Esc closes it."""
 
     def __init__(self, attachment: Attachment, parent: QWidget) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
+        super().__init__(parent, attachment.name)
         self._attachment = attachment
-        self.setWindowTitle(attachment.name)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
         self._whole = QPixmap()
         if attachment.picture is not None:
             self._whole.loadFromData(attachment.picture.data)
         self.picture = _Picture(self._whole)
         self.picture.setAccessibleName(attachment.name)
-        about = QLabel(facts(attachment))
-        about.setProperty("kind", "caption")
-        self.copy_button = QPushButton(translate("PictureViewer", "Copy"))
-        self.save_button = QPushButton(translate("PictureViewer", "Save as…"))
-        self.close_button = QPushButton(translate("PictureViewer", "Close"))
-        buttons = QHBoxLayout()
-        buttons.addWidget(about, 1)
-        for button, action in (
-            (self.copy_button, self._copy),
-            (self.save_button, self._ask_file),
-            (self.close_button, self.close),
-        ):
-            button.setAccessibleName(button.text())
-            button.clicked.connect(action)
-            buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 12)
-        column.setSpacing(12)
-        column.addWidget(self.picture, 1)
-        column.addLayout(buttons)
+        about = label(facts(attachment), "caption")
+        self.copy_button = button(translate("PictureViewer", "Copy"), self._copy)
+        self.save_button = button(translate("PictureViewer", "Save as…"), self._ask_file)
+        self.close_button = button(translate("PictureViewer", "Close"), self.close)
+        buttons = hbox((about, 1), self.copy_button, self.save_button, self.close_button)
+        vbox((self.picture, 1), buttons, parent=self, margins=(16, 16, 16, 12), spacing=12)
         self.close_button.setDefault(True)
         self.resize(
             (self.picture.sizeHint() + QSize(32, 84)).boundedTo(parent.size() - MARGINS).expandedTo(QSize(420, 260))

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import facts
@@ -19,33 +11,23 @@ from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import copy_with_feedback
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
+from ui.widgets.dialogs import Dialog, copy_with_feedback
 
 MOST_CHARS = 200_000  # more would keep the window waiting for its layout
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
 
 
-class AttachmentDialog(QDialog):
+class AttachmentDialog(Dialog):
     """One attachment; Esc closes it."""
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
-        self.setWindowTitle(attachment.name)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
+        super().__init__(parent, attachment.name)
         self.resize(QSize(760, 560).boundedTo(parent.size() * 0.9))
-        name = QLabel(attachment.name)
-        name.setProperty("kind", "strong")
-        name.setTextFormat(Qt.TextFormat.PlainText)
-        name.setWordWrap(True)
-        about = QLabel(self._about(attachment))
-        about.setProperty("kind", "caption")
-        self.text = QPlainTextEdit()
-        self.text.setProperty("kind", "field")
-        self.text.setReadOnly(True)
-        self.text.setTabChangesFocus(True)
+        name = label(attachment.name, "strong", wrap=True)
+        about = label(self._about(attachment), "caption")
+        name_of_text = translate("AttachmentReader", "Text of {name}").format(name=attachment.name)
+        self.text = read_only_text("", name_of_text)
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -55,26 +37,13 @@ class AttachmentDialog(QDialog):
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         wrap_for(self.text, attachment.text[:MOST_CHARS])
         self.text.setPlainText(attachment.text[:MOST_CHARS])
-        self.text.setAccessibleName(translate("AttachmentReader", "Text of {name}").format(name=attachment.name))
-        self.copy_button = QPushButton(translate("AttachmentReader", "Copy all"))
-        self.close_button = QPushButton(translate("AttachmentReader", "Close"))
-        self.copy_button.clicked.connect(lambda: copy_with_feedback(self.copy_button, attachment.text))
-        self.close_button.clicked.connect(self.accept)
+        self.copy_button = button(
+            translate("AttachmentReader", "Copy all"), lambda: copy_with_feedback(self.copy_button, attachment.text)
+        )
+        self.close_button = button(translate("AttachmentReader", "Close"), self.accept)
         self.close_button.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        for button in (self.copy_button, self.close_button):
-            button.setAccessibleName(button.text())
-            buttons.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 20)
-        layout.setSpacing(8)
-        layout.addWidget(name)
-        layout.addWidget(about)
-        layout.addWidget(self.text, 1)
-        layout.addSpacing(4)
-        layout.addLayout(buttons)
+        buttons = hbox(Stretch(), self.copy_button, self.close_button, spacing=8)
+        vbox(name, about, (self.text, 1), 4, buttons, parent=self, margins=(24, 20, 24, 20), spacing=8)
 
     @staticmethod
     def _about(attachment: Attachment) -> str:

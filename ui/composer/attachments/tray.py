@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import SPACING_PX, AttachmentRows
@@ -14,6 +14,7 @@ from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.exact_text import exact_selection
 from ui.widgets.pyside_wrappers import wrap_viewport
 
@@ -44,7 +45,6 @@ class AttachmentScrollArea(QScrollArea):
         self.hide()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The rows have become more or fewer."""
         if watched is self._rows and event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             self.fit()
         return super().eventFilter(watched, event)
@@ -100,26 +100,18 @@ class AttachmentTray(QWidget):
         self.room = AttachmentScrollArea(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
-        self.offer_text, self.sight_text = QLabel(), QLabel()
-        self.attach_button = QPushButton(translate("AttachmentTray", "Attach as a file"))
-        self.keep_button = QPushButton(translate("AttachmentTray", "Keep as text"))
-        self.load_button = QPushButton(translate("AttachmentTray", "Load"))
+        self.offer_text, self.sight_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
+        self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._take_offer)
+        self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._leave_offer)
+        self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_wanted.emit(self._seeing))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
         self.sight = _row(self.sight_text, self.load_button)
         self._seeing = ""  # the file of the model that is offered
         self.sight.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 4, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self.room)
-        layout.addWidget(self.sight)
-        layout.addWidget(self.offer)
+        vbox(self.room, self.sight, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
         edit.long_pasted.connect(self._offer)
         edit.huge_pasted.connect(self.text_offered)
         edit.textChanged.connect(self._check_offer)
-        self.attach_button.clicked.connect(self._take_offer)
-        self.keep_button.clicked.connect(self._leave_offer)
-        self.load_button.clicked.connect(lambda: self.model_wanted.emit(self._seeing))
         self._leave_offer()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
@@ -190,16 +182,6 @@ class AttachmentTray(QWidget):
 
 
 def _row(words: QLabel, *buttons: QPushButton) -> QWidget:
-    """A wrapping caption, followed by buttons."""
-    words.setProperty("kind", "caption")
-    words.setTextFormat(Qt.TextFormat.PlainText)
-    words.setWordWrap(True)
-    found = QWidget()
-    row = QHBoxLayout(found)
-    row.setContentsMargins(0, 0, 4, 0)
-    row.setSpacing(8)
-    row.addWidget(words, 1)
-    for button in buttons:
-        button.setAccessibleName(button.text())
-        row.addWidget(button)
-    return found
+    made = QWidget()
+    hbox((words, 1), *buttons, parent=made, margins=(0, 0, 4, 0), spacing=8)
+    return made

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from engine.records import RunStats
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.footer import AnswerFooter
 from ui.transcript.cards.version_switch import ARROW_INSET_PX, VersionSwitch
+from ui.widgets.building import hbox, vbox
 from ui.widgets.icon_button import IconButton
 
 BUTTON_PX = 29  # either side of a button with an icon, as the style makes it: it is asked for before it has its style
@@ -44,13 +45,8 @@ class AnswerActionBar(QWidget):
         self._fitted_for: tuple[int, int, str, str] | None = None  # what the figures have their place for
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(LINES_GAP_PX)
-        self.row = QHBoxLayout()
-        self.row.setSpacing(SPACING_PX)
-        self._indent = QHBoxLayout()  # of figures above the buttons
-        self._indent.addSpacing(ARROW_INSET_PX)
+        self.row = hbox(spacing=SPACING_PX)
+        self._indent = hbox(ARROW_INSET_PX)  # of figures above the buttons
         if versions is None:
             self.row.addSpacing(ARROW_INSET_PX)
         else:
@@ -58,18 +54,13 @@ class AnswerActionBar(QWidget):
             self.row.addSpacing(VERSIONS_GAP_PX)
         self._figures_index = self.row.count()  # of the figures
         self.row.addWidget(self.figures)
-        self._column.addLayout(self._indent)
-        self._column.addLayout(self.row)
+        self._column = vbox(self._indent, self.row, parent=self, margins=0, spacing=LINES_GAP_PX)
 
     def indented_layout(self) -> QHBoxLayout:
         """The bar, moved so far to the left that the arrow of its versions begins where the text above does."""
-        place = QHBoxLayout()
-        place.addSpacing(-ARROW_INSET_PX)
-        place.addWidget(self)
-        return place
+        return hbox(-ARROW_INSET_PX, self)
 
     def add_buttons(self, buttons: Sequence[IconButton]) -> None:
-        """Add these buttons after the figures."""
         self._buttons = buttons
         self.row.addSpacing(GAP_PX)
         for button in buttons:

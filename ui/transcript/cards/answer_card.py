@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.thinking import split_thinking, without_thinking
@@ -24,6 +24,7 @@ from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.marks.provenance import PassView, SourceRuns
+from ui.widgets.building import label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 
 STATE_NOTICES = {
@@ -77,23 +78,19 @@ class AnswerCard(MessageCard):
         self._shows_refused = False
         self.body = AnswerBody(theme, self, text_width)
         self.body.link_activated.connect(self.link_activated)
-        self.progress_label = QLabel(translate("AnswerCard", "Reading the prompt"))
-        self.progress_label.setProperty("kind", "caption")
+        self.progress_label = label(translate("AnswerCard", "Reading the prompt"), "caption")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(translate("AnswerCard", "Reading the prompt"))
-        self.notice = QLabel()
-        self.notice.setProperty("kind", "caption")
-        self.notice.setWordWrap(True)
-        self.notice.setTextFormat(Qt.TextFormat.PlainText)
+        self.notice = label("", "caption", wrap=True)
         self._action_bar = AnswerActionBar(theme, self.versions)
         self._action_bar.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
         self.figures = self._action_bar.figures
-        self.copy_button = self.add_action("copy", translate("AnswerCard", "Copy answer"))
-        self.copy_button.clicked.connect(self.copy_text)
-        self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("AnswerCard", "Copied")))
-        self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
-        self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
+        self.copy_button = self.add_copy_action(translate("AnswerCard", "Copy answer"))
+        again = translate("AnswerCard", "Regenerate this answer")
+        self.regenerate_button = self.add_action(
+            "refresh-cw", again, lambda: self.regenerate_requested.emit(self.message_id)
+        )
         self._is_streaming = self._is_whole = False
         self._waits_for_servers = False
         self._state_to_restore: CardState | None = None  # until all of it is built
@@ -106,15 +103,19 @@ class AnswerCard(MessageCard):
     def _arrange(self) -> None:
         self._action_bar.add_buttons((self.copy_button, self.regenerate_button))
         self._action_bar.fit(self._text_width)
-        layout = self._column = QVBoxLayout(self)
-        layout.setContentsMargins(14, 0, 14, 0)
-        layout.setSpacing(6)
-        for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
-            layout.addWidget(widget)
-        layout.addLayout(self._action_bar.indented_layout())
+        self._column = vbox(
+            self.author,
+            self.progress_label,
+            self.progress,
+            self.body,
+            self.notice,
+            self._action_bar.indented_layout(),
+            parent=self,
+            margins=(14, 0, 14, 0),
+            spacing=6,
+        )
 
     def add_more_actions(self) -> None:
-        """The menu."""
         self.add_menu_button(self.regenerate_button, self._action_bar.row)
         self.more_button.setEnabled(not self._is_streaming)
 
@@ -178,13 +179,11 @@ class AnswerCard(MessageCard):
 
     @property
     def is_in_use(self) -> bool:
-        """Also while something of it is still to come."""
         is_growing = self._is_streaming or (self.reasoning is not None and self.reasoning.is_building)
         return is_growing or not self._is_whole or self.editor is not None or super().is_in_use
 
     @property
     def wrapping_px(self) -> int:
-        """Its prose, open reasoning included."""
         bodies = [self.body]
         if self.reasoning is not None and self.reasoning.is_open and self.reasoning.body is not None:
             bodies.append(self.reasoning.body)
@@ -192,7 +191,6 @@ class AnswerCard(MessageCard):
 
     @property
     def is_incomplete(self) -> bool:
-        """Also while it is streamed."""
         return self._is_streaming or not self._is_whole
 
     def save_state(self) -> CardState | None:
@@ -254,7 +252,6 @@ class AnswerCard(MessageCard):
             self.reasoning.reopen()
 
     def finish_restore(self, state: CardState) -> None:
-        """Scroll code sideways."""
         for code_state, code in self._matching_codes(state):
             code.view.horizontalScrollBar().setValue(code_state.scroll_x)
 
@@ -273,7 +270,6 @@ class AnswerCard(MessageCard):
                 yield one, code
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
-        """Mark the tokens that came from these sources."""
         if wanted or self._marked:
             self._marked = wanted
             self._mark()
@@ -345,13 +341,7 @@ class AnswerCard(MessageCard):
         )
         return f"{quoted}\n\n{self.text}".rstrip()
 
-    @property
-    def shown_notice(self) -> str:
-        """The line below an answer that did not end by itself."""
-        return self.notice.text()
-
     def append(self, text: str, spans: Iterable[TokenSpan] = ()) -> None:
-        """Show the next piece."""
         self._text += text
         self._runs.extend(spans)
         for part in (self.body, self.reasoning):
@@ -365,7 +355,6 @@ class AnswerCard(MessageCard):
         self.notice.hide()  # it was no call after all
 
     def show_prefill(self, done: int, total: int) -> None:
-        """Say how far the prompt has been read."""
         known = total > 0
         self.progress.setRange(0, max(total, 1))
         self.progress.setValue(done if known else 0)
@@ -472,8 +461,7 @@ class AnswerCard(MessageCard):
         self.show_title(view.target)
         self.author.setVisible(not self._view.follows_calls)  # it stands above the calls
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
-        self.notice.setText(notice)
-        self.notice.setVisible(bool(notice))
+        show_text(self.notice, notice)
         self.copy_button.setEnabled(not streaming)
         self.regenerate_button.setEnabled(not streaming)
         self._is_streaming = streaming

@@ -75,7 +75,6 @@ class AnswerBody(QWidget):
 
     @property
     def segments(self) -> list[ProseView | CodeBlock]:
-        """The widgets from top to bottom."""
         return [part.widget for part in self._parts]
 
     def takes_words(self, text: str) -> bool:
@@ -83,7 +82,6 @@ class AnswerBody(QWidget):
         return not self._shows_refused and self._stream.takes_words(text)
 
     def append(self, text: str) -> None:
-        """Show the next piece of the answer."""
         if self._parts and self.isVisible():
             self._text_width = self.width()  # what was expected may be off by a scroll bar
         self._closed += self._stream.feed(text)
@@ -96,7 +94,6 @@ class AnswerBody(QWidget):
             self.prefetcher.prefetch()
 
     def finish(self) -> None:
-        """No more text will come."""
         self._closed += self._stream.finish()
         self._take_closed()
         self._show()
@@ -114,7 +111,6 @@ class AnswerBody(QWidget):
         self._sealed = self._num_marked = self._num_settled = 0
 
     def set_text(self, text: str, base: int = 0) -> None:
-        """Show a whole text at once."""
         self.prepare(text, base)
         while self.build_next():
             pass

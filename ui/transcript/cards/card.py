@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
@@ -49,8 +49,7 @@ class MessageCard(QFrame):
         self._is_revealed = False
         self._more: IconButton | None = None
         self._has_more_actions = False
-        self.author = ElidedLabel()
-        self.author.setProperty("kind", "section")
+        self.author = ElidedLabel("", "section")
         self.set_author(author)
         self.versions: VersionSwitch | None = None
         if len(view.versions) > 1:
@@ -58,7 +57,6 @@ class MessageCard(QFrame):
             self.versions.wanted.connect(self.version_requested)
 
     def set_author(self, author: str) -> None:
-        """Say who wrote it."""
         if author != self.author.text():
             self.author.setText(author)
             self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
@@ -73,12 +71,22 @@ class MessageCard(QFrame):
         """The message as it would be copied."""
         raise NotImplementedError
 
-    def add_action(self, icon: str, name: str) -> IconButton:
+    def add_action(self, icon: str, name: str, action: Callable[[], object]) -> IconButton:
         """One more small button, out of sight until it is wanted."""
-        button = IconButton(self.theme, icon, name)
+        button = IconButton(self.theme, icon, name, action)
         button.set_revealed(False)
         self._actions.append(button)
         return button
+
+    def add_copy_action(self, name: str) -> IconButton:
+        """Add the button that copies the message, and says so."""
+
+        def copy() -> None:
+            self.copy_text()
+            made.confirm(translate("AnswerCard", "Copied"))
+
+        made = self.add_action("copy", name, copy)
+        return made
 
     def add_more_actions(self) -> None:
         """Add the buttons that are wanted less often, the first time that the actions are shown."""
@@ -90,9 +98,11 @@ class MessageCard(QFrame):
             self._has_more_actions = True
             self.add_more_actions()
 
-    def insert_action_after(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
-        """One more action, after ``before`` in the row and for the Tab key."""
-        button = self.add_action(icon, name)
+    def insert_action_after(
+        self, icon: str, name: str, action: Callable[[], object], before: IconButton, row: QHBoxLayout
+    ) -> IconButton:
+        """Add one more action, after ``before`` in the row and for the Tab key."""
+        button = self.add_action(icon, name, action)
         row.insertWidget(row.indexOf(before) + 1, button)
         QWidget.setTabOrder(before, button)
         button.show()
@@ -108,13 +118,10 @@ class MessageCard(QFrame):
 
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
         """The button of the menu, after ``before``."""
-        self._more = self.insert_action_after(
-            "ellipsis", translate("MessageCard", "More actions for this message"), before, row
-        )
-        self._more.clicked.connect(lambda: self.menu_requested.emit(self))
+        name = translate("MessageCard", "More actions for this message")
+        self._more = self.insert_action_after("ellipsis", name, lambda: self.menu_requested.emit(self), before, row)
 
     def copy_text(self) -> None:
-        """Put the message on the clipboard."""
         QApplication.clipboard().setText(self.text)
 
     def build_next(self) -> bool:
@@ -183,7 +190,6 @@ class MessageCard(QFrame):
         self.setMaximumHeight(MAX_HEIGHT)
 
     def set_revealed(self, revealed: bool) -> None:
-        """Show the actions or not."""
         if revealed:
             self.ensure_more_actions()
         self._is_revealed = revealed
@@ -201,7 +207,6 @@ class MessageCard(QFrame):
         self.context_menu_requested.emit(self, event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The pointer came."""
         self.set_revealed(True)
         super().enterEvent(event)
 

@@ -35,5 +35,4 @@ class CardState:
 
     @property
     def message_id(self) -> int:
-        """Of the message."""
         return self.view.id

@@ -8,22 +8,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from ui.text.language import translate
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
 from ui.transcript.marks.marks import mark_format
 from ui.transcript.marks.provenance import MarkedRange, common_length
+from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 
 MAX_COLOURED_CHARS = 60_000
@@ -86,7 +78,6 @@ class CodeView(QPlainTextEdit):
         self.fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """A new font means a new height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
@@ -120,20 +111,17 @@ class CodeBlock(QFrame):
         """A ``view`` that was made before is taken in."""
         super().__init__(parent)
         self._theme = theme
-        self._code = ""
+        self.code = ""
         self._language = ""
         self._coloured = False
         self._marked: list[MarkedRange] = []
         self._marked_in = theme.tokens
         self.setObjectName("codeBlock")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.label = QLabel("text")
+        self.label = label("text", "caption")
         self.label.setTextFormat(Qt.TextFormat.PlainText)  # the language is a word of the model's
-        self.label.setProperty("kind", "caption")
-        self.copy_button = IconButton(
-            theme, "copy", translate("CodeBlock", "Copy code"), text=translate("CodeBlock", "Copy")
-        )
-        self.copy_button.clicked.connect(self.copy_code)
+        copy = translate("CodeBlock", "Copy code")
+        self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=translate("CodeBlock", "Copy"))
         self.wrap_button = IconButton(theme, "wrap-text", translate("CodeBlock", "Wrap long lines"))
         self.wrap_button.setCheckable(True)
         self.view = view or CodeView(theme)
@@ -144,22 +132,8 @@ class CodeBlock(QFrame):
         theme.changed.connect(self._restyle)
 
     def _arrange(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(12, 4, 4, 0)
-        bar.addWidget(self.label)
-        bar.addStretch(1)
-        bar.addWidget(self.wrap_button)
-        bar.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self.view)
-
-    @property
-    def code(self) -> str:
-        """The code as it would be copied."""
-        return self._code
+        bar = hbox(self.label, Stretch(), self.wrap_button, self.copy_button, margins=(12, 4, 4, 0))
+        vbox(bar, self.view, parent=self, margins=0, spacing=0)
 
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
         """Show code; where it only grew, the new end is appended. Colours come with each whole line, soon after.
@@ -175,14 +149,14 @@ class CodeBlock(QFrame):
                 if language
                 else translate("CodeBlock", "Code")
             )
-        appears = not self._code
-        if code != self._code:
+        appears = not self.code
+        if code != self.code:
             self._coloured = False
-            if not self._code or not code.startswith(self._code.removesuffix("\n")):
+            if not self.code or not code.startswith(self.code.removesuffix("\n")):
                 self._theme.highlight_queue.cancel(self._highlighter)
                 self._highlighter.clear()
             block = self._replace(code.removesuffix("\n"))
-            self._code = code
+            self.code = code
             self.view.fit()
             self.updateGeometry()  # else what is around learns of the height only when this layout is carried out
             top = self._top_of(block) if top is None else top
@@ -203,13 +177,12 @@ class CodeBlock(QFrame):
         return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
 
     def reset(self) -> bool:
-        """Be as if made anew."""
         self._theme.highlight_queue.cancel(self._highlighter)
         self._highlighter.reset()
         self.view.setExtraSelections([])
         self.view.clear()
         self.wrap_button.setChecked(False)
-        self._code, self._marked, self._coloured = "", [], False
+        self.code, self._marked, self._coloured = "", [], False
         self.view.fit()
         return True
 
@@ -239,7 +212,7 @@ class CodeBlock(QFrame):
 
     def _replace(self, shown: str) -> int:
         """Returns the number of the first line that is another."""
-        before = self._code.removesuffix("\n")
+        before = self.code.removesuffix("\n")
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1
             cursor = QTextCursor(self.view.document())
@@ -254,8 +227,7 @@ class CodeBlock(QFrame):
         return 0
 
     def copy_code(self) -> None:
-        """Put the code on the clipboard."""
-        QApplication.clipboard().setText(self._code)
+        QApplication.clipboard().setText(self.code)
         self.copy_button.confirm(translate("CodeBlock", "Copied"))
         self.copied.emit()
 

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.styling import set_style_property
 
@@ -73,7 +74,6 @@ class _Text(ExactTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter sends, Shift+Enter breaks the line, Esc gives up."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.send.emit()
@@ -126,36 +126,20 @@ class MessageEditor(QFrame):
         self.rows.removed.connect(self._leave_out)
         self.rows.opened.connect(self.attachment_opened)
         self.edit = _Text(theme, text)
-        self.hint = QLabel(hint)
-        self.hint.setProperty("kind", "caption")
-        self.hint.setWordWrap(True)
+        self.hint = label(hint, "caption", wrap=True)
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
-        self.cancel_button = QPushButton(translate("MessageEditor", "Cancel"))
-        self.send_button = QPushButton(
-            translate("MessageEditor", "Save") if of_answer else translate("MessageEditor", "Send")
-        )
-        self.send_button.setProperty("kind", "primary")
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.hint, 1)
-        for button in (self.cancel_button, self.send_button):
-            button.setAccessibleName(
-                translate("MessageEditor", "{action}: the edited message").format(action=button.text())
-            )
-            row.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 8, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self.rows)
-        layout.addWidget(self.edit)
-        layout.addLayout(row)
+        named = translate("MessageEditor", "{action}: the edited message")
+        cancel = translate("MessageEditor", "Cancel")
+        send = translate("MessageEditor", "Save") if of_answer else translate("MessageEditor", "Send")
+        self.cancel_button = button(cancel, self.left.emit, name=named.format(action=cancel))
+        self.send_button = button(send, self._send, kind="primary", name=named.format(action=send))
+        row = hbox((self.hint, 1), self.cancel_button, self.send_button, spacing=8)
+        vbox(self.rows, self.edit, row, parent=self, margins=(12, 10, 8, 8), spacing=8)
         self.edit.send.connect(self._send)
         self.edit.give_up.connect(self.left)
         self.edit.refused.connect(self._say)
         self.edit.focus_changed.connect(self._show_focus)
         self.edit.textChanged.connect(lambda: self._show_hint(self._hint_words, "caption"))
-        self.send_button.clicked.connect(self._send)
-        self.cancel_button.clicked.connect(self.left)
 
     def _leave_out(self, attachment_id: int) -> None:
         self.left_out.add(attachment_id)

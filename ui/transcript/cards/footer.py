@@ -79,7 +79,6 @@ class AnswerFooter(QLabel):
             self.setText(text)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another font has other widths."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._widths = {}
@@ -121,7 +120,6 @@ class AnswerFooter(QLabel):
         return line[-1].meaning if line else ""
 
     def event(self, event: QEvent) -> bool:
-        """The pointer rests on a figure."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), hover(self.meaning_at(QPointF(event.pos()))), self)
             return True

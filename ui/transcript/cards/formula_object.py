@@ -76,7 +76,6 @@ class FormulaObject(QPyTextObject):
         return found if isinstance(found, Formula) else None
 
     def intrinsicSize(self, document: QTextDocument, _position: int, shape: QTextFormat) -> QSizeF:
-        """Asked by the layout."""
         formula = self.formula_at(shape)
         if formula is None:
             return QSizeF(0, 0)
@@ -87,7 +86,6 @@ class FormulaObject(QPyTextObject):
     def drawObject(
         self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, position: int, shape: QTextFormat
     ) -> None:
-        """Asked when the document is painted."""
         formula = self.formula_at(shape)
         if formula is None:
             return

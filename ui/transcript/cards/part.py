@@ -28,7 +28,6 @@ class BodyPart:
 
     @property
     def view(self) -> ProseView | QPlainTextEdit:
-        """Which shows the text."""
         return view_of(self.widget)
 
 
@@ -55,7 +54,6 @@ class PartPool:
         return len(self._parts)
 
     def has(self, kind: type) -> bool:
-        """Whether one of this kind is there."""
         return any(isinstance(one, kind) for one in self._parts)
 
     def add(self, part: ProseView | CodeBlock) -> None:
@@ -80,7 +78,6 @@ class PartPool:
         return found
 
     def clear(self) -> None:
-        """Keep none any more."""
         for part in self._parts:
             part.deleteLater()
         self._parts = []

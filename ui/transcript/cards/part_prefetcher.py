@@ -51,7 +51,6 @@ class PartPrefetcher(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being made."""
         return self._timer.isActive()
 
     def clear(self) -> None:

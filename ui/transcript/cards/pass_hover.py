@@ -35,7 +35,6 @@ class PassHover(QObject):
         (viewport.installEventFilter if self._is_watching else viewport.removeEventFilter)(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Only hovers matter."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._is_watching:
             for part in self._parts:
                 if part.view.viewport() is watched:

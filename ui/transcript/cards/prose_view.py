@@ -156,7 +156,6 @@ class ProseView(QTextBrowser):
         return nothing
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Called for copying and dragging."""
         data = super().createMimeDataFromSelection()
         if self._formulas is not None:
             cursor = self.textCursor()
@@ -192,7 +191,6 @@ class ProseView(QTextBrowser):
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The text, its marks, and what was refused above it."""
         super().paintEvent(event)
         strips = self.marks.strips(event.rect()) if self.marks else []
         if strips:
@@ -237,20 +235,17 @@ class ProseView(QTextBrowser):
             self.fit(event.size().width())
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Reached by keyboard, it shows so."""
         super().focusInEvent(event)
         if self._ring is None:
             self._ring = FocusRing(self._theme, self, RING_OUTSET_PX)
         self._ring.on_focus(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The ring goes."""
         super().focusOutEvent(event)
         if self._ring is not None:
             self._ring.on_focus(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """A new font means a new height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.fit(self._width)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QToolButton, QWidget
 
 from engine.records import Source
 from ui.text.formatting import count, duration
@@ -15,6 +15,7 @@ from ui.text.language import locale, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.provenance import SourceRuns
+from ui.widgets.building import vbox
 
 INDENT_PX = 16
 SLICE_S = 0.008
@@ -32,7 +33,6 @@ class _Header(QToolButton):
     """Opens with Enter as well as with Space."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter, too."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
             return
@@ -55,11 +55,11 @@ class ReasoningBlock(QWidget):
         self._theme = theme
         self._clock = clock
         self._text_width = text_width
-        self._text, self._base = "", 0
+        self.text, self._base = "", 0
         self._num_fed = 0  # characters that the body has
         self._is_live = False
         self._since_s: float | None = None
-        self._ms: int | None = None
+        self.duration_ms: int | None = None
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self.body: AnswerBody | None = None
@@ -74,14 +74,9 @@ class ReasoningBlock(QWidget):
         self.header.toggled.connect(self._on_toggled)
         self._frame = QFrame()
         self._frame.setObjectName("thought")
-        self._inner = QVBoxLayout(self._frame)
-        self._inner.setContentsMargins(INDENT_PX - 4, 2, 0, 0)
+        self._inner = vbox(parent=self._frame, margins=(INDENT_PX - 4, 2, 0, 0))
         self._frame.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self.header, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self._frame)
+        vbox((self.header, 0, Qt.AlignmentFlag.AlignLeft), self._frame, parent=self, margins=0, spacing=2)
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
         self._tick.timeout.connect(self._update_header)
@@ -91,27 +86,14 @@ class ReasoningBlock(QWidget):
         theme.changed.connect(self._update_header)
 
     @property
-    def text(self) -> str:
-        """The reasoning as it is written."""
-        return self._text
-
-    @property
     def is_open(self) -> bool:
-        """Whether it can be read."""
         return self.header.isChecked()
 
     @property
     def is_building(self) -> bool:
-        """Whether parts of it are still to be laid out."""
         return self._build_timer.isActive()
 
-    @property
-    def duration_ms(self) -> int | None:
-        """How long it took, where that is known."""
-        return self._ms
-
     def set_open(self, is_open: bool) -> None:
-        """Open it or fold it."""
         self.header.setChecked(is_open)
 
     def reopen(self) -> None:
@@ -128,19 +110,19 @@ class ReasoningBlock(QWidget):
 
     def set_text(self, text: str, base: int, *, live: bool) -> None:
         """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
-        if (text, base, live) == (self._text, self._base, self._is_live) and (text or not live):
+        if (text, base, live) == (self.text, self._base, self._is_live) and (text or not live):
             return
-        if base != self._base or not text.startswith(self._text):
+        if base != self._base or not text.startswith(self.text):
             self._num_fed = 0
             if self.body is not None:
                 self.body.restart(base)
-        self._text, self._base = text, base
+        self.text, self._base = text, base
         if live and self._since_s is None:
-            self._since_s = self._clock() - (self._ms or 0) / 1000
+            self._since_s = self._clock() - (self.duration_ms or 0) / 1000
             self._tick.start()
         if self._is_live and not live:
             self._tick.stop()
-            self._ms = round((self._clock() - (self._since_s or self._clock())) * 1000)
+            self.duration_ms = round((self._clock() - (self._since_s or self._clock())) * 1000)
             self._since_s = None
             if self.body is not None and self._num_fed == len(text):
                 self.body.finish()
@@ -152,19 +134,18 @@ class ReasoningBlock(QWidget):
         """Be as if made anew; False where it was ever open."""
         if self.body is not None or self.is_open or self._is_live:
             return False
-        self._text, self._base, self._num_fed, self._ms = "", 0, 0, None
+        self.text, self._base, self._num_fed, self.duration_ms = "", 0, 0, None
         self._provenance = ("", SourceRuns(), frozenset())
         return True
 
     def set_duration(self, thinking_ms: int | None) -> None:
         """Say how long it took, as it was measured elsewhere."""
         if thinking_ms is not None:
-            self._ms = thinking_ms
+            self.duration_ms = thinking_ms
             self._update_header()
 
     def finish(self) -> None:
-        """No more will come."""
-        self.set_text(self._text, self._base, live=False)
+        self.set_text(self.text, self._base, live=False)
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """As `AnswerBody.follow`."""
@@ -214,23 +195,23 @@ class ReasoningBlock(QWidget):
 
     def _update_body(self) -> None:
         """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
-        if not self.is_open or self._num_fed == len(self._text):
+        if not self.is_open or self._num_fed == len(self.text):
             return
         if self._is_live or self._num_fed:
             body = self._ensure_body()
             if not self._num_fed:
                 body.restart(self._base)
-            body.append(self._text[self._num_fed :])
+            body.append(self.text[self._num_fed :])
             if not self._is_live:
                 body.finish()
-            self._num_fed = len(self._text)
+            self._num_fed = len(self.text)
         else:
             self._prepare()
             self._build_slice()
 
     def _prepare(self) -> None:
-        self._ensure_body().prepare(self._text, self._base)
-        self._num_fed = len(self._text)
+        self._ensure_body().prepare(self.text, self._base)
+        self._num_fed = len(self.text)
 
     def _build_slice(self) -> None:
         until = time.perf_counter() + SLICE_S
@@ -254,12 +235,11 @@ class ReasoningBlock(QWidget):
 
     @property
     def heading(self) -> str:
-        """The line that is always there."""
         if self._is_live:
             seconds = int(self._clock() - (self._since_s or self._clock()))
             if not seconds:
                 return translate("ReasoningBlock", "Thinking…")
             return translate("ReasoningBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
-        if self._ms is None:
+        if self.duration_ms is None:
             return translate("ReasoningBlock", "Thought")
-        return translate("ReasoningBlock", "Thought for {duration}").format(duration=_span(self._ms / 1000))
+        return translate("ReasoningBlock", "Thought for {duration}").format(duration=_span(self.duration_ms / 1000))

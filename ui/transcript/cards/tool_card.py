@@ -9,9 +9,10 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
 from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
@@ -22,6 +23,7 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.user_card import shown_text
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, show_text, vbox
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
@@ -80,20 +82,15 @@ class ToolCard(MessageCard):
         self._clock, self._since_s = clock, clock()
         self._tick = QTimer(self, interval=TICK_MS)
         self._tick.timeout.connect(self._update_status)
-        self.sign, self.status = QLabel(), _plain("caption")
-        self.server = _plain("caption")
-        self.arguments, self.preview = _plain("muted"), _plain("")
+        self.sign, self.status, self.server, self.note = (label("", "caption", selectable=True) for _ in range(4))
+        self.arguments, self.preview = (label("", kind, wrap=True, selectable=True) for kind in ("muted", ""))
         self.preview.setFont(theme.code_font())
-        self.note = _plain("caption")
         self.pictures: AttachmentRows | None = None
         self.details: QPlainTextEdit | None = None
-        self.toggle = QPushButton()
-        self.toggle.setProperty("kind", "link")
+        self.toggle = button("", kind="link")
         self.toggle.setCheckable(True)
         self.toggle.toggled.connect(self._on_toggled)
-        self.copy_button = self.add_action("copy", translate("ToolCard", "Copy result"))
-        self.copy_button.clicked.connect(self.copy_text)
-        self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("ToolCard", "Copied")))
+        self.copy_button = self.add_copy_action(translate("ToolCard", "Copy result"))
         self.buttons: dict[str, QPushButton] = {}
         self._asking: QWidget | None = None
         self.reason: QLineEdit | None = None
@@ -103,30 +100,27 @@ class ToolCard(MessageCard):
         self.show_call(view)
 
     def _arrange(self) -> None:
-        self._top = top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self.sign)
         self.author.setProperty("kind", "strong")
-        top.addWidget(self.author, 1)
-        top.addWidget(self.copy_button)
-        top.addWidget(self.status)
+        self._top = top = hbox(self.sign, (self.author, 1), self.copy_button, self.status, spacing=6)
         if self.versions is not None:
             top.addWidget(self.versions)
-        self._column = layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 8, 14, 10)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        for widget in (self.server, self.arguments, self.preview, self.note):
-            layout.addWidget(widget)
-        layout.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column = vbox(
+            top,
+            self.server,
+            self.arguments,
+            self.preview,
+            self.note,
+            (self.toggle, 0, Qt.AlignmentFlag.AlignLeft),
+            parent=self,
+            margins=(14, 8, 14, 10),
+            spacing=4,
+        )
 
     @property
     def call(self) -> StoredCall:
-        """The call as it is shown."""
         return self._view.call or StoredCall("", "", "", "")
 
     def show_call(self, view: MessageView) -> None:
-        """Another state of the call, or its result."""
         was, self._view = self._view.call, replace(view, versions=view.versions or self._view.versions)
         self.message_id = view.id
         call = self.call
@@ -135,11 +129,9 @@ class ToolCard(MessageCard):
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
         self.author.setText(call.title or call.name)
         name = call.name if call.title and call.title != call.name else ""  # the heading has it
-        self.server.setText(" · ".join(filter(None, (call.server, name))))
-        self.server.setVisible(bool(self.server.text()))
+        show_text(self.server, " · ".join(filter(None, (call.server, name))))
         lines = readable_arguments(call.arguments)
-        self.arguments.setText(lines)
-        self.arguments.setVisible(bool(lines))
+        show_text(self.arguments, lines)
         self._show_result(view.text)
         self._show_pictures()
         self._update_status()
@@ -153,8 +145,7 @@ class ToolCard(MessageCard):
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
         cut = self.call.cut
         words = translate("ToolCard", "{count} more characters were left out.").format(count=count(cut)) if cut else ""
-        self.note.setText(words)
-        self.note.setVisible(bool(words))
+        show_text(self.note, words)
         self._is_whole = is_whole
         self._name_toggle()
         if self.details is not None:
@@ -223,36 +214,29 @@ class ToolCard(MessageCard):
     def _make_asking(self) -> QWidget:
         """The buttons; none of them has the focus, or is pressed by Enter."""
         asking = QWidget()
-        row = QHBoxLayout()
-        row.setSpacing(8)
         for answer, words in DECISIONS:
-            self.buttons[answer] = button = QPushButton(translate("ToolCard", words))
-            button.clicked.connect(lambda _checked=False, said=answer: self.decided.emit(self.message_id, said, ""))
-            row.addWidget(button)
-        self.buttons["refused"] = refuse = QPushButton(translate("ToolCard", "Refuse…"))
-        refuse.clicked.connect(self._ask_reason)
-        row.addWidget(refuse)
-        row.addStretch(1)
-        self._asking_column = column = QVBoxLayout(asking)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(row)
+            decide = partial(self._decide, answer)
+            self.buttons[answer] = button(translate("ToolCard", words), decide)
+        self.buttons["refused"] = button(translate("ToolCard", "Refuse…"), self._ask_reason)
+        row = hbox(*self.buttons.values(), Stretch(), spacing=8)
+        self._asking_column = vbox(row, parent=asking, margins=(0, 4, 0, 0), spacing=8)
         return asking
 
     def _ask_reason(self) -> None:
         if self.reason is None:
-            self.reason = QLineEdit()
-            self.reason.setPlaceholderText(translate("ToolCard", "Why not, for the model (optional)"))
-            self.reason.setAccessibleName(translate("ToolCard", "Reason for the refusal"))
+            self.reason = line_edit(
+                translate("ToolCard", "Reason for the refusal"),
+                translate("ToolCard", "Why not, for the model (optional)"),
+            )
             self.reason.returnPressed.connect(self._refuse)
-            send = QPushButton(translate("ToolCard", "Refuse"))
-            send.clicked.connect(self._refuse)
-            row = QHBoxLayout()
-            row.addWidget(self.reason, 1)
-            row.addWidget(send)
+            send = button(translate("ToolCard", "Refuse"), self._refuse)
+            row = hbox((self.reason, 1), send)
             self._asking_column.addLayout(row)
             self.resized.emit()
         self.reason.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _decide(self, answer: str) -> None:
+        self.decided.emit(self.message_id, answer, "")
 
     def _refuse(self) -> None:
         self.decided.emit(self.message_id, "refused", self.reason.text() if self.reason is not None else "")
@@ -260,12 +244,8 @@ class ToolCard(MessageCard):
     def _show_repeat(self, offered: bool) -> None:
         if offered and self.repeat_button is None:
             words = translate("ToolCard", "Run it again")
-            self.repeat_button = QPushButton(words)
-            self.repeat_button.clicked.connect(lambda: self.repeat_requested.emit(self.message_id))
-            row = QHBoxLayout()
-            row.setContentsMargins(0, 4, 0, 0)
-            row.addWidget(self.repeat_button)
-            row.addStretch(1)
+            self.repeat_button = button(words, lambda: self.repeat_requested.emit(self.message_id))
+            row = hbox(self.repeat_button, Stretch(), margins=(0, 4, 0, 0))
             self._column.insertLayout(self._column.indexOf(self.toggle), row)
         if self.repeat_button is not None:
             self.repeat_button.setVisible(offered)
@@ -278,17 +258,12 @@ class ToolCard(MessageCard):
     # ---- folding ----------------------------------------------------------------------------------------------------
 
     def set_open(self, is_open: bool) -> None:
-        """Show arguments and result whole, or fold them."""
         self.toggle.setChecked(is_open)
 
     def _on_toggled(self, is_open: bool) -> None:
         if is_open and self.details is None:
-            self.details = QPlainTextEdit(self._whole())
-            self.details.setReadOnly(True)
-            self.details.setProperty("kind", "field")
+            self.details = read_only_text(self._whole(), translate("ToolCard", "Arguments and result"))
             self.details.setFont(self.theme.code_font())
-            self.details.setAccessibleName(translate("ToolCard", "Arguments and result"))
-            self.details.setTabChangesFocus(True)
             self._column.insertWidget(self._column.indexOf(self.toggle), self.details)
         if self.details is not None:
             lines = min(self.details.blockCount(), DETAILS_LINES) + 1
@@ -302,39 +277,22 @@ class ToolCard(MessageCard):
 
     @property
     def text(self) -> str:
-        """The result."""
         return self._view.text
 
     def add_more_actions(self) -> None:
-        """The menu."""
         self.add_menu_button(self.copy_button, self._top)
 
     @property
     def is_in_use(self) -> bool:
-        """Also while it is not done."""
         return self.call.status in OPEN or super().is_in_use
 
     def save_state(self) -> CardState | None:
-        """With whether it is open."""
         state = super().save_state()
         return state and replace(state, unfolded=self.toggle.isChecked())
 
     def restore_state(self, state: CardState) -> None:
-        """Open it again."""
         if state.unfolded:
             self.set_open(True)
-
-
-def _plain(kind: str) -> QLabel:
-    """A label whose text is never markup."""
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    if kind in ("caption",):
-        label.setWordWrap(False)
-    label.setProperty("kind", kind)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
 
 
 def tokens_words(written: CallTokens) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
@@ -15,6 +15,7 @@ from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.version_switch import ARROW_INSET_PX
+from ui.widgets.building import hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 
@@ -60,25 +61,18 @@ class UserCard(MessageCard):
         self._text = view.text
         self._attached = view.attachments
         self.attachments: AttachmentRows | None = None
-        copy = self._copy_button = self.add_action("copy", translate("UserCard", "Copy message"))
-        copy.clicked.connect(self.copy_text)
-        copy.clicked.connect(lambda: copy.confirm(translate("UserCard", "Copied")))
+        copy = self._copy_button = self.add_copy_action(translate("UserCard", "Copy message"))
         self._edit: IconButton | None = None
         self.editor: MessageEditor | None = None
-        self._top = top = QHBoxLayout()
-        top.setSpacing(2)
-        top.addWidget(self.author, 1)
-        top.addWidget(copy)
+        self._top = top = hbox((self.author, 1), copy, spacing=2)
         if self.versions is not None:
             top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it
             QWidget.setTabOrder(self.versions.back, self.versions.forth)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 14 - ARROW_INSET_PX, 12)
-        layout.setSpacing(0)
-        self._place = QHBoxLayout()
-        self._place.addWidget(self.body)
-        self._place.addSpacing(ARROW_INSET_PX)  # so text ends where the arrow above it does
-        layout.addLayout(top)
+        self._place = hbox(
+            self.body,
+            ARROW_INSET_PX,  # so text ends where the arrow above it does
+        )
+        layout = vbox(top, parent=self, margins=(14, 6, 14 - ARROW_INSET_PX, 12), spacing=0)
         if view.attachments:
             self.attachments = AttachmentRows(theme, removable=False, parent=self)
             self.attachments.show_attachments(view.attachments)
@@ -94,11 +88,8 @@ class UserCard(MessageCard):
         self.body.setVisible(bool(text))
 
     def add_more_actions(self) -> None:
-        """Edit, and the menu."""
-        self._edit = self.insert_action_after(
-            "pencil", translate("UserCard", "Edit message"), self._copy_button, self._top
-        )
-        self._edit.clicked.connect(self.begin_edit)
+        name = translate("UserCard", "Edit message")
+        self._edit = self.insert_action_after("pencil", name, self.begin_edit, self._copy_button, self._top)
         self.add_menu_button(self._edit, self._top)
 
     @property
@@ -137,7 +128,6 @@ class UserCard(MessageCard):
         self.edit_typed.emit(self.message_id, "" if typed == self._text else typed)
 
     def end_edit(self) -> None:
-        """Show the text again, as it was."""
         if self.editor is not None:
             self.edit_typed.emit(self.message_id, "")
             self.editor.hide()
@@ -149,11 +139,9 @@ class UserCard(MessageCard):
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def can_show(self, view: MessageView) -> bool:
-        """Where there is nothing but its words."""
         return view.role == "user" and not view.attachments and len(view.versions) < 2
 
     def reset(self) -> bool:
-        """Where there was nothing but its words."""
         if self.versions is not None or self.attachments is not None or self.editor is not None:
             return False
         self.release_height()
@@ -161,7 +149,6 @@ class UserCard(MessageCard):
         return self.body.reset()
 
     def rebind(self, view: MessageView, text_width: int) -> None:
-        """Its words take the place of the others."""
         super().rebind(view, text_width)
         self._text = view.text
         self.body.fit(text_width)
@@ -169,15 +156,12 @@ class UserCard(MessageCard):
 
     @property
     def wrapping_px(self) -> int:
-        """Its words."""
         return self.body.height() if self._text else 0
 
     @property
     def is_in_use(self) -> bool:
-        """Also while it is edited."""
         return self.editor is not None or super().is_in_use
 
     @property
     def text(self) -> str:
-        """The message as written."""
         return self._text

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import hbox, label
 from ui.widgets.icon_button import IconButton
 
 ARROW_INSET_PX = 8  # from the edge of a button to its arrow: border, padding, and the rim of the icon
@@ -32,12 +34,16 @@ class VersionSwitch(QWidget):
         self._versions = tuple(versions)
         self._at = self._versions.index(current)
         self.pressed_by_key = False
-        self.back = IconButton(theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"))
-        self.forth = IconButton(theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"))
-        self.label = QLabel(
-            translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions))
+        self.back = IconButton(
+            theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"), partial(self.step, -1)
         )
-        self.label.setProperty("kind", "caption")
+        self.forth = IconButton(
+            theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"), partial(self.step, 1)
+        )
+        self.label = label(
+            translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions)),
+            "caption",
+        )
         self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
         self.label.setFont(theme.font(-1))
         self.label.setAccessibleName(
@@ -47,15 +53,9 @@ class VersionSwitch(QWidget):
         )
         self.back.setEnabled(self._at > 0)
         self.forth.setEnabled(self._at + 1 < len(self._versions))
-        self.back.clicked.connect(lambda: self.step(-1))
-        self.forth.clicked.connect(lambda: self.step(1))
         for arrow in (self.back, self.forth):
             arrow.installEventFilter(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        for widget in (self.back, self.label, self.forth):
-            row.addWidget(widget)
+        hbox(self.back, self.label, self.forth, parent=self, margins=0, spacing=0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Note how an arrow is pressed: who walks through the versions by keys stays at the arrow."""

@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QPushButton, QSizePolicy, QWidget
 
 from app.core.domain.messages import MessageView
 from engine.records import Source
@@ -15,6 +15,7 @@ from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.marks.marks import LINE_PX, paint_marks
+from ui.widgets.building import Stretch, hbox
 from ui.widgets.figures import LegendRow
 from ui.widgets.icon_button import IconButton
 
@@ -42,12 +43,10 @@ class SourceChip(QPushButton):
         theme.changed.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        """As wide as its name."""
         height = ceil(self._theme.text_height(-1)) + LINE_PX + 2 * EDGE_PX
         return QSize(ceil(self._theme.text_width(self.name, -1)) + 2 * PAD_PX, height)
 
     def minimumSizeHint(self) -> QSize:
-        """All of it."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -74,16 +73,17 @@ class MarksLegend(QFrame):
         self.setObjectName("marksLegend")
         self.setAccessibleName(translate("MarksLegend", "Marked tokens"))
         self.chips = {source: SourceChip(theme, source, row, self) for source, row in rows.items()}
-        self.close_button = IconButton(theme, "x", translate("MarksLegend", "Hide all marks"))
-        self.close_button.clicked.connect(self._hide_all)
+        self.close_button = IconButton(theme, "x", translate("MarksLegend", "Hide all marks"), self._hide_all)
         self._grid = QGridLayout()
         self._grid.setSpacing(LINE_GAP_PX)
         self._num_columns = 0
-        line = QHBoxLayout(self)
-        line.setContentsMargins(16, 4, 12, 4)
-        line.addLayout(self._grid)
-        line.addStretch(1)
-        line.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        hbox(
+            self._grid,
+            Stretch(),
+            (self.close_button, 0, Qt.AlignmentFlag.AlignTop),
+            parent=self,
+            margins=(16, 4, 12, 4),
+        )
         self._show_sources()
         for button in (*self._rows, refused):
             button.toggled.connect(self._follow)
@@ -140,7 +140,6 @@ class MarksLegend(QFrame):
         return margins.left() + margins.right() + self.close_button.sizeHint().width() + 2 * PAD_PX
 
     def _fit(self) -> None:
-        """As many names beside one another as there is room for."""
         room, widths = self.width() - self._beside_px(), [chip.sizeHint().width() for chip in self._shown]
         for num in range(len(widths), 0, -1):
             columns = [max(widths[column::num]) for column in range(num)]
@@ -159,7 +158,6 @@ class MarksLegend(QFrame):
         self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may have room for more."""
         super().resizeEvent(event)
         self._fit()
 

@@ -142,7 +142,6 @@ class DocumentMarks:
         return found
 
     def paint(self, painter: QPainter, strips: Sequence[Strip], ratio: float) -> None:
-        """Draw the marks of these strips."""
         paint_marks(painter, strips, self.tokens, ratio)
 
 

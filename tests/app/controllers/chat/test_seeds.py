@@ -85,7 +85,7 @@ def test_a_seeded_answer_is_given_again_beside_the_old_one(seeded: AppHarness, q
     assert given.notice == f"Seed {SEED} gave the same answer again."
     assert len(given.versions) == 2
     assert given.drawn == before.drawn
-    assert last_card(seeded, qtbot).shown_notice == given.notice
+    assert last_card(seeded, qtbot).notice.text() == given.notice
 
 
 def test_it_is_drawn_as_it_was_whatever_the_chat_has_now(seeded: AppHarness, qtbot: QtBot) -> None:

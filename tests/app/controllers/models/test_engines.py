@@ -282,8 +282,8 @@ def test_thinking_is_switched_for_a_model_of_an_engine(
     button = harness.window.composer.thinking
     assert (button.isVisible(), button.option) == (True, "on")
     QTest.mouseClick(button, LEFT)
-    QTest.keyClick(button.menu_of_options.list, Qt.Key.Key_Down)
-    QTest.keyClick(button.menu_of_options.list, Qt.Key.Key_Return)
+    QTest.keyClick(button.popup.list, Qt.Key.Key_Down)
+    QTest.keyClick(button.popup.list, Qt.Key.Key_Return)
     assert button.option == "off"
     ask(harness, "Hi")
     qtbot.waitUntil(lambda: is_quiet(harness) and bool(harness.window.finished), timeout=WAIT_MS)

@@ -365,7 +365,7 @@ def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -
     served.until(lambda: served.running() == (1, 0))
     second = served.ask("nor these")
     served.until(lambda: page.queue.text() == "1 running, 1 waiting")
-    model = page.table.requests
+    model = page.table.model()
     status = len(COLUMNS) - 1
     served.until(lambda: [model.index(row, status).data() for row in range(2)] == ["Waiting", "Answering"])
     served.qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)

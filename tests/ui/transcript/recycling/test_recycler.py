@@ -95,7 +95,7 @@ def look_of(card: AnswerCard) -> Sequence[object]:
         [part.geometry() for part in card.body.segments],
         [view.accessibleName() for view in views],
         card.figures.whole_text,
-        card.shown_notice,
+        card.notice.text(),
         card.accessibleName(),
     )
 
