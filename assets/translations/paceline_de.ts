@@ -2303,10 +2303,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Bilder</translation>
     </message>
     <message>
-        <source>tools (function calls)</source>
-        <translation>Werkzeuge (Funktionsaufrufe)</translation>
-    </message>
-    <message>
         <source>{name}
 On {host} ({engine}), another program on this computer.</source>
         <translation>{name}
@@ -2450,6 +2446,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+    </message>
+    <message>
+        <source>“{name}” does not pay off as a draft here.</source>
+        <translation>„{name}“ lohnt sich hier nicht als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>Use no draft</source>
+        <translation>Ohne Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Each token that it drafts costs {share} of a pass of the target.</source>
+        <translation>Jedes Token, das es entwirft, kostet {share} eines Durchlaufs des Zielmodells.</translation>
     </message>
     <message>
         <source>“{name}”, which is on this computer, can draft for this model.</source>
@@ -4746,10 +4754,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Hub ist nicht erreichbar</translation>
     </message>
     <message>
-        <source>Check the network, the proxy and HF_ENDPOINT; downloads continue where they stopped.</source>
-        <translation>Prüfen Sie Netzwerk, Proxy und HF_ENDPOINT; Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
-    </message>
-    <message>
         <source>The hub is busy</source>
         <translation>Der Hub ist überlastet</translation>
     </message>
@@ -4784,10 +4788,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The hub&apos;s answer could not be understood</source>
         <translation>Die Antwort des Hubs war nicht zu verstehen</translation>
-    </message>
-    <message>
-        <source>Try again later; if HF_ENDPOINT names a mirror, check that it is one.</source>
-        <translation>Versuchen Sie es später erneut; falls HF_ENDPOINT einen Spiegel nennt, prüfen Sie, ob es einer ist.</translation>
     </message>
     <message>
         <source>The download could not be completed</source>
@@ -5538,18 +5538,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
-        <source>Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. Close them and race again for a better verdict.</source>
-        <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese, und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
-    </message>
-    <message>
-        <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
-        <translation>Die Antworten dauerten kürzer als ein Zug einer Bahn, was wenig aussagt. Stellen Sie eine Frage mit längerer Antwort, oder nehmen Sie ein größeres Modell.</translation>
-    </message>
-    <message>
-        <source>The lane {lane}: {reason}</source>
-        <translation>Bahn {lane}: {reason}</translation>
-    </message>
-    <message>
         <source>Ask something shorter, or choose a larger context in the settings.</source>
         <translation>Fragen Sie kürzer, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
@@ -5830,22 +5818,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Hub hat das Modell so, wie es hier steht.</translation>
     </message>
     <message>
-        <source>{name} has no next-token layers (MTP), though the list says so.</source>
-        <translation>{name} hat keine MTP-Schichten, obwohl die Liste sie nennt.</translation>
-    </message>
-    <message>
-        <source>{name} is a head, not a draft model as listed.</source>
-        <translation>{name} ist ein Kopf und kein Entwurfsmodell, wie es in der Liste steht.</translation>
-    </message>
-    <message>
-        <source>{name} is not a head, though the list says so.</source>
-        <translation>{name} ist kein Kopf, obwohl es so in der Liste steht.</translation>
-    </message>
-    <message>
-        <source>{name} has another vocabulary than its target.</source>
-        <translation>{name} hat ein anderes Vokabular als sein Zielmodell.</translation>
-    </message>
-    <message>
         <source>Have the answer written again instead.</source>
         <translation>Lassen Sie die Antwort stattdessen neu schreiben.</translation>
     </message>
@@ -6098,10 +6070,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
     </message>
     <message>
-        <source>There are no chats or texts in {places}.</source>
-        <translation>In {places} sind keine Chats oder Texte.</translation>
-    </message>
-    <message>
         <source>You are not signed in to “{name}”: {why}.</source>
         <translation>Sie sind bei „{name}“ nicht angemeldet: {why}.</translation>
     </message>
@@ -6256,10 +6224,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Other bytes came than were asked for</source>
         <translation>Es kamen andere Bytes als verlangt</translation>
-    </message>
-    <message>
-        <source>A proxy or a mirror in between may be changing what comes. Try another network, or HF_ENDPOINT.</source>
-        <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was kommt. Versuchen Sie es in einem anderen Netz oder mit HF_ENDPOINT.</translation>
     </message>
     <message>
         <source>Look for another place that has the file, or download it with your browser and open it.</source>
@@ -6496,6 +6460,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{label} must be some of: {choices}.</source>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
+    </message>
+    <message>
+        <source>Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.</source>
+        <translation>Prüfen Sie Netzwerk, Proxy und {variable} (derzeit {address}); Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
+    </message>
+    <message>
+        <source>Check the network and the proxy; downloads continue where they stopped.</source>
+        <translation>Prüfen Sie Netzwerk und Proxy; Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
+    </message>
+    <message>
+        <source>Try again later; a proxy or a mirror may have answered in its place.</source>
+        <translation>Versuchen Sie es später noch einmal; vielleicht hat ein Proxy oder ein Spiegel an seiner Stelle geantwortet.</translation>
+    </message>
+    <message>
+        <source>A proxy or a mirror in between may be changing what comes. Try another network.</source>
+        <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was ankommt. Versuchen Sie ein anderes Netzwerk.</translation>
     </message>
     <message>
         <source>it wrote a message with more than {most:,} values</source>
@@ -6982,42 +6962,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
     </message>
     <message>
-        <source>Give another name with --out, or delete the folder.</source>
-        <translation>Geben Sie mit --out einen anderen Namen an, oder löschen Sie den Ordner.</translation>
-    </message>
-    <message>
-        <source>The chats and texts have {num_tokens:,} tokens to learn from, and {least:,} are the least.</source>
-        <translation>Die Chats und Texte haben {num_tokens:,} Token zum Lernen; mindestens {least:,} sind nötig.</translation>
-    </message>
-    <message>
-        <source>The training in {folder} is of another model or of other texts.</source>
-        <translation>Das Training in {folder} gehört zu einem anderen Modell oder zu anderen Texten.</translation>
-    </message>
-    <message>
-        <source>Delete its folder and begin anew.</source>
-        <translation>Löschen Sie den Ordner und beginnen Sie neu.</translation>
-    </message>
-    <message>
-        <source>{name} of the training is damaged.</source>
-        <translation>{name} des Trainings ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>Give the same options as before, or delete the folder.</source>
-        <translation>Geben Sie dieselben Optionen wie zuvor an, oder löschen Sie den Ordner.</translation>
-    </message>
-    <message>
-        <source>Give more chats or texts.</source>
-        <translation>Geben Sie mehr Chats oder Texte an.</translation>
-    </message>
-    <message>
-        <source>The training in {folder} has heads of another number or shape.</source>
-        <translation>Das Training in {folder} hat Köpfe in anderer Zahl oder Form.</translation>
-    </message>
-    <message>
-        <source>There are too few texts to train with and to try the heads on.</source>
-        <translation>Es sind zu wenige Texte, um damit zu trainieren und die Köpfe daran zu erproben.</translation>
-    </message>
-    <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
         <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
     </message>
@@ -7240,10 +7184,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{size} of its weights are missing (an incomplete download?)</source>
         <translation>von ihren Gewichten fehlen {size} (ein unvollständiger Download?)</translation>
-    </message>
-    <message>
-        <source>Give more; {num_tokens:,} of the model&apos;s own answers are a beginning.</source>
-        <translation>Geben Sie mehr; {num_tokens:,} Token eigener Antworten des Modells sind ein Anfang.</translation>
     </message>
     <message>
         <source>Send the message again.</source>
@@ -7556,10 +7496,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The model ends its answers at once, so nothing can be measured.</source>
         <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
-    </message>
-    <message>
-        <source>Making a draft of the model was stopped.</source>
-        <translation>Das Erstellen eines Entwurfsmodells wurde gestoppt.</translation>
     </message>
     <message>
         <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
@@ -7952,10 +7888,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Switch tie-safe off.</source>
         <translation>Schalten Sie „Gleichstandssicher“ aus.</translation>
-    </message>
-    <message>
-        <source>Start it again if you need it.</source>
-        <translation>Starten Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
         <source>{file} could not be written: {reason}.</source>
@@ -10666,32 +10598,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neuen Chat beginnen (Strg+N)</translation>
     </message>
     <message>
-        <source>Settings</source>
-        <translation>Einstellungen</translation>
-    </message>
-    <message>
         <source>Open the settings (Ctrl+,)</source>
         <translation>Einstellungen öffnen (Strg+,)</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
     </message>
     <message>
         <source>Find and download models (Ctrl+M)</source>
         <translation>Modelle finden und herunterladen (Strg+M)</translation>
     </message>
     <message>
-        <source>Race</source>
-        <translation>Rennen</translation>
-    </message>
-    <message>
         <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
         <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
-    </message>
-    <message>
-        <source>Server</source>
-        <translation>Server</translation>
     </message>
     <message>
         <source>Let editors and other programs use the model (Ctrl+Shift+S)</source>
@@ -11213,6 +11129,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>frei</translation>
     </message>
     <message>
+        <source>Token {place} · {reason}</source>
+        <translation>Token {place} · {reason}</translation>
+    </message>
+    <message>
         <source>Where tokens came from</source>
         <translation>Herkunft der Token</translation>
     </message>
@@ -11254,7 +11174,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Context used</source>
-        <translation>Kontext belegt</translation>
+        <translation>Belegt</translation>
     </message>
     <message>
         <source>Target, weights</source>
@@ -11821,10 +11741,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ergebnis kopieren</translation>
     </message>
     <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
-    </message>
-    <message>
         <source>{count} more characters were left out.</source>
         <translation>{count} weitere Zeichen wurden weggelassen.</translation>
     </message>
@@ -12134,10 +12050,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Copy message</source>
         <translation>Nachricht kopieren</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
     </message>
     <message>
         <source>Edit message</source>

@@ -124,6 +124,10 @@ class DraftModelDrafter:
         """How many tokens of a history of so many it has to read before it drafts."""
         return max(num_history - self._model.num_past, 0)
 
+    def would_delay_first_token(self, num_history: int) -> bool:
+        """Whether it would read a long prompt now, while the target could give the first token without a draft."""
+        return num_history == self._num_prompt and self.num_unread(num_history) > _MOST_AT_ONCE
+
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
         """Run over what is new, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth.
 
@@ -132,9 +136,9 @@ class DraftModelDrafter:
         model = self._model
         self.num_read, self.read_s, self.was_stopped = 0, 0.0, False
         limit = min(limit, model.n_ctx - len(history) - len(pending) + 1)
-        if limit <= 0 or self.sampler is None or self.failure:
-            return _EMPTY
         self._num_history = len(history)
+        if limit <= 0 or self.sampler is None or self.failure or self.would_delay_first_token(len(history)):
+            return _EMPTY
         before = np.concatenate((history, np.asarray(pending, dtype=np.int32))) if pending else history
         draft = Draft([], self.source, [], [])
         try:

@@ -91,12 +91,12 @@ class DraftCosts:
 
     def apply_threads(self, target: ThreadControl | None) -> None:
         """Put the threads in force; ``target`` is the control of a target that wants the same cores, where one does."""
-        capped = target is not None and target.threads < target.best
+        capped = target is not None and target.settled < target.best
         if self._capped and not capped:  # the cores are back, so the draft need not find that out by trials
             self._control = self._new_control(self._control.best)
         self._capped = capped
         count = self._control.threads
-        self._draft.context.set_threads(min(count, target.threads) if capped and target is not None else count)
+        self._draft.context.set_threads(min(count, target.settled) if capped and target is not None else count)
 
     def observe_draft_step(self, step_ms: float) -> None:
         """Record the milliseconds of a drafted token: another program may want its cores, or have left them."""

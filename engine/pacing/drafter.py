@@ -88,6 +88,8 @@ class PacedDrafter:
 
     def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
         """Have the draft model draft at most so many tokens, and note what that took."""
+        if model.would_delay_first_token(len(history)):  # a plain pass, to the pacer
+            return _EMPTY
         pacer, started = self._pacer, perf_counter()
         draft = model.propose(history, limit, _Gate(pacer, limit))
         draft_ms = (perf_counter() - started) * 1000.0

@@ -79,6 +79,11 @@ class ThreadControl:
         self._doubt_at = clock() + _FIRST_DOUBT_S if doubts else float("inf")
 
     @property
+    def settled(self) -> int:
+        """The number that is in force but for a trial, which lasts for some passes of this model only."""
+        return self.threads if self._before is None else self._before
+
+    @property
     def is_disturbed(self) -> bool:
         """Whether fewer threads than the best compute, or another number is on trial."""
         return self.threads < self.best or self._before is not None

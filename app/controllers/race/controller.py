@@ -232,7 +232,11 @@ class RaceController(PartsController):
 
         view = self._state.engine
         page = self._page
-            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
+        page.form.set_unavailable({mode: in_language(reason) for mode, reason in view.unavailable.items()})
+        page.models.setText(
+            pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else ""
+        )
+        page.form.set_temperature(self._state.chat.settings.number("temperature"))
         page.set_blocked(self._blocked)
         if view.target is not None and view.target.path != self._drafts_of:
             self._drafts_of = view.target.path
@@ -240,7 +244,12 @@ class RaceController(PartsController):
             self._lists.find_targets(self._show_targets)
 
     def _show_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
+        loaded = self._state.engine.target
+        self._page.form.set_targets([each for each in targets if loaded is None or each[0] != loaded.path])
+
+    def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        draft = self._state.engine.draft
+        self._page.form.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
 
     # ---- files ------------------------------------------------------------------------------------------------------
 

@@ -101,13 +101,13 @@ def test_ids_that_only_the_target_has_are_read_as_another_token(temperature: flo
     drafter = drafter_of(Strict(LOGITS), n_vocab=N_VOCAB + 2)
     sampler = Sampler(SamplingParams(temperature=temperature, seed=1))
     history = np.array([1, N_VOCAB + 1, *([2] * 40), N_VOCAB], dtype=np.int32)  # more than is read in one chunk
-    drafter.begin(history, sampler)
+    drafter.begin(history[:-1], sampler)
     assert drafter.propose(history, 3).ids
     drafter.observe(0)
     history = np.append(history, np.int32(N_VOCAB))
     assert drafter.propose(history, 3, pending=(3, N_VOCAB + 1)).ids
     drafter.observe(0)
-    drafter.begin(history, sampler)
+    drafter.begin(history[:-1], sampler)
     assert drafter.propose(history, 3).ids
     assert len(reads) > len(history)
 
@@ -137,18 +137,32 @@ def test_its_cache_always_holds_a_prefix_of_the_history(turns: list[tuple[int, i
         assert len(draft.ids) == limit
 
 
+def test_a_long_prompt_is_read_behind_the_first_token_which_needs_no_draft() -> None:
+    sequence = CachedSequence(MarkovModel(LOGITS, n_ctx=4096))
+    drafter = DraftModelDrafter(sequence, N_VOCAB, NO_END)
+    history = np.arange(1000, dtype=np.int32) % N_VOCAB
+    drafter.begin(history[:-1], Sampler(SamplingParams(temperature=0.0)))
+    assert drafter.propose(history[:-1], 4).ids == []
+    assert sequence.num_past == 0
+    drafter.observe(0)
+    assert len(drafter.propose(history, 4).ids) == 4
+    drafter.observe(0)
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    assert len(drafter.propose(history, 4).ids) == 4, "the next answer's prompt is read but for its end"
+
+
 def test_a_stop_ends_the_reading_of_a_long_prompt_and_nothing_is_proposed() -> None:
     asked = iter([False, True])
     sequence = CachedSequence(MarkovModel(LOGITS, n_ctx=4096))
     drafter = DraftModelDrafter(sequence, N_VOCAB, NO_END, lambda: next(asked))
     history = np.arange(4000, dtype=np.int32) % N_VOCAB
-    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    drafter.begin(history[:-1], Sampler(SamplingParams(temperature=0.0)))
     assert drafter.propose(history, 4).ids == []
     assert drafter.was_stopped
     assert 0 < sequence.num_past < 3999
     drafter.observe(0)
     asked = iter([False] * 1000)
-    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    drafter.begin(history[:-1], Sampler(SamplingParams(temperature=0.0)))
     assert len(drafter.propose(history, 4).ids) == 4
     assert not drafter.was_stopped
 
@@ -158,7 +172,7 @@ def test_what_it_read_of_the_prompt_is_told_but_not_what_it_missed_of_the_answer
     told: list[float] = []
     drafter.on_prompt_read = told.append
     history = np.arange(1000, dtype=np.int32) % N_VOCAB
-    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    drafter.begin(history[:-1], Sampler(SamplingParams(temperature=0.0)))
     drafter.propose(history, 1)
     drafter.observe(0)
     assert len(told) == 1

@@ -111,6 +111,17 @@ def test_beside_a_target_that_gave_cores_up_it_follows_and_its_slow_passes_say_n
     assert draft.threads == 2
 
 
+def test_a_trial_of_the_targets_threads_takes_none_from_the_draft() -> None:
+    now = [0.0]
+    draft, target = Draft(), ThreadControl(2, 2, lambda: now[0], doubts=True)
+    draft.step(10)
+    now[0] = 10.0
+    assert target.observe(1, 50.0), "it tries fewer"
+    assert target.threads == 1
+    draft.costs.apply_threads(target)
+    assert draft.threads == 2, "a prompt that the draft reads now would take twice as long"
+
+
 def test_a_draft_on_a_graphics_processor_keeps_its_threads() -> None:
     draft = Draft(gpu_layers=9)
     draft.taken = True

@@ -187,7 +187,7 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS, 1024)), N_VOCAB, frozenset(), stops)
     drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(1000, dtype=np.int32) % N_VOCAB
-    drafter.begin(history, Sampler(GREEDY))
+    drafter.begin(history[:-1], Sampler(GREEDY))
     assert drafter.propose(history, 4).ids == []
     drafter.observe(0)
     pacer.on_pass(report(Draft([], Source.DRAFT), 60_001.0))
@@ -260,7 +260,7 @@ def test_reading_a_prompt_does_not_make_drafting_look_dear(
     model = DraftModelDrafter(CachedSequence(Timed(now, 1e-5)), N_VOCAB, ends)
     drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(900, dtype=np.int32) % N_VOCAB
-    drafter.begin(history, Sampler(GREEDY))
+    drafter.begin(history[:-1], Sampler(GREEDY))
     began = now[0]
     draft = drafter.propose(history, 8)
     drafter.observe(len(draft.ids))
