@@ -142,6 +142,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
         message = _NO_NUMBER.sub(_number_words, message)
+        if message.endswith(": COMMAND"):
+            message = f"say what to do: {', '.join(name for action in self._actions for name in action.choices or ())}"
         self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
 
 

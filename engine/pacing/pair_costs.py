@@ -324,10 +324,13 @@ class PairCosts:
         control = self._control
         if control is None:
             return ""
+        settled = control.settled
         for milliseconds in passes_ms:
             if control.observe(num_tokens, milliseconds):
                 self._apply_threads()
                 break  # the others ran with the threads of before, and would be taken for those of now
+        if control.settled != settled:  # the draft gives its threads up, or has them back
+            self._apply_threads()
         self._select_curve()
         if control.reason == self._reported:
             return self._draft.pop_notice() if self._draft is not None else ""

@@ -199,6 +199,8 @@ def _wait(
     """Return the child's output and error lines."""
     end = time.monotonic() + limit_s
     while True:
+        if should_stop():
+            raise LoadCancelledError(said("Opening {name} was cancelled.", name=name), "Open it again if you need it.")
         try:
             output, complaints = child.communicate(timeout=_POLL_S)
         except subprocess.TimeoutExpired:
@@ -206,10 +208,6 @@ def _wait(
                 raise TooSlowError(
                     said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
                     "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
-                ) from None
-            if should_stop():
-                raise LoadCancelledError(
-                    said("Opening {name} was cancelled.", name=name), "Open it again if you need it."
                 ) from None
         else:
             return output.decode("utf-8", "replace"), complaints.decode("utf-8", "replace")

@@ -32,6 +32,7 @@ in_memory() {
     [ -z "${TMPDIR:-}" ] && folder=$(mktemp -d /dev/shm/paceline-XXXXXX 2>/dev/null) || return 0
     trap 'rm -rf "$folder"' EXIT
     trap 'exit 130' HUP INT TERM
+    chmod 711 "$folder"  # some tests go on as another user
     printf '#!/bin/sh\n' >"$folder/program" && chmod +x "$folder/program"
     free_kb=$(df -Pk "$folder" | awk 'NR == 2 { print $4 }')
     [ "$free_kb" -lt 4000000 ] || ! "$folder/program" 2>/dev/null || export TMPDIR="$folder"

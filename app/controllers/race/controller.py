@@ -101,11 +101,14 @@ class RaceController(PartsController):
         navigation.show_page()
 
     def _unsent(self) -> Message | None:
-        """What stands in the composer, with what is attached, as it would be asked; None where it is empty."""
+        """What stands in the composer, with what is attached, as it would be asked; None where that is no question."""
         chat_id, typed = self._state.chat_id, self._window.composer.text.strip()
         attached = self._attempt(lambda: self._store.attachments.unsent(chat_id)) or ()
         view = MessageView(0, "user", typed, attachments=attached)
-        return next(iter(prompt_messages("", [view], self._parts.decode)), None)
+        message = next(iter(prompt_messages("", [view], self._parts.decode)), None)
+        # Of pictures that the model cannot see there are names alone.
+        only_names = not typed and all(one.picture for one in attached) and message is not None and not message.pictures
+        return None if only_names else message
 
     def open_with(self, question: str) -> None:
         """Show the page with this question, as the first of a chat."""

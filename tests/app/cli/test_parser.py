@@ -37,6 +37,13 @@ def test_a_command_that_does_not_exist_is_reported_with_those_that_do(
     assert f"argument COMMAND: invalid choice: '{words[-1]}'" in told
 
 
+def test_a_command_that_is_missing_is_reported_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["models"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("paceline models: say what to do: search, show, pull, ")
+
+
 @pytest.mark.parametrize(
     ("option", "words"),
     [

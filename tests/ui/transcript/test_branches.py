@@ -152,7 +152,7 @@ def test_versions_switch_by_click_and_by_key(page: MainWindow, qtbot: QtBot) -> 
 
 
 def test_ctrl_r_gives_the_last_answer_again_and_ctrl_shift_enter_continues_it(page: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(page.regenerate_requested) as caught:
+    with qtbot.waitSignal(page.transcript.regenerate_requested) as caught:
         qtbot.keyClick(page, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     assert caught.args == [4]
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier

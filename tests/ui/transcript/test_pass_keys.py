@@ -83,10 +83,10 @@ def test_escape_stops_nothing_while_a_pass_is_reported(page: MainWindow, qtbot: 
     page.composer.set_streaming(True)
     qtbot.keyClick(page.composer.edit, Qt.Key.Key_I, CTRL)
     qtbot.waitUntil(QToolTip.isVisible, timeout=30_000)
-    with qtbot.assertNotEmitted(page.stop_requested):
+    with qtbot.assertNotEmitted(page.composer.stop_requested):
         qtbot.keyClick(focused(), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not QToolTip.isVisible(), timeout=30_000)
-    with qtbot.waitSignal(page.stop_requested, timeout=30_000):
+    with qtbot.waitSignal(page.composer.stop_requested, timeout=30_000):
         qtbot.keyClick(focused(), Qt.Key.Key_Escape)
 
 

@@ -123,6 +123,13 @@ def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness
     assert request.messages[-1].content == "What is it?"
 
 
+def test_the_name_of_a_picture_that_the_model_cannot_see_is_no_question(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
+    qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
+    harness.window.race.asked.emit()
+    assert harness.window.race.page.form.question.exact_text() == ""
+
+
 def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -315,7 +315,7 @@ def test_a_finished_answer_is_made_again_with_all_that_it_ended_with(page: MainW
     empty = MessageView(9_001, "assistant", "", MessageState.STREAMING, versions=(9_000, 9_001))
     page.add_message(MessageView(8_999, "user", "Well?"))
     page.begin_answer(empty)
-    page.append_text(text, spans_of(text))
+    page.transcript.append_text(text, spans_of(text))
     assert page.transcript.cards[-1].is_in_use
     page.finish_answer(replace(empty, text=text, state=MessageState.STOPPED, stats=STATS, notice="Why.", versions=()))
     card = page.transcript.last_answer()
@@ -347,7 +347,7 @@ def test_keys_reach_messages_that_were_put_away(page: MainWindow, qtbot: QtBot) 
         qtbot.keyClick(page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [5_000]
     go_up(page, qtbot)
-    with qtbot.waitSignal(page.regenerate_requested) as asked:
+    with qtbot.waitSignal(page.transcript.regenerate_requested) as asked:
         qtbot.keyClick(page, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     assert asked.args == [history[-1].id]
 
