@@ -186,6 +186,12 @@ class Batcher:
         Passes of draft models come first, as many as are wanted: the target verifies what they propose.
         """
         self._hub = getcurrent()
+        try:
+            self._make_passes()
+        finally:  # greenlet may free that of a thread which has ended, whoever still refers to it
+            self._hub = None
+
+    def _make_passes(self) -> None:
         self._return_to_cache()
         self._resume()
         while wishes := self._wishes(lambda wish: not self._is_of_target(wish) and not wish.is_prompt):

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from greenlet import getcurrent
 
 from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import NOBODY, Rows
@@ -106,6 +107,17 @@ def test_one_pass_is_made_of_what_all_want(place: Place) -> None:
     place.run()
     assert place.passes == [[(0, 1, 1), (1, 2, 2), (2, 3, 3)]] * 3
     assert given == {0: [0.0] * 3, 1: [1.0] * 3, 2: [2.0] * 3}
+
+
+def test_between_steps_it_refers_to_no_greenlet_of_its_thread(place: Place) -> None:
+    def ask() -> None:
+        place.forward(place.targets[0], 1, 1)
+
+    place.start(ask, ask)
+    place.batcher.step()
+    assert len(place.batcher) == 2
+    assert getcurrent() not in vars(place.batcher).values()
+    place.run()
 
 
 def test_draft_models_make_their_passes_first_and_together(place: Place) -> None:
