@@ -188,7 +188,9 @@ class Batcher:
         self._hub = getcurrent()
         try:
             self._make_passes()
-        finally:  # greenlet may free that of a thread which has ended, whoever still refers to it
+        finally:
+            # Of a thread that has ended greenlet frees it where nothing is found to refer to it, as while garbage is
+            # collected: what does all the same is then a pointer to nothing (`~ThreadState`).
             self._hub = None
 
     def _make_passes(self) -> None:
