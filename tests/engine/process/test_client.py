@@ -483,8 +483,10 @@ def test_an_abort_in_a_real_answer_is_reported_with_its_signal(
     bench.client.generate(request)
     bench.wait_for(TextChunk)
     os.kill(bench.pid(), signal.SIGABRT)
-    assert bench.wait_for(EngineEnded).reason == "signal SIGABRT"
+    reason = bench.wait_for(EngineEnded).reason
+    # Python lists the frames of threads that run on meanwhile, over which it can crash in its turn.
+    assert reason in ("signal SIGABRT", "signal SIGSEGV")
     problem: Problem = bench.wait_for(EngineFailed).problem
-    assert "SIGABRT" in problem.message
+    assert reason.removeprefix("signal ") in problem.message
     assert "Fatal Python error: Aborted" in caplog.text
     assert bench.client.close(WAIT_S)
