@@ -26,6 +26,10 @@ case " $* " in
     "$@" -include "$here/few_tokens_tiled.h" 2>/dev/null && exit 0
     echo "few_tokens_tiled.h does not compile here: llama.cpp keeps its own products of IQ4_XS, Q5_K and Q6_K weights." >&2
     ;;
+*/ggml-cpu/ops.cpp\ *)
+    "$@" -include "$here/attention.h" 2>/dev/null && exit 0
+    echo "attention.h does not compile here: llama.cpp keeps its own attention, and drafting may change words." >&2
+    ;;
 */ggml-cpu/amx/mmq.cpp\ *)
     # One instruction of AMX, which several versions of GCC compile wrongly (tile_config.h says how).
     exec "$@" -include "$here/tile_config.h"

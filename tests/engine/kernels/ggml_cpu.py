@@ -16,6 +16,12 @@ IS_ARM = platform.machine() in ("aarch64", "arm64")  # which has products of its
 PLACE = "PACELINE_GGML_CPU"  # another build's libggml-cpu.so to try
 
 
+class InitParams(ctypes.Structure):
+    """ggml_init_params."""
+
+    _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
+
+
 def open_library(stock_name: str) -> ctypes.CDLL:
     """The library with our products in it; skips where the set-up left them out, and llama.cpp's have their own names.
 

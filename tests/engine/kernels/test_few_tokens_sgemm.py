@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.engine.kernels.ggml_cpu import IS_ARM, open_library
+from tests.engine.kernels.ggml_cpu import IS_ARM, InitParams, open_library
 
 F32, Q4_1, Q8_0, Q8_1, Q5_K, Q6_K, IQ4_XS = 0, 3, 8, 9, 13, 14, 23  # as ggml numbers its types
 KINDS = (IQ4_XS,) if IS_ARM else (IQ4_XS, Q4_1, Q5_K, Q6_K, Q8_0)
@@ -46,12 +46,6 @@ ROOM = 1 << 25  # bytes for a graph
 
 Blocks = NDArray[np.void]
 Floats = NDArray[np.float32]
-
-
-class InitParams(ctypes.Structure):
-    """ggml_init_params."""
-
-    _fields_ = (("mem_size", c_size_t), ("mem_buffer", c_void_p), ("no_alloc", c_bool))
 
 
 class ComputeParams(ctypes.Structure):
