@@ -98,8 +98,8 @@ inline bool is_ours(const call & c) {
 // Widens `count` values of a row to f32, by eights that lie `step` apart.
 inline void widen(float * to, int64_t step, const char * row, ggml_type type, int64_t count) {
     if (type == GGML_TYPE_F16) {
-        for (int64_t i = 0; i < count; i += 8, to += step) {
-            widen_8(to, (const ggml_fp16_t *) row + i);
+        for (int64_t i = 0; i < count; i += 16, to += 2 * step) {
+            widen_16(to, step, (const ggml_fp16_t *) row + i);
         }
         return;
     }
@@ -155,47 +155,38 @@ inline float beginning(float sum, float peak) {
     return ldexpf(1.5f, exponent + 1);
 }
 
-// Queries of some tokens that share a head of keys, with some of its cells, from `cell_0`, a multiple of BLOCK, on.
+// Queries of some tokens, of some heads of keys, with some cells, from `cell_0`, a multiple of BLOCK, on. Rows are ordered by
+// heads of keys, then tokens, then heads of queries.
 class part {
   public:
-    void begin(const call & c, int64_t stream, int64_t kv_head, int64_t token_0, int64_t num_tokens, int64_t cell_0, int64_t end) {
+    void begin(const call & c, int64_t stream, int64_t head_0, int64_t num_heads, int64_t token_0, int64_t num_tokens, int64_t cell_0,
+               int64_t end) {
         this->c = &c;
-        this->stream = stream, this->kv_head = kv_head, this->token_0 = token_0, this->cell_0 = cell_0;
-        this->num_tokens = num_tokens;
+        this->stream = stream, this->head_0 = head_0, this->token_0 = token_0, this->cell_0 = cell_0;
+        this->num_heads = num_heads, this->num_tokens = num_tokens;
         num_cells = std::max<int64_t>(end - cell_0, 0);
         blocks = (num_cells + BLOCK - 1) / BLOCK;
-        rows = num_tokens * c.group;
+        rows_each = num_tokens * c.group;
+        rows = num_heads * rows_each;
         step = blocks * BLOCK;
         scores.resize(std::max(scores.size(), (size_t) (rows * step)));
         sees.resize(std::max(sees.size(), (size_t) (num_tokens * blocks)));
-        peaks.assign(num_tokens, 0.0f);
+        room.resize(std::max(room.size(), (size_t) (BLOCK * std::max(c.dk, c.dv))));
+        peaks.assign(num_heads * num_tokens, 0.0f);
         greatest_score.assign(rows, -INFINITY);
         is_finite = true;
-        look();
     }
 
-    // Scores of all rows, the greatest of each, and of each token the greatest magnitude of the values that it sees.
+    // Scores of all rows, the greatest of each, and the greatest magnitude of the values that each token sees.
     void read_keys() {
-        const char * keys = (const char *) c->k->data + kv_head * c->k->nb[2] + stream * c->k->nb[3];
-        room.resize(std::max(room.size(), (size_t) (BLOCK * std::max(c->dk, c->dv))));
         for (int64_t b = 0; b < blocks; b++) {
-            if (seen_by_any(b) == NONE) {
+            if (look(b) == NONE) {
                 continue;
             }
-            const int cells = cells_of(b);
-            for (int i = 0; i < (cells + GROUP - 1) / GROUP * GROUP; i++) {
-                // What is beyond the last cell is hidden; it only must be there.
-                const char * row = keys + (cell_0 + b * BLOCK + std::min(i, cells - 1)) * c->k->nb[1];
-                widen(room.data() + i / GROUP * GROUP * c->dk + i % GROUP * 8, GROUP * 8, row, c->k->type, c->dk);
+            for (int64_t h = 0; h < num_heads; h++) {
+                read_keys(b, h);
+                look_at_values(b, h);
             }
-            for (int64_t row = 0; row < rows;) {
-                const int count = (int) std::min<int64_t>(QUERIES, rows - row);
-                if (seen_by_rows(row, count, b)) {
-                    multiply(row, count, b, cells);
-                }
-                row += count;
-            }
-            look_at_values(b, cells);
         }
         for (int64_t row = 0; row < rows; row++) {
             greatest_score[row] = finish_scores(row);
@@ -205,7 +196,7 @@ class part {
     // Turns a row's scores into weights; gives their sum in units of 1 / UNIT.
     int64_t weigh(int64_t row, float most) {
         float * s = scores.data() + row * step;
-        const uint8_t * seen = sees.data() + row / c->group * blocks;
+        const uint8_t * seen = sees.data() + (token_of(row) - token_0) * blocks;
         whole_sums sums;
         for (int64_t b = 0; b < blocks; b++, s += BLOCK) {
             if (seen[b] == NONE || most == -INFINITY) {
@@ -225,51 +216,46 @@ class part {
 
     // Adds weighted values to `sums`, c.dv of each row.
     void read_values(float * sums) {
-        const char * values = (const char *) c->v->data + kv_head * c->v->nb[2] + stream * c->v->nb[3];
         for (int64_t b = 0; b < blocks; b++) {
-            if (seen_by_any(b) == NONE) {
-                continue;
-            }
-            const int cells = cells_of(b);
-            for (int i = 0; i < cells; i++) {
-                const char * row = values + (cell_0 + b * BLOCK + i) * c->v->nb[1];
-                widen(room.data() + i * c->dv, 8, row, c->v->type, c->dv);
-            }
-            for (int64_t row = 0; row < rows;) {
-                const int count = is_finite ? (int) std::min<int64_t>(QUERIES, rows - row) : 1;
-                if (seen_by_rows(row, count, b)) {
-                    add_block(row, count, b, cells, sums);
+            if (seen_by_any(b) != NONE) {
+                for (int64_t h = 0; h < num_heads; h++) {
+                    read_values(b, h, sums);
                 }
-                row += count;
             }
         }
     }
 
-    int64_t token_of(int64_t row) const { return token_0 + row / c->group; }
-    int64_t head_of(int64_t row) const { return kv_head * c->group + row % c->group; }
+    int64_t token_of(int64_t row) const { return token_0 + row % rows_each / c->group; }
+    int64_t head_of(int64_t row) const { return (head_0 + row / rows_each) * c->group + row % c->group; }
+    float peak_of_row(int64_t row) const { return peaks[row / c->group]; }
 
-    int64_t rows, stream, kv_head, token_0, num_tokens;
-    std::vector<float> peaks;           // of each token
+    int64_t rows, stream;
     std::vector<float> greatest_score;  // of each row
 
   private:
-    void look() {
-        for (int64_t t = 0; t < num_tokens; t++) {
-            for (int64_t b = 0; b < blocks; b++) {
-                int hidden = 0;
-                const int cells = cells_of(b);
-                if (c->mask != nullptr) {
-                    const uint16_t * m = (const uint16_t *) c->mask_row(token_0 + t, stream) + cell_0 + b * BLOCK;
-                    for (int i = 0; i < cells; i++) {
-                        hidden += m[i] == HIDDEN;
-                    }
-                }
-                sees[t * blocks + b] = hidden == cells ? NONE : hidden == 0 && cells == BLOCK ? ALL : SOME;
-            }
-        }
+    int cells_of(int64_t block) const { return (int) std::min<int64_t>(BLOCK, num_cells - block * BLOCK); }
+
+    const char * first_of(const ggml_tensor * t, int64_t block, int64_t head) const {
+        return (const char *) t->data + (head_0 + head) * t->nb[2] + stream * t->nb[3] + (cell_0 + block * BLOCK) * t->nb[1];
     }
 
-    int cells_of(int64_t block) const { return (int) std::min<int64_t>(BLOCK, num_cells - block * BLOCK); }
+    // Few rows widen what the cache has as they go.
+    bool is_direct(const ggml_tensor * t) const { return t->type == GGML_TYPE_F16 && rows_each <= QUERIES; }
+
+    sight look(int64_t block) {
+        const int cells = cells_of(block);
+        for (int64_t t = 0; t < num_tokens; t++) {
+            int hidden = 0;
+            if (c->mask != nullptr) {
+                const uint16_t * m = (const uint16_t *) c->mask_row(token_0 + t, stream) + cell_0 + block * BLOCK;
+                for (int i = 0; i < cells; i++) {
+                    hidden += m[i] == HIDDEN;
+                }
+            }
+            sees[t * blocks + block] = hidden == cells ? NONE : hidden == 0 && cells == BLOCK ? ALL : SOME;
+        }
+        return seen_by_any(block);
+    }
 
     // ALL where each token sees the whole block.
     sight seen_by_any(int64_t block) const {
@@ -282,12 +268,33 @@ class part {
     }
 
     bool seen_by_rows(int64_t row, int count, int64_t block) const {
-        for (int64_t t = row / c->group; t <= (row + count - 1) / c->group; t++) {
-            if (sees[t * blocks + block] != NONE) {
+        for (int64_t t = token_of(row); t <= token_of(row + count - 1); t++) {
+            if (sees[(t - token_0) * blocks + block] != NONE) {
                 return true;
             }
         }
         return false;
+    }
+
+    void read_keys(int64_t block, int64_t head) {
+        const int cells = cells_of(block);
+        const char * first = first_of(c->k, block, head);
+        for (int i = 0; i < (cells + GROUP - 1) / GROUP * GROUP; i++) {
+            // What is beyond the last cell is hidden; it only must be there.
+            const char * row = first + std::min(i, cells - 1) * c->k->nb[1];
+            if (is_direct(c->k)) {
+                at[i] = (const ggml_fp16_t *) row;
+            } else {
+                widen(room.data() + i / GROUP * GROUP * c->dk + i % GROUP * 8, GROUP * 8, row, c->k->type, c->dk);
+            }
+        }
+        const int64_t end = (head + 1) * rows_each;
+        for (int64_t row = head * rows_each; row < end; row += QUERIES) {
+            const int count = (int) std::min<int64_t>(QUERIES, end - row);
+            if (seen_by_rows(row, count, block)) {
+                multiply(row, count, block, cells);
+            }
+        }
     }
 
     void multiply(int64_t row, int count, int64_t block, int cells) {
@@ -298,19 +305,12 @@ class part {
             out[i] = scores.data() + (row + i) * step + block * BLOCK;
         }
         for (int g = 0; g < cells; g += GROUP) {
-            const float * keys = room.data() + g * c->dk;
-            const int64_t eighths = c->dk / 8;
-            switch (count) {
-#if defined(ATTENTION_512)
-                case 6: dots<6>(keys, eighths, queries, out); break;
-                case 5: dots<5>(keys, eighths, queries, out); break;
-#endif
-#if !defined(ATTENTION_256)
-                case 4: dots<4>(keys, eighths, queries, out); break;
-#endif
-                case 3: dots<3>(keys, eighths, queries, out); break;
-                case 2: dots<2>(keys, eighths, queries, out); break;
-                default: dots<1>(keys, eighths, queries, out); break;
+            if (is_direct(c->k)) {
+                f16_keys keys;
+                std::copy(at + g, at + g + GROUP, keys.rows);
+                multiply_group(keys, count, queries, out);
+            } else {
+                multiply_group(wide_keys{room.data() + g * c->dk}, count, queries, out);
             }
             for (int i = 0; i < count; i++) {
                 out[i] += GROUP;
@@ -318,13 +318,32 @@ class part {
         }
     }
 
-    void look_at_values(int64_t block, int cells) {
+    template <class KEYS>
+    void multiply_group(const KEYS & keys, int count, const float * const * queries, float * const * out) const {
+        const int64_t eighths = c->dk / 8;
+        switch (count) {
+#if defined(ATTENTION_512)
+            case 6: dots<6>(keys, eighths, queries, out); break;
+            case 5: dots<5>(keys, eighths, queries, out); break;
+#endif
+#if !defined(ATTENTION_256)
+            case 4: dots<4>(keys, eighths, queries, out); break;
+#endif
+            case 3: dots<3>(keys, eighths, queries, out); break;
+            case 2: dots<2>(keys, eighths, queries, out); break;
+            default: dots<1>(keys, eighths, queries, out); break;
+        }
+    }
+
+    void look_at_values(int64_t block, int64_t head) {
+        const int cells = cells_of(block);
         const size_t row_step = c->v->nb[1];
-        const char * first = (const char *) c->v->data + kv_head * c->v->nb[2] + stream * c->v->nb[3] + (cell_0 + block * BLOCK) * row_step;
+        const char * first = first_of(c->v, block, head);
+        float * of_tokens = peaks.data() + head * num_tokens;
         if (seen_by_any(block) == ALL) {
             const float peak = peak_of(first, row_step, cells, c->v->type, c->dv);
             for (int64_t t = 0; t < num_tokens; t++) {
-                peaks[t] = std::max(peaks[t], peak);
+                of_tokens[t] = std::max(of_tokens[t], peak);
             }
             is_finite = is_finite && std::isfinite(peak);
             return;
@@ -341,13 +360,13 @@ class part {
             const uint16_t * m = c->mask == nullptr ? nullptr
                                                     : (const uint16_t *) c->mask_row(token_0 + t, stream) + cell_0 + block * BLOCK;
             for (int i = 0; i < cells; i++) {
-                peaks[t] = m == nullptr || m[i] != HIDDEN ? std::max(peaks[t], peak[i]) : peaks[t];
+                of_tokens[t] = m == nullptr || m[i] != HIDDEN ? std::max(of_tokens[t], peak[i]) : of_tokens[t];
             }
         }
     }
 
     float finish_scores(int64_t row) {
-        const uint8_t * seen = sees.data() + row / c->group * blocks;
+        const uint8_t * seen = sees.data() + (token_of(row) - token_0) * blocks;
         const ggml_fp16_t * m = c->mask == nullptr ? nullptr : c->mask_row(token_of(row), stream) + cell_0;
         const lanes scale = all(c->scale), cap = all(c->cap), slope = all(c->slope(head_of(row))), hidden = all(-INFINITY);
         lanes most = hidden;
@@ -385,65 +404,84 @@ class part {
         return greatest(most);
     }
 
-    void add_block(int64_t row, int count, int64_t block, int cells, float * sums) {
-        const float * weights = scores.data() + row * step + block * BLOCK;
-        const float * values = room.data();
+    void read_values(int64_t block, int64_t head, float * sums) {
+        const int cells = cells_of(block);
+        const char * first = first_of(c->v, block, head);
+        for (int i = 0; i < cells && !is_direct(c->v); i++) {
+            widen(room.data() + i * c->dv, 8, first + i * c->v->nb[1], c->v->type, c->dv);
+        }
+        const int64_t end = (head + 1) * rows_each;
+        for (int64_t row = head * rows_each; row < end;) {
+            const int count = is_finite ? (int) std::min<int64_t>(QUERIES, end - row) : 1;
+            if (seen_by_rows(row, count, block)) {
+                const float * weights = scores.data() + row * step + block * BLOCK;
+                if (is_direct(c->v)) {
+                    const int64_t apart = c->v->nb[1] / sizeof(ggml_fp16_t);
+                    add_block((const ggml_fp16_t *) first, apart, count, cells, weights, sums + row * c->dv);
+                } else {
+                    add_block((const float *) room.data(), c->dv, count, cells, weights, sums + row * c->dv);
+                }
+            }
+            row += count;
+        }
+    }
+
+    template <class T>
+    void add_block(const T * values, int64_t apart, int count, int cells, const float * weights, float * sums) const {
         if (!is_finite) {  // zero times infinity must not reach a row that does not see it
             for (int i = 0; i < cells; i++) {
                 if (weights[i] != 0.0f) {
-                    add_cells<1>(values + i * c->dv, 1, weights + i, sums + row * c->dv);
+                    add_cells<1>(values + i * apart, apart, 1, weights + i, sums);
                 }
             }
             return;
         }
         switch (count) {
 #if defined(ATTENTION_512)
-            case 6: add_cells<6>(values, cells, weights, sums + row * c->dv); break;
-            case 5: add_cells<5>(values, cells, weights, sums + row * c->dv); break;
+            case 6: add_cells<6>(values, apart, cells, weights, sums); break;
+            case 5: add_cells<5>(values, apart, cells, weights, sums); break;
 #endif
 #if !defined(ATTENTION_256)
-            case 4: add_cells<4>(values, cells, weights, sums + row * c->dv); break;
+            case 4: add_cells<4>(values, apart, cells, weights, sums); break;
 #endif
-            case 3: add_cells<3>(values, cells, weights, sums + row * c->dv); break;
-            case 2: add_cells<2>(values, cells, weights, sums + row * c->dv); break;
-            default: add_cells<1>(values, cells, weights, sums + row * c->dv); break;
+            case 3: add_cells<3>(values, apart, cells, weights, sums); break;
+            case 2: add_cells<2>(values, apart, cells, weights, sums); break;
+            default: add_cells<1>(values, apart, cells, weights, sums); break;
         }
     }
 
-    template <int COUNT>
-    void add_cells(const float * values, int cells, const float * weights, float * sums) {
+    template <int COUNT, class T>
+    void add_cells(const T * values, int64_t apart, int cells, const float * weights, float * sums) const {
         int64_t i = 0;
         for (; i + STRIPS * WIDTH <= c->dv; i += STRIPS * WIDTH) {
-            add_values<COUNT, STRIPS>(values + i, c->dv, cells, weights, step, sums + i, c->dv);
+            add_values<COUNT, STRIPS>(values + i, apart, cells, weights, step, sums + i, c->dv);
+        }
+        for (; i + 2 * WIDTH <= c->dv; i += 2 * WIDTH) {
+            add_values<COUNT, 2>(values + i, apart, cells, weights, step, sums + i, c->dv);
         }
         for (; i < c->dv; i += WIDTH) {
-            add_values<COUNT, 1>(values + i, c->dv, cells, weights, step, sums + i, c->dv);
+            add_values<COUNT, 1>(values + i, apart, cells, weights, step, sums + i, c->dv);
         }
     }
 
     const call * c;
-    int64_t cell_0, num_cells, blocks, step;
-    std::vector<float> scores;   // of each row, `step` apart; then its weights
-    std::vector<uint8_t> sees;   // of each token, `blocks` apart
-    std::vector<float> room;     // a block's keys or values in f32
-    bool is_finite;              // all values that any token might see
+    int64_t head_0, num_heads, token_0, num_tokens, cell_0, num_cells;
+    int64_t blocks, step, rows_each;
+    std::vector<float> scores;      // of each row, `step` apart; then its weights
+    std::vector<uint8_t> sees;      // of each token, `blocks` apart
+    std::vector<float> peaks;       // of each head of keys and each token
+    std::vector<float> room;        // a block's keys or values in f32
+    const ggml_fp16_t * at[BLOCK];  // or where its keys are
+    bool is_finite;                 // all values that any token might see
 };
 
-// The sink of a head, as one more score without a value (arXiv 2309.17453); changes the greatest score, gives its weight.
-inline int64_t with_sink(const call & c, int64_t head, float & most) {
-    if (c.sinks == nullptr) {
-        return 0;
-    }
-    const float sink = ((const float *) c.sinks->data)[head];
-    most = std::max(most, sink);
-    return 0;
+// The greatest score, a head's sink among them, a score without a value (arXiv 2309.17453).
+inline float with_sink(const call & c, int64_t head, float most) {
+    return c.sinks == nullptr ? most : std::max(most, ((const float *) c.sinks->data)[head]);
 }
 
 inline int64_t weight_of_sink(const call & c, int64_t head, float most) {
-    if (c.sinks == nullptr) {
-        return 0;
-    }
-    return (int64_t) (expf(((const float *) c.sinks->data)[head] - most) * UNIT);
+    return c.sinks == nullptr ? 0 : (int64_t) (expf(((const float *) c.sinks->data)[head] - most) * UNIT);
 }
 
 inline float as_sum(int64_t units) { return (float) ((double) units / UNIT); }
@@ -462,24 +500,30 @@ inline void finish_row(const call & c, const part & p, int64_t row, const float 
     }
 }
 
-// All cells of some tokens.
-inline void by_tokens(const call & c, int64_t stream, int64_t kv_head, int64_t token_0, int64_t num_tokens) {
+struct unit {  // what a thread does without waiting for others: all cells of some heads and tokens
+    int64_t stream, head_0, num_heads, token_0, num_tokens;
+};
+
+inline void alone(const call & c, const unit & u) {
+    struct row_state {
+        float begun, sum;
+    };
     static thread_local part p;
     static thread_local std::vector<float> sums;
-    p.begin(c, stream, kv_head, token_0, num_tokens, 0, c.cells);
+    static thread_local std::vector<row_state> states;
+    p.begin(c, u.stream, u.head_0, u.num_heads, u.token_0, u.num_tokens, 0, c.cells);
     p.read_keys();
     sums.resize(std::max(sums.size(), (size_t) (p.rows * c.dv)));
-    float begun[MOST_ROWS], sum[MOST_ROWS];
+    states.resize(std::max(states.size(), (size_t) p.rows));
     for (int64_t row = 0; row < p.rows; row++) {
-        float most = p.greatest_score[row];
-        with_sink(c, p.head_of(row), most);
-        sum[row] = as_sum(p.weigh(row, most) + weight_of_sink(c, p.head_of(row), most));
-        begun[row] = beginning(sum[row], p.peaks[row / c.group]);
-        std::fill_n(sums.data() + row * c.dv, c.dv, begun[row]);
+        const float most = with_sink(c, p.head_of(row), p.greatest_score[row]);
+        const float sum = as_sum(p.weigh(row, most) + weight_of_sink(c, p.head_of(row), most));
+        states[row] = {beginning(sum, p.peak_of_row(row)), sum};
+        std::fill_n(sums.data() + row * c.dv, c.dv, states[row].begun);
     }
     p.read_values(sums.data());
     for (int64_t row = 0; row < p.rows; row++) {
-        finish_row(c, p, row, sums.data() + row * c.dv, 0, 1, begun[row], sum[row]);
+        finish_row(c, p, row, sums.data() + row * c.dv, 0, 1, states[row].begun, states[row].sum);
     }
 }
 
@@ -492,42 +536,34 @@ inline size_t shared_bytes(const call & c, int num_threads) {
     return num_threads * c.heads * c.tokens * (sizeof(shared_row) + c.dv * sizeof(float));
 }
 
-// All tokens, of which each thread takes some cells.
+// All rows, of whose cells each thread takes some.
 inline void by_cells(const call & c, const ggml_compute_params * params) {
-    static thread_local std::vector<part> parts;
+    static thread_local part p;
     const int nth = params->nth, ith = params->ith;
-    const int64_t rows = c.heads * c.tokens, rows_each = c.group * c.tokens;
+    const int64_t rows = c.heads * c.tokens;
     const int64_t blocks = (c.cells + BLOCK - 1) / BLOCK, each = (blocks + nth - 1) / nth * BLOCK;
     const int64_t first = std::min(ith * each, c.cells), last = std::min(first + each, c.cells);
-    shared_row * shared = (shared_row *) params->wdata;  // [thread][row]
-    float * sums = (float *) (shared + nth * rows);      // [thread][row][dv]
-    parts.resize(std::max(parts.size(), (size_t) c.kv_heads));
-    for (int64_t h = 0; h < c.kv_heads; h++) {
-        part & p = parts[h];
-        p.begin(c, 0, h, 0, c.tokens, first, last);
-        p.read_keys();
-        for (int64_t row = 0; row < p.rows; row++) {
-            shared[ith * rows + h * rows_each + row] = {p.greatest_score[row], p.peaks[row / c.group], 0};
-        }
+    shared_row * shared = (shared_row *) params->wdata;       // [thread][row]
+    float * sums = (float *) (shared + nth * rows);           // [thread][row][dv]
+    p.begin(c, 0, 0, c.kv_heads, 0, c.tokens, first, last);
+    p.read_keys();
+    for (int64_t row = 0; row < rows; row++) {
+        shared[ith * rows + row] = {p.greatest_score[row], p.peak_of_row(row), 0};
     }
     ggml_barrier(params->threadpool);
-    const auto most_of = [&](int64_t row, int64_t head) {
+    const auto most_of = [&](int64_t row) {
         float most = -INFINITY;
         for (int t = 0; t < nth; t++) {
             most = std::max(most, shared[t * rows + row].most);
         }
-        with_sink(c, head, most);
-        return most;
+        return with_sink(c, p.head_of(row), most);
     };
-    for (int64_t h = 0; h < c.kv_heads; h++) {
-        for (int64_t row = 0; row < rows_each; row++) {
-            const float most = most_of(h * rows_each + row, parts[h].head_of(row));
-            shared[ith * rows + h * rows_each + row].sum = parts[h].weigh(row, most);
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        shared[ith * rows + row].sum = p.weigh(row, most_of(row));
     }
     ggml_barrier(params->threadpool);
-    const auto begun_of = [&](int64_t row, int64_t head, float & sum) {
-        int64_t units = weight_of_sink(c, head, most_of(row, head));
+    const auto begun_of = [&](int64_t row, float & sum) {
+        int64_t units = weight_of_sink(c, p.head_of(row), most_of(row));
         float peak = 0.0f;
         for (int t = 0; t < nth; t++) {
             units += shared[t * rows + row].sum;
@@ -536,57 +572,66 @@ inline void by_cells(const call & c, const ggml_compute_params * params) {
         sum = as_sum(units);
         return beginning(sum, peak);
     };
-    for (int64_t h = 0; h < c.kv_heads; h++) {
-        float * own = sums + (ith * rows + h * rows_each) * c.dv;
-        for (int64_t row = 0; row < rows_each; row++) {
-            float sum;
-            std::fill_n(own + row * c.dv, c.dv, begun_of(h * rows_each + row, parts[h].head_of(row), sum));
-        }
-        parts[h].read_values(own);
+    float sum;
+    float * own = sums + ith * rows * c.dv;
+    for (int64_t row = 0; row < rows; row++) {
+        std::fill_n(own + row * c.dv, c.dv, begun_of(row, sum));
     }
+    p.read_values(own);
     ggml_barrier(params->threadpool);
     for (int64_t row = ith; row < rows; row += nth) {
-        const part & p = parts[row / rows_each];
-        float sum;
-        const float begun = begun_of(row, p.head_of(row % rows_each), sum);
-        finish_row(c, p, row % rows_each, sums + row * c.dv, rows * c.dv, nth, begun, sum);
+        const float begun = begun_of(row, sum);
+        finish_row(c, p, row, sums + row * c.dv, rows * c.dv, nth, begun, sum);
     }
 }
 
-// Tokens that a thread takes at once, so that scores stay in its caches and all threads have as much to do.
-inline int64_t tokens_at_once(const call & c, int num_threads) {
+// How the work is cut: heads of keys and tokens that a thread takes at once.
+struct cut {
+    int64_t heads, tokens;
+    double cost;  // of the thread that has most, in rows; widening a head's cells takes as long as about eight
+
+    int64_t head_turns(const call & c) const { return (c.kv_heads + heads - 1) / heads; }
+    int64_t token_turns(const call & c) const { return (c.tokens + tokens - 1) / tokens; }
+    int64_t units(const call & c) const { return c.streams * head_turns(c) * token_turns(c); }
+};
+
+// So that scores stay in a thread's caches, threads have as much to do, and few rows read the cache from end to end.
+inline cut best_cut(const call & c, int num_threads) {
     const int64_t rows = std::min<int64_t>(MOST_ROWS, std::max<int64_t>(2 * QUERIES, SCORES / c.cells));
-    const int64_t most = std::min(std::max<int64_t>(1, rows / c.group), c.tokens);
-    int64_t best = most;
-    double least = INFINITY;
-    for (int64_t n = most; n >= std::max<int64_t>(1, most / 4); n--) {
-        const int64_t parts = c.streams * c.kv_heads * ((c.tokens + n - 1) / n);
-        // Widening a block's cells takes as long as about eight rows.
-        const double cost = (double) ((parts + num_threads - 1) / num_threads) * (8 + n * c.group);
-        if (cost < least) {
-            least = cost, best = n;
-        }
+    const int64_t most_tokens = std::min(std::max<int64_t>(1, rows / c.group), c.tokens);
+    cut best{1, most_tokens, INFINITY};
+    const auto consider = [&](int64_t heads, int64_t tokens) {
+        cut one{heads, tokens, 0.0};
+        const int64_t rounds = (one.units(c) + num_threads - 1) / num_threads;
+        one.cost = (double) rounds * heads * (8 + tokens * c.group);
+        best = one.cost < best.cost ? one : best;
+    };
+    if (c.tokens * c.group <= 2 * QUERIES && c.streams == 1) {
+        consider((c.kv_heads + num_threads - 1) / num_threads, c.tokens);
+    }
+    for (int64_t tokens = most_tokens; tokens >= std::max<int64_t>(1, most_tokens / 4); tokens--) {
+        consider(1, tokens);
     }
     return best;
 }
 
 inline void compute(const call & c, const ggml_compute_params * params) {
-    const int64_t at_once = tokens_at_once(c, params->nth), turns = (c.tokens + at_once - 1) / at_once;
-    const int64_t parts = c.streams * c.kv_heads * turns, rounds = (parts + params->nth - 1) / params->nth;
+    const cut best = best_cut(c, params->nth);
     // Three barriers take about as long as eight rows with 64 cells.
-    const double alone = (double) rounds * (8 + at_once * c.group);
-    const double shared = (double) c.kv_heads * (8 + c.tokens * c.group) / params->nth + 8.0 * 64 / c.cells;
-    if (params->nth > 1 && c.streams == 1 && c.tokens * c.group <= MOST_ROWS && shared < alone &&
+    const double together = (double) c.kv_heads * (8 + c.tokens * c.group) / params->nth + 8.0 * 64 / c.cells;
+    if (params->nth > 1 && c.streams == 1 && c.tokens * c.group <= MOST_ROWS && together < best.cost &&
         shared_bytes(c, params->nth) <= params->wsize) {
         by_cells(c, params);
         return;
     }
+    const int64_t head_turns = best.head_turns(c), token_turns = best.token_turns(c), units = best.units(c);
     const auto one = [&](int64_t i) {
-        const int64_t token_0 = i % turns * at_once, pair = i / turns;
-        by_tokens(c, pair / c.kv_heads, pair % c.kv_heads, token_0, std::min(at_once, c.tokens - token_0));
+        const int64_t token_0 = i % token_turns * best.tokens, head_0 = i / token_turns % head_turns * best.heads;
+        alone(c, {i / token_turns / head_turns, head_0, std::min(best.heads, c.kv_heads - head_0), token_0,
+                  std::min(best.tokens, c.tokens - token_0)});
     };
-    if (parts <= params->nth) {
-        if (params->ith < parts) {
+    if (units <= params->nth) {
+        if (params->ith < units) {
             one(params->ith);
         }
         return;
@@ -595,7 +640,7 @@ inline void compute(const call & c, const ggml_compute_params * params) {
         ggml_threadpool_chunk_set(params->threadpool, params->nth);
     }
     ggml_barrier(params->threadpool);
-    for (int64_t i = params->ith; i < parts; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+    for (int64_t i = params->ith; i < units; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
         one(i);
     }
 }

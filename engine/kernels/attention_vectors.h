@@ -30,7 +30,15 @@
 namespace {  // of this file alone
 namespace attention {
 
-constexpr int GROUP = 8;  // cells whose keys lie together, by eights of a head's dimensions
+constexpr int GROUP = 8;  // cells whose scores are computed together
+
+struct wide_keys {  // of GROUP cells in f32, by eights of a head's dimensions: 8 cells of the first eight, and so on
+    const float * first;
+};
+
+struct f16_keys {  // of GROUP cells, as the cache has them
+    const ggml_fp16_t * rows[GROUP];
+};
 
 #if defined(ATTENTION_512)
 
@@ -68,24 +76,34 @@ struct whole_sums {  // of numbers up to 2^30
     inline int64_t total() const { return _mm512_reduce_add_epi64(sums); }
 };
 
-inline void widen_8(float * to, const ggml_fp16_t * x) {
-    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) x)));
+inline void widen_16(float * to, int64_t step, const ggml_fp16_t * x) {
+    const lanes wide = halves(x);
+    _mm256_storeu_ps(to, _mm512_castps512_ps256(wide));
+    _mm256_storeu_ps(to + step, _mm512_extractf32x8_ps(wide, 1));
 }
 inline void widen_8(float * to, const int8_t * x, float scale) {
     const __m256 whole = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *) x)));
     _mm256_storeu_ps(to, _mm256_mul_ps(whole, _mm256_set1_ps(scale)));
 }
 
-// Adds what eight cells' keys give with COUNT queries: `keys` are `eighths` times 8 cells of 8 dimensions.
-template <int COUNT>
-inline void dots(const float * keys, int64_t eighths, const float * const * queries, float * const * out) {
+// Eight dimensions of two cells that follow each other, from `cell` on; what two cells have in f32 stands side by side.
+inline lanes two_cells(const wide_keys & keys, int64_t eighth, int cell) { return load(keys.first + 64 * eighth + 8 * cell); }
+inline lanes two_cells(const f16_keys & keys, int64_t eighth, int cell) {
+    const __m128i one = _mm_loadu_si128((const __m128i *) (keys.rows[cell] + 8 * eighth));
+    const __m128i other = _mm_loadu_si128((const __m128i *) (keys.rows[cell + 1] + 8 * eighth));
+    return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(one), other, 1));
+}
+
+// The products of eight cells' keys with COUNT queries.
+template <int COUNT, class KEYS>
+inline void dots(const KEYS & keys, int64_t eighths, const float * const * queries, float * const * out) {
     __m512 sums[COUNT][4];
 #pragma GCC unroll 6
     for (int q = 0; q < COUNT; q++) {
         sums[q][0] = sums[q][1] = sums[q][2] = sums[q][3] = _mm512_setzero_ps();
     }
-    for (int64_t i = 0; i < eighths; i++, keys += 64) {
-        const __m512 k0 = load(keys), k1 = load(keys + 16), k2 = load(keys + 32), k3 = load(keys + 48);
+    for (int64_t i = 0; i < eighths; i++) {
+        const lanes k0 = two_cells(keys, i, 0), k1 = two_cells(keys, i, 2), k2 = two_cells(keys, i, 4), k3 = two_cells(keys, i, 6);
 #pragma GCC unroll 6
         for (int q = 0; q < COUNT; q++) {
             const __m256d eight = _mm256_loadu_pd((const double *) (queries[q] + 8 * i));
@@ -150,15 +168,21 @@ struct whole_sums {
     }
 };
 
-inline void widen_8(float * to, const ggml_fp16_t * x) { store(to, halves(x)); }
+inline void widen_16(float * to, int64_t step, const ggml_fp16_t * x) {
+    store(to, halves(x));
+    store(to + step, halves(x + 8));
+}
 inline void widen_8(float * to, const int8_t * x, float scale) {
     const __m256 whole = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *) x)));
     store(to, times(whole, all(scale)));
 }
 
-template <int COUNT>
-inline void dots(const float * keys, int64_t eighths, const float * const * queries, float * const * out) {
-    for (int half = 0; half < 2; half++, keys += 32) {
+inline lanes one_cell(const wide_keys & keys, int64_t eighth, int cell) { return load(keys.first + 64 * eighth + 8 * cell); }
+inline lanes one_cell(const f16_keys & keys, int64_t eighth, int cell) { return halves(keys.rows[cell] + 8 * eighth); }
+
+template <int COUNT, class KEYS>
+inline void dots(const KEYS & keys, int64_t eighths, const float * const * queries, float * const * out) {
+    for (int half = 0; half < 2; half++) {
         __m256 sums[COUNT][4];
 #pragma GCC unroll 3
         for (int q = 0; q < COUNT; q++) {
@@ -172,7 +196,7 @@ inline void dots(const float * keys, int64_t eighths, const float * const * quer
             }
 #pragma GCC unroll 4
             for (int cell = 0; cell < 4; cell++) {
-                const lanes key = load(keys + 64 * i + 8 * cell);
+                const lanes key = one_cell(keys, i, 4 * half + cell);
 #pragma GCC unroll 3
                 for (int q = 0; q < COUNT; q++) {
                     sums[q][cell] = fma(query[q], key, sums[q][cell]);
@@ -221,9 +245,11 @@ struct whole_sums {
     inline int64_t total() const { return vaddvq_s64(sums); }
 };
 
-inline void widen_8(float * to, const ggml_fp16_t * x) {
+inline void widen_16(float * to, int64_t step, const ggml_fp16_t * x) {
     store(to, halves(x));
     store(to + 4, halves(x + 4));
+    store(to + step, halves(x + 8));
+    store(to + step + 4, halves(x + 12));
 }
 inline void widen_8(float * to, const int8_t * x, float scale) {
     const int16x8_t eight = vmovl_s8(vld1_s8(x));
@@ -231,17 +257,24 @@ inline void widen_8(float * to, const int8_t * x, float scale) {
     store(to + 4, times(vcvtq_f32_s32(vmovl_s16(vget_high_s16(eight))), all(scale)));
 }
 
-template <int COUNT>
-inline void dots(const float * keys, int64_t eighths, const float * const * queries, float * const * out) {
-    for (int pair = 0; pair < 4; pair++, keys += 16) {  // two cells at a time
+inline lanes half_cell(const wide_keys & keys, int64_t eighth, int cell, int half) {
+    return load(keys.first + 64 * eighth + 8 * cell + 4 * half);
+}
+inline lanes half_cell(const f16_keys & keys, int64_t eighth, int cell, int half) {
+    return halves(keys.rows[cell] + 8 * eighth + 4 * half);
+}
+
+template <int COUNT, class KEYS>
+inline void dots(const KEYS & keys, int64_t eighths, const float * const * queries, float * const * out) {
+    for (int pair = 0; pair < 4; pair++) {  // two cells at a time
         lanes sums[COUNT][2][2];
 #pragma GCC unroll 4
         for (int q = 0; q < COUNT; q++) {
             sums[q][0][0] = sums[q][0][1] = sums[q][1][0] = sums[q][1][1] = all(0.0f);
         }
         for (int64_t i = 0; i < eighths; i++) {
-            const float * key = keys + 64 * i;
-            const lanes k0 = load(key), k1 = load(key + 4), k2 = load(key + 8), k3 = load(key + 12);
+            const lanes k0 = half_cell(keys, i, 2 * pair, 0), k1 = half_cell(keys, i, 2 * pair, 1);
+            const lanes k2 = half_cell(keys, i, 2 * pair + 1, 0), k3 = half_cell(keys, i, 2 * pair + 1, 1);
 #pragma GCC unroll 4
             for (int q = 0; q < COUNT; q++) {
                 const lanes q0 = load(queries[q] + 8 * i), q1 = load(queries[q] + 8 * i + 4);
@@ -264,10 +297,13 @@ inline void dots(const float * keys, int64_t eighths, const float * const * quer
 
 #endif
 
+inline lanes widened(const float * x) { return load(x); }
+inline lanes widened(const ggml_fp16_t * x) { return halves(x); }
+
 // Adds to the STRIPED * WIDTH sums of COUNT queries, `sums_step` apart, the values of `cells` cells, `step` apart, as often as
 // the weights of each query say, `weights_step` apart.
-template <int COUNT, int STRIPED>
-inline void add_values(const float * values, int64_t step, int cells, const float * weights, int64_t weights_step, float * sums,
+template <int COUNT, int STRIPED, class T>
+inline void add_values(const T * values, int64_t step, int cells, const float * weights, int64_t weights_step, float * sums,
                        int64_t sums_step) {
     lanes all_sums[COUNT][STRIPED];
 #pragma GCC unroll 6
@@ -281,7 +317,7 @@ inline void add_values(const float * values, int64_t step, int cells, const floa
         lanes strip[STRIPED];
 #pragma GCC unroll 4
         for (int i = 0; i < STRIPED; i++) {
-            strip[i] = load(values + WIDTH * i);
+            strip[i] = widened(values + WIDTH * i);
         }
 #pragma GCC unroll 6
         for (int q = 0; q < COUNT; q++) {
