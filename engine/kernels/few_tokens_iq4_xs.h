@@ -68,7 +68,7 @@ struct iq4_xs {
         return result;
     }
 
-    // The products of 256 columns, columns c to c + 3 of each 32 together: what llama.cpp adds up in the lane c / 4.
+    // The products of 256 columns, in eight sums.
     static inline __m256i weigh(const superblock & row, const activations & token) {
 #ifdef FEW_TOKENS_512
         __m512i all = _mm512_setzero_si512();

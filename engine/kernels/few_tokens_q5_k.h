@@ -89,21 +89,19 @@ struct q5_K {
         return result;
     }
 
-    // The products of 256 columns, columns c to c + 3 of each 32 together: what llama.cpp adds up in the lane c / 4.
+    // The products of 256 columns, in eight sums.
     static inline __m256i weigh(const superblock & row, const activations & token) {
         return weigh_superblock(no_sums(), row.values, row.scales, token);
     }
 
-    // Adds what is to be taken off, of eight tokens at once.
-    static inline __m256 add_least(__m256 least, const superblock & row, const eight & tokens) {
+    // What is to be taken off, of eight tokens at once.
+    static inline __m256i least_of(const superblock & row, const eight & tokens) {
         const __m256i pairs = _mm256_broadcastsi128_si256(row.least);
         __m256i whole = _mm256_setzero_si256();
         whole = add_twos(whole, _mm256_shuffle_epi32(pairs, 0x00), _mm256_load_si256(tokens.sums + 0));
         whole = add_twos(whole, _mm256_shuffle_epi32(pairs, 0x55), _mm256_load_si256(tokens.sums + 1));
         whole = add_twos(whole, _mm256_shuffle_epi32(pairs, 0xAA), _mm256_load_si256(tokens.sums + 2));
-        whole = add_twos(whole, _mm256_shuffle_epi32(pairs, 0xFF), _mm256_load_si256(tokens.sums + 3));
-        const __m256 scale = _mm256_mul_ps(tokens.scales_off, _mm256_set1_ps(row.least_scale));
-        return _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(whole), least);
+        return add_twos(whole, _mm256_shuffle_epi32(pairs, 0xFF), _mm256_load_si256(tokens.sums + 3));
     }
 };
 

@@ -76,7 +76,7 @@ struct q6_K {
         return result;
     }
 
-    // The products of 256 columns, columns c to c + 3 of each 32 together: what llama.cpp adds up in the lane c / 4.
+    // The products of 256 columns, in eight sums.
     static inline __m256i weigh(const superblock & row, const activations & token) {
         const __m256i sums = _mm256_load_si256((const __m256i *) token.sums);
         const __m256i off = _mm256_madd_epi16(sums, row.least);

@@ -12,9 +12,9 @@
 // Rows taken together lie apart, and what the processor fetches by itself comes late at the beginning of each. Where weights are
 // more than the caches hold that made a single token slower than llama.cpp's, by up to half; so they are fetched here.
 //
-// Sums are whole numbers, and the few operations on floats are those of llama.cpp's product with a single token in the same
-// order, so each token of a pass of several gets every bit that a pass of its own would give it
-// (tests/engine/kernels/test_few_tokens_sgemm.py).
+// Sums of a superblock are whole numbers, and the few operations on floats are those of llama.cpp's tiles for many tokens (for
+// Q4_1 and Q8_0 of its product with a single one) in the same order, so each token of a pass of any size gets every bit that a
+// pass of its own would give it (tests/engine/kernels/test_few_tokens_sgemm.py).
 #pragma once
 
 #include "vectors.h"
@@ -30,6 +30,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -52,7 +53,7 @@ struct alignas(64) activations {  // of one token, 256 columns
 
 struct alignas(32) eight {  // the same 256 columns of eight tokens, or of fewer and nothing
     __m256i sums[4];        // of 32 columns, 0 to 7: in each 32 bits, a token's, two that follow each other
-    __m256 scales_off;      // less than zero, as sums are taken off
+    __m256 scales;
 };
 
 #ifdef FEW_TOKENS_512
@@ -102,6 +103,27 @@ inline float added_up(__m256 lanes) {
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
 }
 
+// Of each of COUNT vectors of eight whole numbers, their sum, one behind the other; up to four, up to eight.
+template <int COUNT>
+inline __m256i totals(const __m256i * eights) {
+    if constexpr (COUNT == 1) {
+        __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eights[0]), _mm256_extracti128_si256(eights[0], 1));
+        four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
+        return _mm256_castsi128_si256(_mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
+    }
+    __m256i fours[4];  // of vectors i and i + 4
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const __m256i first = i < COUNT ? eights[i] : _mm256_setzero_si256();
+        const __m256i second = i + 4 < COUNT ? eights[i + 4] : _mm256_setzero_si256();
+        fours[i] = _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20),
+                                    _mm256_permute2x128_si256(first, second, 0x31));
+    }
+    const __m256i twos = _mm256_add_epi32(_mm256_unpacklo_epi32(fours[0], fours[1]), _mm256_unpackhi_epi32(fours[0], fours[1]));
+    const __m256i others = _mm256_add_epi32(_mm256_unpacklo_epi32(fours[2], fours[3]), _mm256_unpackhi_epi32(fours[2], fours[3]));
+    return _mm256_add_epi32(_mm256_unpacklo_epi64(twos, others), _mm256_unpackhi_epi64(twos, others));
+}
+
 }  // namespace few_tokens
 }  // namespace
 
@@ -116,46 +138,41 @@ namespace few_tokens {
 
 struct prepared {  // `nb` superblocks of each of some tokens, aligned as the products want them
     const activations * tokens;
-    const eight * eights;  // null where nobody asks
+    const eight * eights;
 };
 
 // ROWS rows, `row_step` superblocks apart, with TOKENS tokens, `nb` apart; their results are `out_step` apart.
 template <class W, int ROWS, int TOKENS>
 inline void tile(int nb, float * out, int64_t out_step, const typename W::block * rows, int64_t row_step,
                  const upcoming<typename W::block> & next, const prepared & all) {
-    __m256 sums[ROWS][TOKENS], least[ROWS];
+    __m256 sums[ROWS];  // of each token
     for (int r = 0; r < ROWS; r++) {
-        least[r] = _mm256_setzero_ps();
-        for (int t = 0; t < TOKENS; t++) {
-            sums[r][t] = _mm256_setzero_ps();
-        }
+        sums[r] = _mm256_setzero_ps();
     }
     for (int k = 0; k < nb; k++) {
-        typename W::superblock unpacked[ROWS];
+        const eight & together = all.eights[k];
 #pragma GCC unroll 2
         for (int r = 0; r < ROWS; r++) {
             next.fetch(rows + r * row_step, k);
-            unpacked[r] = W::unpack(rows + r * row_step + k);
-            if constexpr (W::HAS_LEAST) {
-                least[r] = W::add_least(least[r], unpacked[r], all.eights[k]);
-            }
-        }
+            const typename W::superblock unpacked = W::unpack(rows + r * row_step + k);
+            __m256i whole[TOKENS];
 #pragma GCC unroll 8
-        for (int t = 0; t < TOKENS; t++) {
-            const activations & token = all.tokens[(int64_t) t * nb + k];
-            const __m256 scale = _mm256_set1_ps(token.scale);
-#pragma GCC unroll 2
-            for (int r = 0; r < ROWS; r++) {
-                const __m256 whole = _mm256_cvtepi32_ps(W::weigh(unpacked[r], token));
-                sums[r][t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, unpacked[r].scale), whole, sums[r][t]);
+            for (int t = 0; t < TOKENS; t++) {
+                whole[t] = W::weigh(unpacked, all.tokens[(int64_t) t * nb + k]);
             }
+            __m256 product = _mm256_mul_ps(_mm256_cvtepi32_ps(totals<TOKENS>(whole)), unpacked.scale);
+            if constexpr (W::HAS_LEAST) {
+                const __m256 off = _mm256_cvtepi32_ps(W::least_of(unpacked, together));
+                product = _mm256_fnmadd_ps(_mm256_set1_ps(unpacked.least_scale), off, product);
+            }
+            sums[r] = _mm256_fmadd_ps(product, together.scales, sums[r]);
         }
     }
     for (int r = 0; r < ROWS; r++) {
-        alignas(32) float off[8];
-        _mm256_store_ps(off, least[r]);
+        alignas(32) float found[8];
+        _mm256_store_ps(found, sums[r]);
         for (int t = 0; t < TOKENS; t++) {
-            out[t * out_step + r] = W::HAS_LEAST ? added_up(sums[r][t]) + off[t] : added_up(sums[r][t]);
+            out[t * out_step + r] = found[t];
         }
     }
 }
@@ -166,7 +183,7 @@ inline void some_tokens(int nb, float * out, int64_t out_step, const typename W:
     for (; count >= 8; count -= 8, out += 8 * out_step) {
         tile<W, ROWS, 8>(nb, out, out_step, rows, row_step, next, all);
         all.tokens += (int64_t) 8 * nb;
-        all.eights += W::HAS_LEAST ? nb : 0;
+        all.eights += nb;
     }
     switch (count) {
         case 7: tile<W, ROWS, 7>(nb, out, out_step, rows, row_step, next, all); break;
@@ -179,15 +196,16 @@ inline void some_tokens(int nb, float * out, int64_t out_step, const typename W:
     }
 }
 
-// Where this thread finds `count` tokens, `step` superblocks apart.
-inline const activations * aligned(const block_q8_K * tokens, int64_t step, int64_t count, int nb) {
+// Where this thread finds `count` tokens, the superblocks of which begin at `token(t)`.
+template <class T>
+inline const activations * aligned(const T & token, int64_t count, int nb) {
     static thread_local std::vector<activations> room;
     if (room.size() < (size_t) count * nb) {
         room.resize((size_t) count * nb);
     }
     for (int64_t t = 0; t < count; t++) {
         for (int k = 0; k < nb; k++) {
-            const block_q8_K & from = tokens[t * step + k];
+            const block_q8_K & from = token(t)[k];
             activations & to = room[(size_t) t * nb + k];
             memcpy(to.values, from.qs, sizeof(to.values));
             memcpy(to.sums, from.bsums, sizeof(to.sums));
@@ -213,11 +231,11 @@ inline const eight * in_eights(const activations * tokens, int64_t count, int nb
                 for (int i = 0; i < 8; i++) {
                     sums[i / 2][t][i % 2] = (int16_t) (token.sums[2 * i] + token.sums[2 * i + 1]);
                 }
-                scales[t] = -token.scale;
+                scales[t] = token.scale;
             }
             eight & to = room[(size_t) e * nb + k];
             memcpy(to.sums, sums, sizeof(sums));
-            to.scales_off = _mm256_load_ps(scales);
+            to.scales = _mm256_load_ps(scales);
         }
     }
     return room.data();
@@ -236,8 +254,13 @@ struct of_superblocks {  // how W's products are made
     static constexpr int LARGE = 0;
 
     static inline prepared prepare(const block_q8_K * from, int64_t step, int64_t count, int nb) {
-        const activations * all = aligned(from, step, count, nb);
-        return {all, W::HAS_LEAST ? in_eights(all, count, nb) : nullptr};
+        return prepare([=](int64_t t) { return from + t * step; }, count, nb);
+    }
+
+    template <class T>
+    static inline prepared prepare(const T & token, int64_t count, int nb) {
+        const activations * all = aligned(token, count, nb);
+        return {all, in_eights(all, count, nb)};
     }
 
     template <int ROWS>
@@ -247,8 +270,41 @@ struct of_superblocks {  // how W's products are made
     }
 };
 
+// What an expert gives with the few tokens that chose it: rows `first` to `last` of `weights`, `row_step` blocks apart.
+template <class W>
+inline void of_expert(int64_t first, int64_t last, int nb, const void * weights, int64_t row_step,
+                      const block_q8_K * const * tokens, int64_t count, float * const * out) {
+    using P = of_superblocks<W>;
+    static thread_local std::vector<float> found;
+    const int64_t rows = last - first;
+    found.resize(std::max(found.size(), (size_t) (count * rows)));
+    const typename P::block * own = (const typename P::block *) weights + first * row_step;
+    const upcoming<typename P::block> next(rows, count, nb, row_step, count > P::ALONE ? P::ROWS : 1);
+    const prepared all = P::prepare([=](int64_t t) { return tokens[t]; }, count, nb);
+    some_rows<P>(0, rows, nb, found.data(), rows, own, row_step, next, all, count);
+    for (int64_t t = 0; t < count; t++) {
+        memcpy(out[t] + first, found.data() + t * rows, rows * sizeof(float));
+    }
+}
+
 }  // namespace few_tokens
 }  // namespace
+
+// few_tokens_tiled.h asks this. `rows` of `nb` superblocks, `row_step` apart, are shared by the threads; out[token][row]. False for
+// types that have no product here.
+extern "C" bool few_tokens_of_expert(const struct ggml_compute_params * params, int type, int64_t rows, int64_t nb,
+                                     const void * weights, int64_t row_step, const block_q8_K * const * tokens, int64_t count,
+                                     float * const * out) {
+    using namespace few_tokens;
+    const auto product = type == GGML_TYPE_IQ4_XS ? of_expert<iq4_xs> : type == GGML_TYPE_Q5_K ? of_expert<q5_K>
+                         : type == GGML_TYPE_Q6_K ? of_expert<q6_K> : nullptr;
+    const int64_t pairs = (rows + 1) / 2;
+    const int64_t first = 2 * (pairs * params->ith / params->nth), last = std::min(2 * (pairs * (params->ith + 1) / params->nth), rows);
+    if (product != nullptr && first < last) {
+        product(first, last, (int) nb, weights, row_step, tokens, count, out);
+    }
+    return product != nullptr;
+}
 
 extern "C" bool llamafile_sgemm_stock(const struct ggml_compute_params * params, int64_t m, int64_t n, int64_t k,
                                       const void * A, int64_t lda, const void * B, int64_t ldb, void * C, int64_t ldc,
@@ -274,7 +330,12 @@ extern "C" bool llamafile_sgemm(const struct ggml_compute_params * params, int64
         product(params, m, n, k, A, lda, B, ldb, C, ldc);
         return true;
     }
-    return llamafile_sgemm_stock(params, m, n, k, A, lda, B, ldb, C, ldc, Atype, Btype, Ctype);
+    // llama.cpp's product for several tokens of these rounds otherwise than the one for a single token, which it does not take:
+    // a single one is given to it twice, for the same place.
+    const bool is_twice = n == 1 && (Atype == GGML_TYPE_F32 || Atype == GGML_TYPE_F16 || Atype == GGML_TYPE_BF16 ||
+                                     Atype == GGML_TYPE_IQ4_NL);
+    return llamafile_sgemm_stock(params, m, is_twice ? 2 : n, k, A, lda, B, is_twice ? 0 : ldb, C, is_twice ? 0 : ldc, Atype,
+                                 Btype, Ctype);
 }
 
 // llama.cpp's own definition, which follows, gets this name.
