@@ -8,7 +8,9 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,16 @@ class InitParams(ctypes.Structure):
     """ggml_init_params."""
 
     _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
+
+
+def functions_of(cpu: ctypes.CDLL, signatures: dict[str, tuple[Any, list[Any]]]) -> dict[str, Callable[..., Any]]:
+    """Ggml's functions by their names without ``ggml_``; ``signatures`` has what each gives and takes."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for name, (result, arguments) in signatures.items():
+        function = cpu[f"ggml_{name}"]  # of libggml-base.so as well, which it is linked with
+        function.restype, function.argtypes = result, arguments
+        functions[name] = function
+    return functions
 
 
 def open_library(stock_name: str) -> ctypes.CDLL:

@@ -1,10 +1,9 @@
-"""The set-up's attention gives each query the bits that it has alone, wherever its cells lie; and llama.cpp's result."""
+"""The set-up's attention is attention, and gives each query the bits that it has alone, wherever its cells lie."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from ctypes import c_float, c_int, c_int64, c_size_t, c_void_p
+from ctypes import c_float, c_int, c_int64, c_void_p
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.engine.kernels.ggml_cpu import InitParams, open_library
+from tests.engine.kernels.ggml_cpu import InitParams, functions_of, open_library
 
 F32, F16, Q8_0 = 0, 1, 8  # as ggml numbers its types
 MEMORY = 1 << 27  # bytes for a graph
@@ -27,12 +26,12 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one operation gets: queries [heads, tokens, width], keys and values [heads, cells, width], mask [tokens, cells]."""
+    """What one operation gets: queries [heads, tokens, width], keys and values [heads, cells, width], mask."""
 
     queries: Floats
     keys: Floats
     values: Floats
-    mask: Floats  # added to the scores; -inf hides a cell
+    mask: Floats  # [tokens, cells], added to the scores; -inf hides a cell
     kind: int = F16
     max_bias: float = 0.0
     cap: float = 0.0
@@ -54,11 +53,7 @@ class Attention:
             "build_forward_expand": (None, [c_void_p, c_void_p]),
             "graph_compute_with_ctx": (c_int, [c_void_p, c_void_p, c_int]),
         }
-        self._functions: dict[str, Callable[..., Any]] = {}
-        for name, (result, arguments) in signatures.items():
-            function = cpu[f"ggml_{name}"]
-            function.restype, function.argtypes = result, arguments
-            self._functions[name] = function
+        self._functions = functions_of(cpu, signatures)
 
     def _call(self, name: str, *arguments: object) -> Any:  # noqa: ANN401  (a native handle, or a number)
         return self._functions[name](*arguments)
@@ -114,7 +109,8 @@ def unpacked(values: Floats, kind: int) -> NDArray[np.float64]:
     made = packed(values, kind)
     if kind == F16:
         return made.astype(np.float64)
-    return (made["scale"][..., None].astype(np.float64) * made["values"]).reshape(values.shape)
+    values_of: NDArray[np.float64] = made["scale"][..., None].astype(np.float64) * made["values"]
+    return values_of.reshape(values.shape)
 
 
 def expected(given: Inputs) -> NDArray[np.float64]:
@@ -133,7 +129,8 @@ def expected(given: Inputs) -> NDArray[np.float64]:
     most = np.maximum(scores.max(-1), sinks[:, None])
     weights = np.exp(scores - most[..., None])
     total = weights.sum(-1) + np.exp(sinks[:, None] - most)
-    return np.einsum("htc,hcd->thd", weights / total[..., None], values)
+    rows: NDArray[np.float64] = np.einsum("htc,hcd->thd", weights / total[..., None], values)
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -164,22 +161,14 @@ HEADS = st.sampled_from([(1, 1), (2, 1), (1, 7), (3, 3), (2, 6), (1, 13)])
 @given(
     kind=KINDS,
     heads=HEADS,
-    tokens=st.integers(1, 40),
-    before=st.integers(0, 700),
+    size=st.tuples(st.integers(1, 40), st.integers(0, 700)),  # tokens, and cells before them
     extra=st.sampled_from(["none", "alibi", "cap", "sinks"]),
-    threads=st.integers(1, 3),
     seed=st.integers(0, 2**31),
 )
 def test_is_the_attention_of_the_same_numbers_in_double_precision(
-    attention: Attention,
-    kind: int,
-    heads: tuple[int, int],
-    tokens: int,
-    before: int,
-    extra: str,
-    threads: int,
-    seed: int,
+    attention: Attention, kind: int, heads: tuple[int, int], size: tuple[int, int], extra: str, seed: int
 ) -> None:
+    tokens, before = size
     rng = np.random.default_rng(seed)
     given = some_inputs(rng, kind, heads, tokens, before + tokens)
     if extra == "alibi":
@@ -191,7 +180,7 @@ def test_is_the_attention_of_the_same_numbers_in_double_precision(
         given = replace(given, cap=30.0)
     elif extra == "sinks":
         given = replace(given, sinks=rng.standard_normal(heads[0] * heads[1]).astype(np.float32))
-    found, wanted = attention.rows(given, threads), expected(given)
+    found, wanted = attention.rows(given, 1 + seed % 3), expected(given)
     scores = float(np.abs(given.queries).max()) * 15  # what rounding of the scores may change of the weights
     assert np.abs(found - wanted).max() <= (2e-5 + 3e-7 * scores) * np.abs(given.values).max()
 
@@ -215,22 +204,14 @@ def test_a_row_has_the_bits_that_it_has_alone(
 @given(
     kind=KINDS,
     heads=HEADS,
-    tokens=st.integers(1, 9),
-    before=st.integers(0, 400),
-    others=st.integers(1, 400),
-    spoilt=st.booleans(),
+    size=st.tuples(st.integers(1, 9), st.integers(0, 400), st.integers(1, 400)),  # tokens, cells before them, of others
+    spoilt=st.booleans(),  # whether the others' are infinite
     seed=st.integers(0, 2**31),
 )
 def test_neither_place_nor_company_of_its_cells_changes_a_bit(
-    attention: Attention,
-    kind: int,
-    heads: tuple[int, int],
-    tokens: int,
-    before: int,
-    others: int,
-    spoilt: bool,  # noqa: FBT001  (drawn)
-    seed: int,
+    attention: Attention, kind: int, heads: tuple[int, int], size: tuple[int, int, int], spoilt: bool, seed: int
 ) -> None:
+    tokens, before, others = size
     rng = np.random.default_rng(seed)
     given = some_inputs(rng, kind, heads, tokens, before + tokens)
     cells = before + tokens

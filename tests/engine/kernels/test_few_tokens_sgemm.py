@@ -1,4 +1,7 @@
-"""The set-up's products of other weights give each token, bit for bit, what llama.cpp's own product gives it alone."""
+"""The set-up's products of other weights give each token, bit for bit, what llama.cpp's own product gives it.
+
+Of Q4_1 and Q8_0 that is llama.cpp's product with a single token; of IQ4_XS, Q5_K and Q6_K that of its tiles for many.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.engine.kernels.ggml_cpu import IS_ARM, InitParams, open_library
+from tests.engine.kernels.ggml_cpu import IS_ARM, InitParams, functions_of, open_library
 
-F32, Q4_1, Q8_0, Q8_1, Q5_K, Q6_K, IQ4_XS = 0, 3, 8, 9, 13, 14, 23  # as ggml numbers its types
+F32, Q4_1, Q8_0, Q8_1, Q5_K, Q6_K, IQ4_XS, I32 = 0, 3, 8, 9, 13, 14, 23, 26  # as ggml numbers its types
 KINDS = (IQ4_XS,) if IS_ARM else (IQ4_XS, Q4_1, Q5_K, Q6_K, Q8_0)
 ALONE = {
     IQ4_XS: "ggml_vec_dot_iq4_xs_q8_K",
@@ -41,6 +44,9 @@ OF_BLOCKS = {
     Q4_1: ("quantize_row_q8_1", np.dtype([("scale", "<f2"), ("sum", "<f2"), ("values", "i1", 32)])),
     Q8_0: ("quantize_row_q8_0", np.dtype([("scale", "<f2"), ("values", "i1", 32)])),
 }
+OF_TILES = () if IS_ARM else (IQ4_XS, Q5_K, Q6_K)
+MANY = 64  # tokens, for which tiles pay
+F16, IQ4_NL, BF16 = 1, 20, 30
 LARGE = 1 << 16  # blocks, not superblocks, that threads take in turns, as they come
 ROOM = 1 << 25  # bytes for a graph
 
@@ -66,24 +72,23 @@ class Ggml:
 
     def __init__(self, cpu: ctypes.CDLL) -> None:
         signatures: dict[str, tuple[Any, list[Any]]] = {
-            "ggml_init": (c_void_p, [InitParams]),
-            "ggml_free": (None, [c_void_p]),
-            "ggml_tensor_overhead": (c_size_t, []),
-            "ggml_new_tensor_3d": (c_void_p, [c_void_p, c_int, c_int64, c_int64, c_int64]),
-            "ggml_get_data": (c_void_p, [c_void_p]),
-            "ggml_mul_mat": (c_void_p, [c_void_p, c_void_p, c_void_p]),
-            "ggml_new_graph": (c_void_p, [c_void_p]),
-            "ggml_build_forward_expand": (None, [c_void_p, c_void_p]),
-            "ggml_graph_compute_with_ctx": (c_int, [c_void_p, c_void_p, c_int]),
+            "init": (c_void_p, [InitParams]),
+            "free": (None, [c_void_p]),
+            "tensor_overhead": (c_size_t, []),
+            "new_tensor_3d": (c_void_p, [c_void_p, c_int, c_int64, c_int64, c_int64]),
+            "get_data": (c_void_p, [c_void_p]),
+            "mul_mat": (c_void_p, [c_void_p, c_void_p, c_void_p]),
+            "mul_mat_id": (c_void_p, [c_void_p, c_void_p, c_void_p, c_void_p]),
+            "nbytes": (c_size_t, [c_void_p]),
+            "quantize_chunk": (c_size_t, [c_int, c_void_p, c_void_p, *(3 * [c_int64]), c_void_p]),
+            "new_graph": (c_void_p, [c_void_p]),
+            "build_forward_expand": (None, [c_void_p, c_void_p]),
+            "graph_compute_with_ctx": (c_int, [c_void_p, c_void_p, c_int]),
         }
-        self._functions: dict[str, Callable[..., Any]] = {}
-        for name, (result, arguments) in signatures.items():
-            function = cpu[name]  # of libggml-base.so as well, which it is linked with
-            function.restype, function.argtypes = result, arguments
-            self._functions[name] = function
+        self._functions = functions_of(cpu, signatures)
 
     def _call(self, name: str, *arguments: object) -> Any:  # noqa: ANN401  (a native handle, or a number)
-        return self._functions[f"ggml_{name}"](*arguments)
+        return self._functions[name](*arguments)
 
     def product(self, weights: Blocks, tokens: Floats, threads: int = 1, *, at_end: bool = False) -> Floats:
         """What `weights` [layers, rows, blocks] make of `tokens` [layers, tokens, columns]; [layers, tokens, rows].
@@ -110,10 +115,41 @@ class Ggml:
             self._call("free", context)
             self._call("free", held)
 
-    def _tensor(self, context: int, kind: int, values: Blocks | Floats, shape: tuple[int, ...]) -> int:
+    def quantized(self, kind: int, weights: Floats, tokens: Floats, experts: NDArray[np.int32] | None = None) -> Floats:
+        """What weights [experts, rows, columns], as ``kind``, make of tokens [tokens, columns]; [tokens, slots, rows].
+
+        ``experts`` [tokens, slots] says which of them each token chose; without it there is one slot, of the first.
+        """
+        context = self._call("init", InitParams(ROOM, None, False))
+        try:
+            count, columns = tokens.shape
+            first = self._call("new_tensor_3d", context, kind, *weights.shape[::-1])
+            self._call(
+                "quantize_chunk", kind, pointer(weights), self._call("get_data", first), 0, *_rows_of(weights), None
+            )
+            if experts is None:
+                result = self._call("mul_mat", context, first, self._tensor(context, F32, tokens, (columns, count, 1)))
+            else:
+                given = self._tensor(context, F32, tokens, (columns, 1, count))
+                chosen = self._tensor(context, I32, experts, (experts.shape[1], count, 1))
+                result = self._call("mul_mat_id", context, first, given, chosen)
+            graph = self._call("new_graph", context)
+            self._call("build_forward_expand", graph, result)
+            assert self._call("graph_compute_with_ctx", context, graph, 2) == 0
+            found = np.empty((count, 1 if experts is None else experts.shape[1], weights.shape[1]), np.float32)
+            ctypes.memmove(found.ctypes.data, self._call("get_data", result), found.nbytes)
+            return found
+        finally:
+            self._call("free", context)
+
+    def _tensor(self, context: int, kind: int, values: NDArray[Any], shape: tuple[int, ...]) -> int:
         tensor: int = self._call("new_tensor_3d", context, kind, *shape)
         ctypes.memmove(self._call("get_data", tensor), values.ctypes.data, values.nbytes)
         return tensor
+
+
+def _rows_of(weights: Floats) -> tuple[int, int]:
+    return weights.shape[0] * weights.shape[1], weights.shape[2]
 
 
 def memory_for(size: int) -> tuple[int, int]:
@@ -168,6 +204,10 @@ def some_tokens(rng: np.random.Generator, shape: tuple[int, int, int], *, extrem
 def alone(cpu: ctypes.CDLL, kind: int, weights: Blocks, tokens: Floats) -> Floats:
     """What llama.cpp's own product makes of each row and each token."""
     layers, rows, blocks = weights.shape
+    if kind in OF_TILES:
+        many = np.ones((layers, MANY, tokens.shape[2]), np.float32)
+        many[:, : tokens.shape[1]] = tokens
+        return np.ascontiguousarray(Ggml(cpu).product(weights, many)[:, : tokens.shape[1]])
     num_columns = blocks * COLUMNS[kind]
     quantize, activations = OF_BLOCKS.get(kind, OF_SUPERBLOCKS)
     quantized = np.zeros((*tokens.shape[:2], blocks), activations)
@@ -190,7 +230,7 @@ def pointer(values: Blocks | Floats) -> c_void_p:
 @given(
     weights_are=st.tuples(st.sampled_from(KINDS), st.booleans()),  # whether they are extreme
     size=st.tuples(st.integers(1, 3), st.integers(1, 75), st.integers(1, 12)),  # layers, rows, blocks
-    count=st.integers(1, 20),  # with more, llama.cpp's tiles pay for some
+    count=st.integers(1, 50),  # with more, llama.cpp's tiles pay for all that have them
     threads=st.integers(1, 3),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -221,6 +261,29 @@ def test_nothing_is_read_behind_the_end(ggml: Ggml, count: int, kind: int) -> No
     tokens = some_tokens(rng, (1, count, 3 * COLUMNS[kind]), extreme=False)
     found = ggml.product(weights, tokens, at_end=True)  # what reads further ends the process
     assert found.tobytes() == ggml.product(weights, tokens).tobytes()
+
+
+@pytest.mark.skipif(IS_ARM, reason="left to llama.cpp there")
+@pytest.mark.parametrize("kind", [F32, F16, BF16, IQ4_NL, Q5_K, Q6_K, IQ4_XS])
+def test_a_token_has_the_bits_alone_that_it_has_among_others(ggml: Ggml, kind: int) -> None:
+    rng = np.random.default_rng(kind)
+    weights, tokens = (rng.standard_normal(shape).astype(np.float32) for shape in ((1, 37, 512), (70, 512)))
+    single = np.concatenate([ggml.quantized(kind, weights, tokens[i : i + 1].copy()) for i in range(70)])
+    for count in (2, 3, 7, 8, 20, 21, 48, 70):
+        assert np.array_equal(ggml.quantized(kind, weights, tokens[:count].copy()), single[:count]), count
+
+
+@pytest.mark.skipif(IS_ARM, reason="left to llama.cpp there")
+@pytest.mark.parametrize("kind", [F32, F16, Q8_0, Q5_K, Q6_K, IQ4_XS])
+def test_so_it_has_with_the_experts_that_it_chose(ggml: Ggml, kind: int) -> None:
+    rng = np.random.default_rng(kind)
+    weights, tokens = (rng.standard_normal(shape).astype(np.float32) for shape in ((3, 37, 512), (70, 512)))
+    first = rng.integers(0, 3, 70)
+    experts = np.stack((first, (first + 1) % 3), axis=1).astype(np.int32)
+    single = [ggml.quantized(kind, weights, tokens[i : i + 1].copy(), experts[i : i + 1].copy()) for i in range(70)]
+    for count in (2, 5, 12, 24, 40, 70):
+        found = ggml.quantized(kind, weights, tokens[:count].copy(), experts[:count].copy())
+        assert np.array_equal(found, np.concatenate(single[:count])), count
 
 
 @pytest.mark.skipif(IS_ARM, reason="left to llama.cpp there")
