@@ -4,12 +4,16 @@
                     "notes": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ..."}}}}
 
 ``disabled`` keeps a server from being started; ``enabled``, which is Paceline's own, lets the window start it.
+``timeout`` is how long a call may take without a word of its progress. Texts may have ``${NAME}``, ``${env:NAME}`` and
+``${NAME:-default}`` in them for variables of the environment, and begin with ``~`` for the user's folder.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +29,12 @@ MAX_FILE_BYTES = 1_000_000
 MAX_SERVERS = 100
 _KEYS = ("mcpServers", "servers")  # the second is VS Code's
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
+_MOST_SECONDS = 3_600  # of a timeout; more are milliseconds
+# Programs that run others, what they are told first, and options of theirs with a value.
+_RUNNER = re.compile(r"npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
+_RUNS = re.compile(r"run|exec|dlx|x")
+_WITH_VALUE = re.compile(r"-[evp]|--(env|volume|mount|name|network|directory|project|with|from|package)")
 _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 
@@ -45,6 +55,14 @@ class ServerEntry:
     enabled: bool | None = None
     problem: str = ""
     extra: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def timeout_s(self) -> float | None:
+        """How long a call may take: the ``timeout``, which some programs write in seconds, and some in milliseconds."""
+        given = dict(self.extra).get("timeout")
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
+            return None
+        return max(1.0, given if given <= _MOST_SECONDS else given / 1000)
 
     @property
     def place(self) -> str:
@@ -101,6 +119,29 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
     return tuple(found.values())
 
 
+def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
+    """The server of a command or an address that somebody typed."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    if line.startswith(("http://", "https://")):
+        return read_entries(json.dumps({_KEYS[0]: {urlsplit(line).hostname or line: {"url": line}}}))
+    config = {"command": words[0], "args": words[1:]} if words else {}
+    return read_entries(json.dumps({_KEYS[0]: {_name_of(words or [line]): config}}))
+
+
+def _name_of(words: list[str]) -> str:
+    """What a command starts: the program, or what a program that runs others is told to."""
+    named = words
+    if _RUNNER.fullmatch(Path(words[0]).name.removesuffix(".exe")):
+        rest = words[max((at for at, word in enumerate(words[:-1]) if _RUNS.fullmatch(word)), default=0) + 1 :]
+        values = {at + 1 for at, word in enumerate(rest) if _WITH_VALUE.fullmatch(word)}
+        named = [word for at, word in enumerate(rest) if not word.startswith("-") and at not in values] or words
+    name = Path(named[0]).name
+    return name[:1] + name[1:].partition("@")[0]  # without its version
+
+
 def written_entries(entries: Iterable[ServerEntry]) -> str:
     """The text of a file with these servers."""
     return json.dumps({"mcpServers": {one.name: _data_of(one) for one in entries}}, ensure_ascii=False, indent=2) + "\n"
@@ -142,6 +183,37 @@ def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
 def what_runs(entry: ServerEntry) -> tuple[object, ...]:
     """What tells one server from another, whatever its name: what is started, or asked."""
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
+
+
+def filled_entry(entry: ServerEntry) -> tuple[ServerEntry, str]:
+    """The entry as it is run here, with the values of variables; and the variables that are not set, for a sentence."""
+    own = {name: value for name, value in entry.env if "${" not in value}
+    known = {"userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep, **os.environ, **own}
+    not_set = list[str]()
+
+    def value_of(found: re.Match[str]) -> str:
+        if (value := known.get(found[1]) or found[2]) is None:
+            not_set.append(found[0])
+        return value or ""
+
+    def filled(text: str) -> str:
+        home = str(Path.home()) if text == "~" or text.startswith(("~/", f"~{os.sep}")) else ""
+        return _VARIABLE.sub(value_of, home + text[1:] if home else text)
+
+    def pairs(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((name, filled(one)) for name, one in given)
+
+    made = replace(
+        entry,
+        command=filled(entry.command),
+        args=tuple(map(filled, entry.args)),
+        env=pairs(entry.env),
+        cwd=filled(entry.cwd),
+        url=filled(entry.url),
+        headers=pairs(entry.headers),
+    )
+    complaint = made.problem or (_url_complaint(made, "") if made.url else "")
+    return replace(made, problem=complaint), one_line(", ".join(dict.fromkeys(not_set)), 200)
 
 
 def _free_name(name: str, taken: Mapping[str, object]) -> str:
@@ -210,6 +282,8 @@ def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
         _ = parts.port  # a wrong one raises
     except ValueError:
         host = None
+    if _VARIABLE.search(entry.url):  # it is looked at again once they are filled
+        host, parts = "", urlsplit("https://filled")
     if host is None or parts.scheme not in ("http", "https"):
         return said("The address must begin with http:// or https://.")
     if parts.username is not None or parts.password is not None:

@@ -1,14 +1,16 @@
-"""What a server's tools are told as, and what their results say: text and pictures, both bounded, words for others."""
+"""What a server says, as far as it can be read: messages, tools, results. One odd part costs itself alone."""
 
 from __future__ import annotations
 
 import base64
+import codecs
 import json
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mcp_types import CallToolResult, ContentBlock, JSONRPCMessage, JSONRPCResponse, Tool
+from mcp_types import INTERNAL_ERROR, CallToolResult, ContentBlock, Tool, jsonrpc_message_adapter
 from mcp_types import EmbeddedResource as Embedded
 
 from app.core.domain.attachment_errors import FileUnreadableError
@@ -16,53 +18,209 @@ from app.core.domain.attachments import Attachment
 from app.core.storage.pictures import picture_attachment
 from app.core.tools.interface import ToolDefinition, ToolResult
 from app.core.tools.mcp.limits import MESSAGE_VALUES, RESULT_PARTS, SCHEMAS_BYTES
-from app.core.tools.mcp.words import description, one_line, plain_text, schema, tool_name
-from engine.sentences import Sentence, said
+from app.core.tools.mcp.words import (
+    description,
+    one_line,
+    plain_text,
+    schema,
+    tool_name,
+    tool_names,
+    whole_characters,
+)
+from engine.sentences import Sentence, joined, said
 
+UNREADABLE = -32_009  # of the error that an answer becomes which is no JSON; its message are the answer's words
 _EMPTY = "(The tool gave nothing.)"
 MOST_PICTURES = 8  # of a result
 PICTURE_S, PICTURES_S = 10.0, 20.0  # to decode one, and all of a result: a call waits for it
+_TOOLS_NAMED = 5  # of those that are left out
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
+Json = dict[str, Any]
 
 
-def usable_tools(listed: Sequence[Tool], most: int) -> tuple[dict[str, Tool], int]:
-    """The tools of a list by the names that they get, sorted by them, at most so many; and how many are left out.
+# ---- messages -------------------------------------------------------------------------------------------------------
 
-    A tool without a name of letters is left out, one whose schema is too large, too deep or no object's, and one whose
-    schema does not fit beside those before it.
+
+def mended_message(line: bytes) -> bytes:
+    """A message as the protocol has it, where it can be made one; else as it is.
+
+    An answer that is no JSON becomes an error with its words, so that its call ends at once.
     """
-    found: dict[str, Tool] = {}
+    line = line.removeprefix(codecs.BOM_UTF8)
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        text = _decoded(line)
+        try:
+            data = json.loads(text, strict=False)
+        except (ValueError, RecursionError):
+            data = _unreadable(line, text)
+        if isinstance(data, dict):
+            return whole_characters(json.dumps(_mended(data), ensure_ascii=False)).encode()
+    return line
+
+
+def _decoded(line: bytes) -> str:
+    """The text of bytes that may be in the code of Western Europe."""
+    text = line.decode("utf-8", "replace")
+    is_utf8 = text.isascii() or any(not char.isascii() and char != "\ufffd" for char in text)
+    return text if is_utf8 or "\ufffd" not in text else line.decode("cp1252", "replace")
+
+
+def _mended(data: Json) -> Json:
+    data = {**data, "jsonrpc": "2.0"}
+    if "method" in data:
+        return data if isinstance(data.get("params"), dict) else {**data, "params": {}}
+    if "id" not in data:
+        return data
+    head = {"jsonrpc": "2.0", "id": int(data["id"]) if isinstance(data["id"], float) else data["id"]}
+    error, result = data.get("error"), data.get("result")
+    if error is None:
+        return {**head, "result": result if isinstance(result, dict) else {} if result is None else {"content": result}}
+    detail = error if isinstance(error, dict) else {"message": error}
+    code, words = detail.get("code", INTERNAL_ERROR), detail.get("message")
+    words = words if isinstance(words, str) else json.dumps(error, ensure_ascii=False)
+    if not isinstance(code, int) or isinstance(code, bool):
+        code, words = INTERNAL_ERROR, f"{code}: {words}"
+    return {**head, "error": {"code": code, "message": words}}
+
+
+def _unreadable(line: bytes, text: str) -> Json | None:
+    """An error in the place of an answer that cannot be read; None where it is no answer, as far as one can see."""
+    if not line.lstrip().startswith(b"{") or b'"method"' in line:
+        return None
+    found = list(_ID.finditer(line))
+    place = min((at for name in (b'"result"', b'"error"') if (at := line.find(name)) >= 0), default=len(line))
+    if not found or place == len(line):
+        return None
+    number = found[0] if found[0].start() < place else found[-1]  # others are of what it gives
+    return {"id": json.loads(number[1]), "error": {"code": UNREADABLE, "message": text[:4_000]}}
+
+
+def mended_hello(raw: Json, versions: Sequence[str]) -> Json:
+    """The answer to the first message, with what is needed of it. For an unknown version the oldest is tried."""
+    able, info = raw.get("capabilities"), raw.get("serverInfo")
+    parts = {
+        name: one if isinstance(one, dict) else {} for name, one in (able if isinstance(able, dict) else {}).items()
+    }
+    named = {name: str(info.get(name, "")) for name in ("name", "version")} if isinstance(info, dict) else {}
+    version = raw.get("protocolVersion")
+    return {
+        "protocolVersion": version if version in versions else versions[0],
+        "capabilities": {name: one for name, one in parts.items() if able and able[name] not in (None, False)},
+        "serverInfo": {"name": "", "version": "", **named},
+    }
+
+
+# ---- tools ----------------------------------------------------------------------------------------------------------
+
+
+def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
+    """The tools of a page of a list that can be read, with what is needed of each; and why others are left out."""
+    found, left_out = list[Json](), list[Sentence]()
+    for place, one in enumerate(given if isinstance(given, list) else []):
+        tool, name = one if isinstance(one, dict) else {}, one.get("name") if isinstance(one, dict) else None
+        parameters = tool.get("inputSchema")
+        if not isinstance(name, str) or not one_line(name):
+            left_out.append(_left_out(f"#{place + 1}", said("it has no name")))
+        elif (made := schema(parameters, is_bounded=False)) is None:
+            left_out.append(_left_out(name, said("its arguments are no object")))
+        else:
+            texts = {key: tool[key] for key in ("description", "title") if isinstance(tool.get(key), str)}
+            title = tool["annotations"].get("title") if isinstance(tool.get("annotations"), dict) else None
+            named = {"annotations": {"title": title}} if isinstance(title, str) else {}
+            found.append({"name": name, "inputSchema": made, **texts, **named})
+    return found, left_out
+
+
+def usable_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], list[Sentence]]:
+    """The tools of a list by the names that they get, sorted by them, at most so many; and why others are left out.
+
+    One whose schema is too large or too deep is left out, and one whose schema does not fit beside those before it.
+    """
+    found, left_out = dict[str, Tool](), list[Sentence]()
     room = SCHEMAS_BYTES
-    for tool in sorted(listed, key=lambda one: one.name):
-        name = tool_name(tool.name)
-        if not name or name in found or len(found) >= most:
-            continue
-        parameters = schema(tool.input_schema)
+    tools = {tool.name: tool for tool in listed}
+    for own_name, name in sorted(tool_names(tools).items()):
+        parameters = schema(tools[own_name].input_schema)
         size = 0 if parameters is None else len(json.dumps(parameters))
-        if parameters is not None and size <= room:
-            found[name] = tool
+        if len(found) >= most:
+            left_out.append(_left_out(own_name, said("there are more than {most}", most=most)))
+        elif parameters is None:
+            left_out.append(_left_out(own_name, said("its arguments are too many, or nested too deep")))
+        elif size > room:
+            left_out.append(_left_out(own_name, said("the arguments of the others leave no room")))
+        else:
+            found[name] = tools[own_name]
             room -= size
-    return found, len(listed) - len(found)
+    return found, left_out
+
+
+def _left_out(name: str, why: Sentence) -> Sentence:
+    return said("The tool “{name}” is left out: {why}.", name=one_line(name), why=why)
+
+
+def notice_of(left_out: Sequence[Sentence]) -> Sentence | str:
+    """Of the tools that are left out the first ones with their reasons, and how many more there are."""
+    more = len(left_out) - _TOOLS_NAMED
+    rest = said("So are {number} more.", number=more) if more > 0 else ""
+    return joined([*left_out[:_TOOLS_NAMED], rest]) if left_out else ""
 
 
 def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
-    """A usable tool under its ``name``."""
-    title = tool.title or (tool.annotations.title if tool.annotations else None) or ""
-    return ToolDefinition(
-        name, description(tool.description or ""), schema(tool.input_schema) or {}, server, one_line(title)
+    """A usable tool under its ``name``. Where nothing of the tool's own name is in that, its description begins so."""
+    title = (
+        tool.title or (tool.annotations.title if tool.annotations else None) or ("" if tool.name == name else tool.name)
     )
+    words = description(tool.description or "")
+    if not tool_name(tool.name):
+        words = f"{one_line(tool.name)}: {words}"
+    return ToolDefinition(name, words, schema(tool.input_schema) or {}, server, one_line(title))
 
 
-def with_fewer_parts(message: JSONRPCMessage) -> JSONRPCMessage:
-    """A message with at most `RESULT_PARTS` parts of a result, and one that counts the others.
+# ---- results --------------------------------------------------------------------------------------------------------
 
-    It is cut before it is read as a result, which takes its time for each part.
+
+def readable_result(raw: Json) -> Json:
+    """A result of a call with the parts of it that can be read, at most `RESULT_PARTS`; words for others.
+
+    Structured content counts where there is no other.
     """
-    result = message.result if isinstance(message, JSONRPCResponse) else {}
-    parts = result.get("content")
-    if isinstance(parts, list) and len(parts) > RESULT_PARTS:
-        words = f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
-        result["content"] = [*parts[:RESULT_PARTS], {"type": "text", "text": words}]
-    return message
+    if raw.get("resultType", "complete") != "complete":
+        return raw
+    content, structured = raw.get("content"), raw.get("structuredContent", raw.get("toolResult"))
+    parts = content if isinstance(content, list) else [] if content is None else [content]
+    blocks = [block for part in parts[:RESULT_PARTS] if (block := _block(part)) is not None]
+    if len(parts) > RESULT_PARTS:
+        blocks.append(_text_block(f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"))
+    if not blocks:
+        known = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")
+        others = {name: value for name, value in raw.items() if name not in known}
+        blocks = [_text_block(one) for one in (structured, others or None) if one is not None]
+    return {"content": blocks, "isError": raw.get("isError") is True}
+
+
+def _text_block(value: object) -> Json:
+    return {"type": "text", "text": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
+
+
+def _block(part: object) -> Json | None:
+    """A part of a result as the protocol has it; None for an empty one."""
+    if not isinstance(part, dict):
+        return None if part is None else _text_block(part)
+    kind, data, inside = part.get("type"), part.get("data"), part.get("resource")
+    mime = {"mimeType": part["mimeType"] if isinstance(part.get("mimeType"), str) else ""}
+    if kind in ("image", "audio") and isinstance(data, str):
+        return {"type": kind, "data": data, **mime}
+    if kind == "resource" and isinstance(inside, dict) and isinstance(inside.get("blob"), str):
+        mime = {"mimeType": inside["mimeType"]} if isinstance(inside.get("mimeType"), str) else {}
+        return {"type": kind, "resource": {"uri": str(inside.get("uri", "")), "blob": inside["blob"], **mime}}
+    if kind == "resource_link":
+        return {"type": kind, "name": str(part.get("name", "")), "uri": str(part.get("uri", ""))}
+    text = inside.get("text") if kind == "resource" and isinstance(inside, dict) else part.get("text")
+    if text is not None:
+        return _text_block(text)
+    return None if kind == "text" else _text_block(f"[{one_line(str(kind)) or 'something'}, which cannot be read here]")
 
 
 def too_many_values() -> Sentence:
@@ -73,8 +231,7 @@ def too_many_values() -> Sentence:
 def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult:
     """A result as text and pictures, each named in the text where it stood; what is neither is named in words.
 
-    Structured content counts where there is no other. Pictures are decoded here, each in a child process, which takes
-    `PICTURES_S` at most.
+    Pictures are decoded here, each in a child process, which takes `PICTURES_S` at most.
     """
     pictures, kept = _Pictures(), list[str]()
     size = cut = 0
@@ -122,8 +279,6 @@ class _Pictures:
 
 
 def _texts(given: CallToolResult, pictures: _Pictures) -> Iterable[str]:
-    if not given.content and given.structured_content is not None:
-        yield json.dumps(given.structured_content, ensure_ascii=False)
     for part in given.content:
         yield _text_of(part, pictures)
     yield pictures.words_at_end()

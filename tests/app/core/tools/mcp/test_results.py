@@ -141,8 +141,9 @@ def test_schemas_of_a_server_are_bounded_together() -> None:
     wide = {"type": "object", "properties": {f"property_{number:03}": {"type": "string"} for number in range(600)}}
     small = {"type": "object"}
     tools = [Tool(name=f"wide{number:03}", input_schema=wide) for number in range(100)]
-    found, num_left_out = usable_tools([*tools, Tool(name="z_last", input_schema=small)], 128)
+    found, left_out = usable_tools([*tools, Tool(name="z_last", input_schema=small)], 128)
     assert 1 < len(found) < 100
     assert "z_last" in found  # there is room for one that is small
-    assert num_left_out == 101 - len(found)
+    assert len(left_out) == 101 - len(found)
+    assert "the arguments of the others leave no room" in left_out[0]
     assert len(str(wide)) * (len(found) - 1) <= SCHEMAS_BYTES
