@@ -9,13 +9,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, missing, unsupported
+from app.core.server.fields import Fields, missing, unsupported, warn
 from engine.errors import PictureError
 from engine.picture import Picture
 from engine.prompt.pictures import MOST_PICTURES
 from engine.sandbox.picture import PictureReader, read_picture_file
 
-_DATA = re.compile(r"data:(image/[\w.+-]{1,40})?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
+_DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
+_URL_SAFE = str.maketrans("-_", "+/")
 _INVALID = "invalid_image"
 
 
@@ -70,20 +71,20 @@ def _bytes_of(url: str, param: str) -> bytes:
     head = _DATA.match(url)
     try:
         if head is not None:
-            return base64.b64decode(re.sub(r"\s", "", url[head.end() :]), validate=True)
+            text = re.sub(r"\s", "", url[head.end() :]).translate(_URL_SAFE).rstrip("=")
+            return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         pass
     message = f"`{param}` must be `data:image/...;base64,` and the picture in base64."
     raise ApiError(400, message, param=param, code=_INVALID)
 
 
-def read_part(value: dict[str, object], param: str, source: PictureSource | None, *, may_be_here: bool) -> Picture:
-    """A part of the type ``image_url``, of a message whose pictures may reach the model.
+def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture:
+    """A part of the type ``image_url``, of a message whose pictures reach the model (see `unseen`).
 
     Raises:
-        ApiError: the model does not see, or it is no such part.
+        ApiError: it is no such part.
     """
-    check_can_see(param, source, may_be_here=may_be_here)
     fields = Fields(value, f"{param}.")
     fields.take("type")
     fields.take("cache_control")
@@ -102,15 +103,20 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     return source.read(given, at)
 
 
-def check_can_see(param: str, source: PictureSource | None, *, may_be_here: bool) -> None:
-    """See that a picture reaches a model that sees: ``source`` is there then.
+def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> str | None:
+    """The line that stands for a picture that does not reach the model; None where it does.
+
+    It stays in the conversation: refused, it would end that for good.
 
     Raises:
-        ApiError: it does not.
+        ApiError: in strict mode: it does not.
     """
     if not may_be_here:
-        message = f"`{param}` is a picture, which only messages of the user and results of tools may have here."
-        raise unsupported(f"{param}.type", message)
-    if source is None:
-        message = f"`{param}` is a picture, and the model here cannot see: its side file (mmproj) is not loaded."
-        raise unsupported(f"{param}.type", message)
+        message = "is a picture, which only messages of the user and results of tools may have here"
+    elif source is None:
+        message = "is a picture, and the model here cannot see: its side file (mmproj) is not loaded"
+    else:
+        return None
+    if not warn(f"A part {message}. The model gets a line in its place."):
+        raise unsupported(f"{param}.type", f"`{param}` {message}.")
+    return "[a picture that this model cannot see]"

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
-from app.core.server.pictures import PictureSource, check_can_see
+from app.core.server.fields import Fields, missing, unsupported, warn, wrong_type
+from app.core.server.messages import is_thought, text_of, text_of_part
+from app.core.server.pictures import PictureSource, unseen
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
@@ -24,7 +25,7 @@ _RENAMED = (  # of fields of a chat, in errors
     (".function.", "."),
 )
 NO_THREADS = "thread_unsupported_request"  # as Anthropic's clients know it
-_THOUGHTS = ("thinking", "redacted_thinking")  # of before, which are not told again
+_BILLING = "x-anthropic-billing-header:"
 _OF_CHATS = {
     "stop",
     "n",
@@ -69,7 +70,9 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
 
 
 def _system(value: object) -> str:
-    return "" if value is None else "\n\n".join(_texts(value, "system"))
+    """The system prompt without Claude Code's first line, which is another in each turn: nothing behind it was kept."""
+    texts = [] if value is None else _texts(value, "system")
+    return "\n\n".join(text for text in texts if not text.startswith(_BILLING))
 
 
 def _messages(value: object, source: PictureSource | None) -> list[Json]:
@@ -89,8 +92,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
     fields.end()
     if role not in ("user", "assistant", "system"):
         raise ApiError(400, f"`{param}.role` must be user or assistant.", param=f"{param}.role")
-    if isinstance(content, str):
-        return [{"role": role, "content": check_text(f"{param}.content", content)}]
+    if isinstance(content, str) or (content is None and role == "assistant"):
+        return [{"role": role, "content": content or ""}]
     if not isinstance(content, list):
         raise wrong_type(f"{param}.content", "a string or an array of blocks", content)
     parts, calls, results = list[str | Json](), list[Json](), list[Json]()
@@ -101,10 +104,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
             calls.append(_call(Fields(block, f"{at}.")))
         elif kind == "tool_result" and role == "user":
             results.append(_result(Fields(block, f"{at}."), at, source))
-        elif kind == "image":
-            parts.append(_picture(Fields(block, f"{at}."), at, source, may_be_here=role == "user"))
-        elif kind not in _THOUGHTS:
-            parts += _texts([block], f"{param}.content", place)
+        elif not is_thought(block):
+            parts.append(_part(block, at, source, may_be_here=role == "user"))
     return [*results, *_said(role, parts, calls, is_needed=not results)]
 
 
@@ -131,9 +132,13 @@ def _joined(parts: list[str | Json]) -> str | list[Json]:
     return joined
 
 
-def _picture(fields: Fields, param: str, source: PictureSource | None, *, may_be_here: bool) -> Json:
-    """A block of the type ``image``, read: its data is in it, or behind an address."""
-    check_can_see(param, source, may_be_here=may_be_here)
+def _part(block: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | Json:
+    """The words of a block; of the type ``image`` the picture, read: its data is in it, or behind an address."""
+    if not isinstance(block, dict) or block.get("type") != "image":
+        return text_of_part(block, param)
+    if (words := unseen(param, source, may_be_here=may_be_here)) is not None:
+        return words
+    fields = Fields(block, f"{param}.")
     for ignored in ("type", "cache_control"):
         fields.take(ignored)
     given, at = fields.nested("source"), f"{param}.source"
@@ -151,25 +156,11 @@ def _picture(fields: Fields, param: str, source: PictureSource | None, *, may_be
     return {"type": "image_url", "image_url": source.read(url, at) if source else url}
 
 
-def _texts(value: object, param: str, first: int = 0) -> list[str]:
+def _texts(value: object, param: str) -> list[str]:
     """The texts of a string, or of blocks of text."""
-    if isinstance(value, str):
-        return [check_text(param, value)]
     if not isinstance(value, list):
-        raise wrong_type(param, "a string or an array of blocks", value)
-    texts = []
-    for place, block in enumerate(value, first):
-        at = f"{param}[{place}]"
-        if not isinstance(block, dict):
-            raise wrong_type(at, "an object", block)
-        fields = Fields(block, f"{at}.")
-        if fields.text("type") != "text":
-            raise unsupported(f"{at}.type", f"`{at}` is of a type that is not read here: use `text` or `image`.")
-        texts.append(fields.needed("text"))
-        for ignored in ("cache_control", "citations"):
-            fields.take(ignored)
-        fields.end()
-    return texts
+        return [text_of(value, param)]
+    return [text_of_part(block, f"{param}[{place}]") for place, block in enumerate(value)]
 
 
 def _call(fields: Fields) -> Json:
@@ -190,16 +181,12 @@ def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.flag("is_error")  # its words say so
     fields.take("cache_control")
     fields.end()
-    parts = list[str | Json]()
-    for place, block in enumerate(content if isinstance(content, list) else []):
-        at = f"{param}.content[{place}]"
-        is_picture = isinstance(block, dict) and block.get("type") == "image"
-        read = [_picture(Fields(block, f"{at}."), at, source, may_be_here=True)] if is_picture else None
-        parts += read or _texts([block], f"{param}.content", place)
-    if all(isinstance(part, str) for part in parts):
-        texts = _texts([] if content is None else content, f"{param}.content")
-        return {"role": "tool", "tool_call_id": call_id, "content": "\n".join(texts)}
-    return {"role": "tool", "tool_call_id": call_id, "content": _joined(parts)}
+    if not isinstance(content, list):
+        return {"role": "tool", "tool_call_id": call_id, "content": "" if content is None else text_of(content, param)}
+    parts = [_part(one, f"{param}.content[{at}]", source, may_be_here=True) for at, one in enumerate(content)]
+    texts = [part for part in parts if isinstance(part, str)]
+    joined = "\n".join(texts) if len(texts) == len(parts) else _joined(parts)
+    return {"role": "tool", "tool_call_id": call_id, "content": joined}
 
 
 # ---- tools and thinking ---------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ def shown(model: ServedModel) -> Json:
     info = model.ready.target
     able = ["completion"]
     able += ["tools"] if info.tool_format is not ToolFormat.NONE else []
+    able += ["vision"] if info.sees else []
     able += ["insert"] if info.fills_gaps else []
     able += ["thinking"] if info.thinking or info.opened_tag else []
     facts = {

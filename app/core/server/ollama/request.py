@@ -49,19 +49,20 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     if chat:
         given["messages"] = _messages(fields.take("messages"))
         return parse_request({**fields.rest(), **given}, model, chat=True)
-    if fields.take("images"):
-        raise _no_images("images")
+    images = fields.take("images")
     for name in _TEMPLATES:
         if fields.take(name):
             raise unsupported(name, f"`{name}` is not supported: send the conversation to `/api/chat`.")
     prompt, system, is_raw = fields.text("prompt") or "", fields.text("system"), fields.flag("raw")
     if is_raw or fields.text("suffix"):
+        if images:
+            raise unsupported("images", "`images` are for prompts without `raw` and `suffix`.")
         given |= {"prompt": prompt, "suffix": body.get("suffix")}
         number, wants = fields.whole("top_logprobs"), fields.flag("logprobs")
         given["logprobs"] = (number or 0) if wants else None
         return parse_request({**fields.rest(), **given}, model, chat=False)
     told = [{"role": "system", "content": system}] if system else []
-    given["messages"] = [*told, {"role": "user", "content": prompt}]
+    given["messages"] = [*told, {"role": "user", "content": _with_images(prompt, images)}]
     return parse_request({**fields.rest(), **given}, model, chat=True)
 
 
@@ -107,10 +108,7 @@ def _messages(values: object) -> object:
             made.append(value)
             continue
         message = {name: one for name, one in value.items() if name not in ("thinking", "images", "tool_name")}
-        if value.get("images"):
-            raise _no_images(f"messages[{place}].images")
-        if message.get("content") is None:
-            message["content"] = ""
+        message["content"] = _with_images(value.get("content") or "", value.get("images"))
         calls = value.get("tool_calls")
         if isinstance(calls, list) and calls:
             message["tool_calls"] = [_with_id(one, f"call_{place}_{number}") for number, one in enumerate(calls)]
@@ -140,5 +138,12 @@ def _name_of_call(call: object) -> str:
     return str(function.get("name")) if isinstance(function, dict) else ""
 
 
-def _no_images(param: str) -> ApiError:
-    return unsupported(param, f"`{param}`: this server reads text only.")
+def _with_images(content: object, images: object) -> object:
+    """The words of a message; behind its pictures, in base64, as the parts of a chat."""
+    if not images:
+        return content
+    if not isinstance(images, list):
+        raise wrong_type("images", "an array", images)
+    urls = [one if str(one).startswith("data:") else f"data:;base64,{one}" for one in images]
+    pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return [*pictures, {"type": "text", "text": content}]

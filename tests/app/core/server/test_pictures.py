@@ -153,9 +153,6 @@ def test_files_below_the_folder_and_none_elsewhere(seeing: ScriptedServer, folde
         (chat(words("a"), part(None)), "messages[0].content[1].image_url.url"),
         (chat(part(7)), "messages[0].content[0].image_url.url"),
         (chat({"type": "image_url"}), "messages[0].content[0].image_url.url"),
-        (chat(part(URL), role="assistant"), "messages[0].content[0].type"),
-        (chat(part(URL), role="system"), "messages[0].content[0].type"),
-        (chat({"type": "input_audio", "input_audio": {}}), "messages[0].content[0].type"),
     ],
 )
 def test_what_is_no_picture_is_refused_by_its_field(seeing: ScriptedServer, body: dict[str, Any], param: str) -> None:
@@ -191,19 +188,41 @@ def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> Non
     assert seeing.client.post(CHAT, json=large).status_code == 200
 
 
-def test_a_model_that_does_not_see_refuses_as_ever(server: ScriptedServer) -> None:
-    """In one sentence, by the field."""
-    for path, body, param in (
-        (CHAT, chat(part(URL)), "messages[0].content[0].type"),
-        ("/v1/responses", {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": URL}]}]},
-         "input[0].content[0].type"),
+UNSEEN = "[a picture that this model cannot see]"
+
+
+def test_a_model_that_does_not_see_is_told_of_a_picture_in_words(server: ScriptedServer) -> None:
+    """It stays in the conversation, which a refusal would end for good; the client is warned."""
+    for path, body in (
+        (CHAT, chat(words("see"), part(URL))),
+        ("/v1/responses", {"input": [{"role": "user", "content": [
+            {"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]}]}),
+        ("/v1/messages", {"max_tokens": 1, **chat(words("see"), {"type": "image", "source": {}})}),
+        ("/api/chat", {"stream": False, "messages": [{"role": "user", "content": "see", "images": [DATA]}]}),
+        ("/api/generate", {"stream": False, "prompt": "see", "images": [DATA]}),
     ):  # fmt: skip
-        error = server.client.post(path, json=body).json()["error"]
-        assert error["param"] == param
-        assert "cannot see" in error["message"]
-    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
-    answer = server.client.post("/v1/messages", json={"max_tokens": 1, **chat(block)}).json()
-    assert "cannot see" in answer["error"]["message"]
+        response = server.client.post(path, json=body)
+        assert "cannot see" in response.json()["warnings"][0], path
+        message = server.session.requests[-1].messages[-1]
+        assert sorted(message.content.split("\n")) in ([UNSEEN, "see"], ["", UNSEEN, "see"]), path
+        assert message.pictures == ()
+
+
+def test_a_picture_of_the_assistant_or_the_system_is_told_in_words(seeing: ScriptedServer) -> None:
+    for role in ("assistant", "system"):
+        message = asked(seeing, CHAT, chat(words("see"), part(URL), role=role))
+        assert (message.content, message.pictures) == (f"see\n{UNSEEN}", ())
+
+
+def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
+    """In base64, also as it is written in addresses, and without the signs at its end."""
+    bare = DATA.replace("+", "-").replace("/", "_").rstrip("=")
+    for given in (DATA, bare, URL, f"data:application/octet-stream;base64,{DATA}"):
+        message = asked(seeing, "/api/chat", {"messages": [{"role": "user", "content": "what", "images": [given]}]})
+        assert (message.content, [place for place, _ in message.pictures]) == ("what", [0])
+    message = asked(seeing, "/api/generate", {"prompt": "what", "images": [DATA, DATA]})
+    assert (message.content, [place for place, _ in message.pictures]) == ("what", [0, 0])
+    assert "vision" in seeing.client.post("/api/show", json={"model": "tiny"}).json()["capabilities"]
 
 
 def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
