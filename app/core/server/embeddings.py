@@ -152,7 +152,7 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 def no_embeddings() -> ApiError:
     """For a server that has no embedding model; as llama.cpp's server says it. It is of no use to ask again."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
-    return ApiError(501, message, code="not_supported", headers={"x-should-retry": "false"})
+    return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
 
 
 def _check_pooled(model: EmbeddingModel) -> None:

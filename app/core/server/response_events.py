@@ -53,7 +53,7 @@ class ItemBuilder:
         self._end(finished)
         return self._response(*_status(finished), finished.stats)
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """That it begins."""
         begun = self._response("in_progress", None, None)
         return [self._event(f"response.{word}", response=begun) for word in ("created", "in_progress")]

@@ -145,7 +145,7 @@ class ResponseBuilder:
         choices = [{**one["choices"][0], **{name: one[name] for name in own}} for one in answers]
         return {**self._head(is_chunk=False), "choices": choices, "usage": self._usage(), **self._warnings}
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """What comes before the text: in a chat who speaks, else what is to be repeated."""
         if self._chat:
             return [self._chunk({"delta": {"role": "assistant", "content": ""}})]

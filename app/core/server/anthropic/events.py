@@ -46,7 +46,6 @@ class MessageBuilder:
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream)
-        self._stops = asked.request.stop
         self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
         self._blocks: list[Json] = []
@@ -61,10 +60,11 @@ class MessageBuilder:
         self._close()
         return self._message(finished) | self._figures(finished.stats)
 
-    def first_chunks(self) -> list[bytes]:
-        """The event ``message_start``; the prompt's tokens follow in the last event."""
-        begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": _usage(None)}
-        return [_event("message_start", message=begun)]
+    def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
+        """The event ``message_start`` with the prompt's tokens; how many were cached follows in the last event."""
+        usage = {**_usage(None), "input_tokens": num_prompt or 0}
+        begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+        return [_event("message_start", message=begun), PING]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         """A piece of the text, and the blocks that it begins and ends."""
@@ -87,7 +87,7 @@ class MessageBuilder:
         if self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             reason = "tool_use"
         elif reason == "stop_sequence":
-            stop = self._stops[0] if len(self._stops) == 1 else None  # of several it is not known which it was
+            stop = finished.stop
         return {
             **self._head,
             "content": self._blocks,
@@ -165,3 +165,6 @@ def _usage(stats: RunStats | None) -> Json:
 def _event(kind: str, **fields: object) -> bytes:
     told = json.dumps({"type": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
     return f"event: {kind}\ndata: {told}\n\n".encode()
+
+
+PING = _event("ping")

@@ -41,7 +41,7 @@ class CompletionBuilder:
         """Several whole answers."""
         return answers[0] if len(answers) == 1 else answers
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """Nothing comes before the text."""
         return []
 
@@ -84,7 +84,7 @@ class CompletionBuilder:
             "has_new_line": self._has_new_line,
             "truncated": False,
             "stop_type": _STOP_TYPES[finished.reason],
-            "stopping_word": request.stop[0] if finished.reason is FinishReason.STOP and len(request.stop) == 1 else "",
+            "stopping_word": finished.stop if finished.reason is FinishReason.STOP else "",
             "tokens_cached": stats.prompt_tokens + stats.tokens,
             "timings": timings(stats),
             "speculation": speculation(stats),

@@ -39,7 +39,7 @@ class LineBuilder:
         parts += self._rest()
         return {**self._object(parts, logprobs), **self._end(finished)}
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """Nothing comes before the text."""
         return []
 
