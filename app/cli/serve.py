@@ -185,7 +185,10 @@ def _serve(
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
-    app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder)
+    log_line = notify if options.log_requests else None
+    app = make_application(
+        models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line
+    )
     worker.start()
     free = [session.unload, *([] if embedder is None else [embedder.close])]
     with ended_by_signals(), _unloading(session, free, worker, scheduler, options.idle_unload):

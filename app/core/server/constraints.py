@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,16 +15,24 @@ from engine.records import ModelInfo, ToolFormat
 from engine.tools.formats import SYNTAXES
 
 MAX_TOOLS = 128
+_GENERIC = (
+    "You can call the functions below. To call one, answer with nothing but a JSON object with its name and arguments:"
+    ' {"name": "the name", "arguments": {}}. Where you need none of them, answer in words.'
+)
 Tool = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must."""
+    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must.
+
+    A model whose template takes no tools is ``told`` of them in words.
+    """
 
     tools: tuple[Tool, ...] = ()
     names: frozenset[str] = frozenset()
     grammar: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +117,13 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     wanted = _wanted(choice, names)
     if wanted is None or not tools:
         return ToolUse()
-    if model.tool_format is ToolFormat.NONE:
-        reason = model.tool_refusal or "its chat template takes none"
-        raise unsupported("tools", f"This model is given no `tools`: {reason}.")
+    tool_format, told = model.tool_format, ""
+    if tool_format is ToolFormat.NONE:
+        tool_format, told = ToolFormat.BARE, _told_in_words(tools, model)
+    kept = () if told else tools
     if not wanted and not form.grammar:
-        return ToolUse(tools, frozenset(names))
-    if not wanted and (form.is_typed or not SYNTAXES[model.tool_format].mark):
+        return ToolUse(kept, frozenset(names), told=told)
+    if not wanted and (form.is_typed or not SYNTAXES[tool_format].mark):
         why = "a grammar leaves no room for calls" if form.is_typed else "calls of this model are JSON, too"
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
         raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
@@ -122,10 +132,24 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     is_one = isinstance(choice, dict) or many is False
     try:
         otherwise = "" if wanted else form.grammar
-        grammar = _told(calls_grammar(model.tool_format, functions, many=not is_one, otherwise=otherwise))
+        grammar = _told(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
         raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
-    return ToolUse(tools, frozenset(names), grammar)
+    return ToolUse(kept, frozenset(names), grammar, told)
+
+
+def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
+    """What a model reads of tools that its template does not take.
+
+    Raises:
+        ApiError: in strict mode.
+    """
+    reason = model.tool_refusal or "its chat template takes none"
+    message = f"This model is given no `tools`: {reason}."
+    if not warn(f"The model is told of `tools` in words, in the system prompt: {reason}."):
+        raise unsupported("tools", message)
+    lines = "\n".join(json.dumps(_function(tool), ensure_ascii=False) for tool in tools)
+    return f"{_GENERIC}\n{lines}"
 
 
 def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:

@@ -31,8 +31,12 @@ _BESIDE_TEXT = ("cache_control", "citations", "annotations", "logprobs", "prompt
 _PLAIN = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
 
 
-def read_messages(value: object, system: str, source: PictureSource | None = None) -> tuple[Message, ...]:
+def read_messages(
+    value: object, system: str, source: PictureSource | None = None, told: str = ""
+) -> tuple[Message, ...]:
     """Read `messages`; ``system`` is put before those that bring no system prompt, ``source`` reads their pictures.
+
+    ``told`` is put behind the first system prompt.
 
     Raises:
         ApiError: they are none.
@@ -49,8 +53,10 @@ def read_messages(value: object, system: str, source: PictureSource | None = Non
     messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
     messages = _with_names_of_tools(messages)
     if system and all(message.role != "system" for message in messages):
-        return (Message("system", system), *messages)
-    return messages
+        messages = (Message("system", system), *messages)
+    if not told or messages[0].role != "system":
+        return (Message("system", told), *messages) if told else messages
+    return (replace(messages[0], content=f"{messages[0].content}\n\n{told}"), *messages[1:])
 
 
 def text_of(value: object, param: str) -> str:

@@ -32,6 +32,7 @@ MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
+MAX_TEMPERATURE = 2.0  # as at OpenAI; llama.cpp's and Ollama's have no bound
 MAX_CHOICES = 128  # answers of one request, each in a turn of its own
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
 _INTEGERS = ("top_k", "seed", "repeat_last_n")
@@ -127,11 +128,16 @@ class CompletionRequest:
 
 
 def parse_request(
-    body: dict[str, object], model: ServedModel, *, chat: bool, may_be_empty: bool = False
+    body: dict[str, object],
+    model: ServedModel,
+    *,
+    chat: bool,
+    may_be_empty: bool = False,
+    most_heat: float = MAX_TEMPERATURE,
 ) -> CompletionRequest:
     """Read the body of a request to ``/v1/chat/completions``, or to ``/v1/completions``.
 
-    ``may_be_empty``: the prompt of a text, as what stands before a gap.
+    ``may_be_empty``: the prompt of a text, as what stands before a gap. ``most_heat`` is the highest temperature.
 
     Raises:
         ApiError: 400 with the field to blame, or 404 for another model.
@@ -142,7 +148,7 @@ def parse_request(
         fields.take(ignored)
     request = replace(
         model.defaults,
-        sampling=_with_bias(_sampling(fields, model), fields.take("logit_bias"), model.n_vocab),
+        sampling=_with_bias(_sampling(fields, model, most_heat), fields.take("logit_bias"), model.n_vocab),
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
         ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
@@ -151,17 +157,7 @@ def parse_request(
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
         use = read_tools(fields, model.ready.target, form)
-        messages = read_messages(fields.take("messages"), model.system, model.seen)
-        _check_continuation(fields, messages)
-        request = replace(
-            request,
-            messages=messages,
-            tools=use.tools,
-            predicted=_prediction(fields),
-            **_thinking(fields, model),
-            top_logprobs=_logprobs_of_chat(fields),
-        )
-        prompts = [request]
+        prompts = [_chat(request, fields, model, use)]
     else:
         prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
     prompts = [_constrained(one, form, use) for one in prompts]
@@ -183,6 +179,20 @@ def parse_request(
         warnings_so_far(),
         tuple(more),
         number,
+    )
+
+
+def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
+    """What a chat asks."""
+    messages = read_messages(fields.take("messages"), model.system, model.seen, use.told)
+    _check_continuation(fields, messages)
+    return replace(
+        request,
+        messages=messages,
+        tools=use.tools,
+        predicted=_prediction(fields),
+        **_thinking(fields, model),
+        top_logprobs=_logprobs_of_chat(fields),
     )
 
 
@@ -398,7 +408,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
     return tuple(cast("list[int]", values))
 
 
-def _sampling(fields: Fields, model: ServedModel) -> SamplingParams:
+def _sampling(fields: Fields, model: ServedModel, most_heat: float) -> SamplingParams:
     sampling = model.defaults.sampling
     of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
     repeat_penalty = of_vllm if own is None else own
@@ -416,6 +426,8 @@ def _sampling(fields: Fields, model: ServedModel) -> SamplingParams:
     }.items():
         if value is None:
             continue
+        if name == "temperature" and value > most_heat:
+            raise ApiError(400, f"`temperature` must be from 0 to {most_heat:g}.", param=name, code="invalid_value")
         if name == "top_p" and value == 0.0:
             value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
         try:

@@ -95,6 +95,14 @@ class RequestEntry:
         self._on_change()
 
 
+def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
+    """A request that is over, as a line of a log: never what was said."""
+    status = "gone" if row.status == GONE else row.status or "-"
+    tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"
+    told = (f"{method} {row.path}", str(status), f"{seconds:.2f} s", tokens, row.model, row.program)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(row.at))} {', '.join(filter(None, told))}"
+
+
 def _program(user_agent: str) -> str:
     """The first product that a program calls itself by, as ``OpenAI/Python 1.109``."""
     return _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)

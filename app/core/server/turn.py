@@ -145,6 +145,11 @@ class Turn:
         return replace(request, conversation_id=_guest(request)), num_tokens
 
 
+def unload(session: Session, _should_stop: object) -> None:
+    """Free what is loaded: an `Ask` that has the engine to itself."""
+    session.unload()
+
+
 class ForgetGuests:
     """Implements `engine.requests.Job`: lose the kept caches of requests."""
 

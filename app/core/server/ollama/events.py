@@ -102,10 +102,10 @@ def head(model: str) -> Json:
     return {"model": model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
 
 
-def loaded(model: str, *, chat: bool) -> Json:
+def loaded(model: str, *, chat: bool, reason: str = "load") -> Json:
     """The answer to a request that has nothing to answer."""
     said: Json = {"message": {"role": "assistant", "content": ""}} if chat else {"response": ""}
-    return {**head(model), **said, "done": True, "done_reason": "load"}
+    return {**head(model), **said, "done": True, "done_reason": reason}
 
 
 def _call(call: Called) -> Json:

@@ -5,13 +5,16 @@ The API: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
+import math
+import re
+
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, unsupported, wrong_type
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
 _UNLIMITED = (-1, -2)  # of `num_predict`: without end, and as far as the context goes
-_WITHOUT_EFFECT = ("keep_alive",)  # when models are freed is said at the start of the server
+_WITHOUT_EFFECT = ("keep_alive",)  # but for 0: when models are freed is said at the start of the server
 _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
@@ -25,6 +28,12 @@ def name_of(body: Json) -> object:
 def is_load(body: Json, *, chat: bool) -> bool:
     """Whether a request has nothing to answer: it wants the model loaded."""
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
+
+
+def frees(body: Json) -> bool:
+    """Whether a request wants its model unloaded once it is answered: ``keep_alive`` is 0, or a duration of nothing."""
+    given = body.get("keep_alive")
+    return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
 
 
 def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
@@ -48,7 +57,7 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     given["stream"] = fields.flag("stream", default=True)
     if chat:
         given["messages"] = _messages(fields.take("messages"))
-        return parse_request({**fields.rest(), **given}, model, chat=True)
+        return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
     images = fields.take("images")
     for name in _TEMPLATES:
         if fields.take(name):
@@ -60,10 +69,10 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
         given |= {"prompt": prompt, "suffix": body.get("suffix")}
         number, wants = fields.whole("top_logprobs"), fields.flag("logprobs")
         given["logprobs"] = (number or 0) if wants else None
-        return parse_request({**fields.rest(), **given}, model, chat=False)
+        return parse_request({**fields.rest(), **given}, model, chat=False, most_heat=math.inf)
     told = [{"role": "system", "content": system}] if system else []
     given["messages"] = [*told, {"role": "user", "content": _with_images(prompt, images)}]
-    return parse_request({**fields.rest(), **given}, model, chat=True)
+    return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
 
 
 def _options(given: Fields | None) -> Json:

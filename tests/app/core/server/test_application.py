@@ -179,6 +179,75 @@ def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: Scrip
     assert (response.status_code, response.json()["error"]["type"]) == (405, "invalid_request_error")
 
 
+def test_programs_that_look_whether_somebody_is_there_find_out(server: ScriptedServer) -> None:
+    """Without a key, as Ollama's and Anthropic's clients look."""
+    nobody = {"Authorization": ""}
+    assert server.client.get("/", headers=nobody).text == "Paceline is running"
+    assert server.client.head("/", headers=nobody).status_code == 200
+    assert server.client.head("/v1/models").status_code == 200
+    assert server.client.post("/", json={}).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path", [f"{CHAT}/", "/v1/v1/chat/completions", "//v1//chat/completions", "/chat/completions/"]
+)
+def test_a_slash_too_many_and_the_version_twice_are_read(server: ScriptedServer, path: str) -> None:
+    assert server.client.post(path, json=HELLO).status_code == 200
+    assert f'endpoint="{CHAT}",status="200"' in server.client.get("/metrics/").text
+    assert server.client.get("/v1/api/tags/").status_code == 200
+    assert server.client.post(path, json=HELLO, headers={"Authorization": ""}).status_code == 401
+
+
+def test_a_temperature_is_bounded_as_the_api_has_it(server: ScriptedServer) -> None:
+    for path, body in ((CHAT, HELLO), (TEXT, {"prompt": "a"}), (RESPONSES, {"input": "a"})):
+        refused = server.client.post(path, json={**body, "temperature": 3})
+        assert (refused.status_code, refused.json()["error"]["param"]) == (400, "temperature")
+        assert server.client.post(path, json={**body, "temperature": 2}).status_code == 200
+    for path, body in (("/completion", {"prompt": "a", "temperature": 3}),
+                       ("/api/generate", {"prompt": "a", "stream": False, "options": {"temperature": 3}})):  # fmt: skip
+        assert server.client.post(path, json=body).status_code == 200
+        assert server.session.requests[-1].sampling.temperature == 3
+
+
+WEATHER = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedServer, is_streamed: bool) -> None:
+    """A call is then an answer that is nothing but its object; the client is warned."""
+    server.session.pieces = ('{"name": "weather", ', '"arguments": {"city": "Rome"}}')
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
+    asked = {"messages": messages, "tools": [{"type": "function", "function": WEATHER}], "stream": is_streamed}
+    response = server.client.post(CHAT, json=asked)
+    if is_streamed:
+        chunks = [json.loads(event) for event in events_of(response.text)[:-1]]
+        deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+        functions = [call["function"] for delta in deltas for call in delta.get("tool_calls", ())]
+        assert functions[0]["name"] == "weather"
+        assert json.loads("".join(one["arguments"] for one in functions)) == {"city": "Rome"}
+        warnings = chunks[-1]["warnings"]
+    else:
+        answer = response.json()
+        (call,) = answer["choices"][0]["message"]["tool_calls"]
+        assert json.loads(call["function"]["arguments"]) == {"city": "Rome"}
+        warnings = answer["warnings"]
+    assert "in words" in warnings[0]
+    request = server.session.requests[-1]
+    assert request.tools == ()
+    first, second = (message.content for message in request.messages)
+    assert first.startswith("Be brief.\n\nYou can call the functions below.")
+    assert json.loads(first.splitlines()[-1]) == WEATHER
+    assert (second, request.grammar) == ("Rain?", "")
+
+
+def test_a_call_can_be_demanded_of_a_model_whose_template_takes_no_tools(server: ScriptedServer) -> None:
+    asked = {**HELLO, "tools": [{"type": "function", "function": WEATHER}], "tool_choice": "required"}
+    server.client.post(CHAT, json=asked)
+    request = server.session.requests[-1]
+    assert "weather" in request.grammar
+    assert [message.role for message in request.messages] == ["system", "user"]
+
+
 def test_paths_without_the_version_are_answered_too(server: ScriptedServer) -> None:
     assert server.client.post("/chat/completions", json=HELLO).status_code == 200
     assert server.client.get("/models").json() == server.client.get("/v1/models").json()
