@@ -17,6 +17,7 @@ from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, notify
 from app.cli.run import decoding_defaults, load_models, load_request, open_session
 from app.core.domain.errors import AppError
+from app.core.domain.model_name import printable
 from app.core.hub.opening import open_library
 from app.core.logs import RedactingFormatter
 from app.core.paths import find_paths
@@ -119,7 +120,7 @@ def _key(options: argparse.Namespace) -> str:
 def _served(
     ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
 ) -> ServedModel:
-    return ServedModel(name or Path(ready.target.path).stem, ready, defaults, system, pictures)
+    return ServedModel(name or printable(Path(ready.target.path).stem), ready, defaults, system, pictures)
 
 
 def _pictures(media_path: str | None) -> PictureSource:
