@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
@@ -53,12 +53,11 @@ def read_form(fields: Fields) -> AnswerForm:
     grammar = fields.text("grammar")
     if schema is not None and schema_grammar:
         message = "`json_schema` and `response_format` both say what the answer must be; give one of them."
-        raise ApiError(400, message, param="json_schema", code="invalid_value")
+        raise invalid("json_schema", message)
     if schema is not None:
         schema_grammar = _grammar_of(schema, "json_schema")
     if grammar and schema_grammar:
-        message = "`grammar` and a schema both say what the answer must be; give one of them."
-        raise ApiError(400, message, param="grammar", code="invalid_value")
+        raise invalid("grammar", "`grammar` and a schema both say what the answer must be; give one of them.")
     return AnswerForm(grammar, is_typed=True) if grammar else AnswerForm(schema_grammar)
 
 
@@ -73,8 +72,7 @@ def _response_format(given: Fields | None) -> str:
     if kind == "json_object" and named is None:
         return any_object_grammar().text if schema is None else _grammar_of(schema, "response_format.schema")
     if kind != "json_schema":
-        message = "`response_format.type` must be text, json_object or json_schema."
-        raise ApiError(400, message, param="response_format.type", code="invalid_value")
+        raise invalid("response_format.type", "`response_format.type` must be text, json_object or json_schema.")
     if named is not None:
         schema = named.take("schema")
         for name in ("name", "description"):
@@ -92,7 +90,7 @@ def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
     try:
         return _told(grammar_of(schema, strict=strict or not is_passing_over()))
     except GrammarError as error:
-        raise ApiError(400, f"{error.message} {error.advice}", param=param, code="invalid_value") from error
+        raise invalid(param, f"{error.message} {error.advice}") from error
 
 
 def _told(grammar: Grammar) -> str:
@@ -134,7 +132,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         otherwise = "" if wanted else form.grammar
         grammar = _told(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
-        raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
+        raise invalid("tools", f"{error.message} {error.advice}") from error
     return ToolUse(kept, frozenset(names), grammar, told)
 
 
@@ -159,10 +157,10 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
     if not isinstance(value, list):
         raise wrong_type("tools", "an array", value)
     if len(value) > MAX_TOOLS:
-        raise ApiError(400, f"`tools` may have {MAX_TOOLS} tools at most.", param="tools", code="invalid_value")
+        raise invalid("tools", f"`tools` may have {MAX_TOOLS} tools at most.")
     tools = tuple(_tool(one, f"tools[{i}]", strict) for i, one in enumerate(value))
     if len({str(_function(tool)["name"]) for tool in tools}) < len(tools):
-        raise ApiError(400, "Two of `tools` have one name.", param="tools", code="invalid_value")
+        raise invalid("tools", "Two of `tools` have one name.")
     return tools
 
 
@@ -211,5 +209,4 @@ def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
     name = function.get("name") if isinstance(function, dict) else None
     if name is not None and check_text("tool_choice", name) in names:
         return frozenset({name})
-    message = "`tool_choice` must be none, auto, required or the name of one of `tools`."
-    raise ApiError(400, message, param="tool_choice", code="invalid_value")
+    raise invalid("tool_choice", "`tool_choice` must be none, auto, required or the name of one of `tools`.")

@@ -58,6 +58,11 @@ def wrong_type(param: str, wanted: str, value: object) -> ApiError:
     return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
 
 
+def invalid(param: str, message: str) -> ApiError:
+    """Give the error of a value that cannot be."""
+    return ApiError(400, message, param=param, code="invalid_value")
+
+
 def missing(param: str) -> ApiError:
     """Give the error of a field that has to be there."""
     return ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
@@ -98,6 +103,11 @@ class Fields:
     def take(self, name: str) -> object:
         """The value of a field, whatever it is; None where it was not given."""
         return self._left.pop(name, None)
+
+    def ignore(self, names: Iterable[str]) -> None:
+        """Take fields that change nothing."""
+        for name in names:
+            self.take(name)
 
     def text(self, name: str) -> str | None:
         """A string."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
 from app.core.server.pictures import PictureSource, read_part, unseen
 from engine.records import Message, Picture, ToolCall
 
@@ -49,7 +49,7 @@ def read_messages(
         raise ApiError(400, "`messages` is empty.", param="messages")
     if len(value) > MAX_MESSAGES:
         message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
-        raise ApiError(400, message, param="messages", code="invalid_value")
+        raise invalid("messages", message)
     messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
     messages = _with_names_of_tools(messages)
     if system and all(message.role != "system" for message in messages):
@@ -91,8 +91,7 @@ def text_of_part(value: object, param: str) -> str:
     kind = value.get("type")
     if kind is None or kind in _PLAIN:
         fields = Fields(value, f"{param}.")
-        for ignored in ("type", *_BESIDE_TEXT):
-            fields.take(ignored)
+        fields.ignore(("type", *_BESIDE_TEXT))
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.end()
         if kind is None or (text is None and refusal is None and not is_passing_over()):
@@ -145,8 +144,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> Message
     if role not in _ROLES:
         names = ", ".join(_ROLES)
         raise ApiError(400, f"`{param}.role` must be one of {names}.", param=f"{param}.role")
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     refusal = fields.text("refusal") or ""
     calls = _calls(fields.take("tool_calls"), f"{param}.tool_calls") if role == "assistant" else ()
     if role == "assistant" and (call := fields.take("function_call")):  # as it was before 2024
@@ -196,7 +194,7 @@ def _calls(value: object, param: str) -> tuple[ToolCall, ...]:
     if not isinstance(value, list):
         raise wrong_type(param, "an array", value)
     if len(value) > MAX_CALLS:
-        raise ApiError(400, f"`{param}` may have {MAX_CALLS} calls at most.", param=param, code="invalid_value")
+        raise invalid(param, f"`{param}` may have {MAX_CALLS} calls at most.")
     return tuple(_call(one, f"{param}[{i}]") for i, one in enumerate(value))
 
 

@@ -64,8 +64,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
         raise unsupported("previous_response_id", message)
     fields.refuse(_NEUTRAL)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     tools = _functions(fields.take("tools"))
     reported_tools = [{"strict": None, **tool} for tool in tools]
     instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
@@ -145,8 +144,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
     kind = fields.text("type") or "message"
-    for ignored in ("id", "status", "phase"):
-        fields.take(ignored)
+    fields.ignore(("id", "status", "phase"))
     if kind == "reasoning":
         return {}
     if kind in _CUSTOM:  # a tool of OpenAI's that takes a text
@@ -186,8 +184,7 @@ def _seen(value: object, param: str, source: PictureSource | None, *, may_be_her
             parts.append({"type": "text", "text": words})
             continue
         fields = Fields(part, f"{at}.")
-        for ignored in ("type", "detail", "prompt_cache_breakpoint"):
-            fields.take(ignored)
+        fields.ignore(("type", "detail", "prompt_cache_breakpoint"))
         url = fields.needed("image_url")
         fields.end()
         parts.append({"type": "image_url", "image_url": source.read(url, f"{at}.image_url") if source else url})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, missing, unsupported, warn, wrong_type
+from app.core.server.fields import Fields, invalid, missing, unsupported, warn, wrong_type
 from app.core.server.messages import is_thought, text_of, text_of_part
 from app.core.server.pictures import PictureSource, unseen
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
@@ -45,8 +45,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
         ApiError: 400 with the field to blame.
     """
     fields = Fields(body)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     if fields.take("thread") is not None:  # on this answer the client sends the whole conversation again
         raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
     if fields.take("mcp_servers"):
@@ -139,14 +138,12 @@ def _part(block: object, param: str, source: PictureSource | None, *, may_be_her
     if (words := unseen(param, source, may_be_here=may_be_here)) is not None:
         return words
     fields = Fields(block, f"{param}.")
-    for ignored in ("type", "cache_control"):
-        fields.take(ignored)
+    fields.ignore(("type", "cache_control"))
     given, at = fields.nested("source"), f"{param}.source"
     fields.end()
     kind = None if given is None else given.text("type")
     if given is None or kind not in ("base64", "url"):
-        message = f"`{at}.type` must be base64 or url: no files are kept here."
-        raise ApiError(400, message, param=f"{at}.type", code="invalid_value")
+        raise invalid(f"{at}.type", f"`{at}.type` must be base64 or url: no files are kept here.")
     if kind == "url":
         url, at = given.needed("url"), f"{at}.url"
     else:
@@ -168,8 +165,7 @@ def _call(fields: Fields) -> Json:
     given = fields.take("input")
     function = {"name": fields.needed("name"), "arguments": json.dumps(given or {}, ensure_ascii=False)}
     call: Json = {"id": fields.needed("id"), "type": "function", "function": function}
-    for ignored in ("cache_control", "caller"):
-        fields.take(ignored)
+    fields.ignore(("cache_control", "caller"))
     fields.end()
     return call
 
@@ -213,8 +209,7 @@ def _tool(value: object, param: str) -> Json | None:
     function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
     if (description := fields.text("description")) is not None:
         function["description"] = description
-    for ignored in ("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"):
-        fields.take(ignored)
+    fields.ignore(("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"))
     fields.end()
     return {"type": "function", "function": function}
 
@@ -245,8 +240,7 @@ def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -
     if given is None:
         return made
     kind = given.text("type")
-    for ignored in ("budget_tokens", "display"):
-        given.take(ignored)
+    given.ignore(("budget_tokens", "display"))
     given.end()
     if kind not in ("enabled", "disabled", "adaptive"):
         raise ApiError(400, "`thinking.type` must be enabled, disabled or adaptive.", param="thinking.type")

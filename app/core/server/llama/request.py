@@ -66,8 +66,7 @@ def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
 
 
 def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> NativeRequest:
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     if fields.take("image_data"):
         raise unsupported("image_data", "`image_data` is not read: send pictures as the messages of a chat.")
     number, likeliest, answers = fields.whole("n_predict"), fields.whole("n_probs"), fields.whole("n_cmpl")

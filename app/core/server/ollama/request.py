@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, unsupported, wrong_type
+from app.core.server.fields import Fields, invalid, unsupported, wrong_type
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
@@ -51,8 +50,7 @@ def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> Compl
 def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     fields = Fields({**body, "model": name_of(body)})
     fields.take("name")
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     given = {**_options(fields.nested("options")), **_form(fields.take("format")), **_thinking(fields.take("think"))}
     given["stream"] = fields.flag("stream", default=True)
     if chat:
@@ -93,7 +91,7 @@ def _form(value: object) -> Json:
         return {"response_format": {"type": "json_object"}}
     if isinstance(value, dict):
         return {"response_format": {"type": "json_schema", "json_schema": {"schema": value}}}
-    raise ApiError(400, "`format` must be json or a JSON schema.", param="format", code="invalid_value")
+    raise invalid("format", "`format` must be json or a JSON schema.")
 
 
 def _thinking(value: object) -> Json:
