@@ -17,8 +17,7 @@ from app.core.domain.conversations import ConversationRow
 from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.core.hub.tokens import tool_server_secret
 from app.core.tools.built_in import DEFINITIONS, NAMES, BuiltInSources, BuiltInTools, ChatHit
-from app.core.tools.errors import ToolFileError
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
@@ -27,7 +26,6 @@ from app.core.tools.mcp.entries import (
     with_imported,
     write_entries_file,
 )
-from app.core.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.language import translate

@@ -17,8 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.server.error_forms import body_of
-from app.core.server.errors import ApiError
+from app.core.server.errors import ApiError, body_of
 from app.core.server.request_log import RequestLog, line_of
 
 ENTRY = "paceline.entry"  # of a scope: the request's in the log

@@ -35,8 +35,7 @@ from app.core.server.embeddings import (
     read_ollama,
     read_openai,
 )
-from app.core.server.error_forms import body_of
-from app.core.server.errors import UNEXPECTED, ApiError, api_error
+from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
 from app.core.server.fields import passing_over, warnings_so_far
 from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
 from app.core.server.llama.events import CompletionBuilder

@@ -158,20 +158,28 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
         raise wrong_type("tools", "an array", value)
     if len(value) > MAX_TOOLS:
         raise invalid("tools", f"`tools` may have {MAX_TOOLS} tools at most.")
-    tools = tuple(_tool(one, f"tools[{i}]", strict) for i, one in enumerate(value))
-    if len({str(_function(tool)["name"]) for tool in tools}) < len(tools):
-        raise invalid("tools", "Two of `tools` have one name.")
-    return tools
+    tools = dict[object, Tool]()
+    for place, one in enumerate(value):
+        tool = _tool(one, f"tools[{place}]", strict)
+        name = None if tool is None else _function(tool)["name"]
+        if name in tools and not warn(f"Two of `tools` are called `{name}`: the first one counts."):
+            raise invalid("tools", "Two of `tools` have one name.")
+        if tool is not None:
+            tools.setdefault(name, tool)
+    return tuple(tools.values())
 
 
-def _tool(value: object, param: str, strict: set[str]) -> Tool:
-    """A tool as OpenAI's API has it, without what is not known."""
+def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
+    """A tool as OpenAI's API has it, without what is not known; None for one that would run elsewhere."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
     kind = fields.text("type")
-    if kind != "function":
-        raise unsupported(f"{param}.type", f"`{param}` is no function: this server knows tools of the type `function`.")
+    if kind is not None and kind != "function":
+        message = f"is no function: this server knows tools of the type `function`, not `{kind[:40]}`"
+        if not warn(f"`{param}` was passed over: it {message}."):
+            raise unsupported(f"{param}.type", f"`{param}` {message}.")
+        return None
     function = fields.nested("function")
     fields.take("cache_control")  # where a hosted model may cache
     fields.end()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
 from app.core.server.pictures import PictureSource, read_part, unseen
+from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
 MAX_MESSAGES = 10_000  # to make a prompt of so many takes a second
@@ -51,7 +52,7 @@ def read_messages(
         message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
         raise invalid("messages", message)
     messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
-    messages = _with_names_of_tools(messages)
+    messages = _with_latest_pictures(_with_names_of_tools(messages))
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
     if not told or messages[0].role != "system":
@@ -220,6 +221,21 @@ def _call(value: object, param: str) -> ToolCall:
     elif arguments is not None:
         arguments = check_text(f"{param}.function.arguments", arguments)
     return ToolCall(call_id, name, arguments or "{}")
+
+
+def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """As many pictures as a prompt may have, the latest: an agent that looks at screens would come to an end.
+
+    Raises:
+        ApiError: in strict mode: there are more.
+    """
+    left, kept = MOST_PICTURES, list[Message]()
+    for message in reversed(messages):
+        over, left = max(0, len(message.pictures) - left), max(0, left - len(message.pictures))
+        if over and not warn(f"The model sees the last {MOST_PICTURES} pictures; those before were left out."):
+            raise invalid("messages", f"A request may have {MOST_PICTURES} pictures at most.")
+        kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
+    return tuple(reversed(kept))
 
 
 def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:

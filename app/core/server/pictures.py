@@ -12,11 +12,11 @@ from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, missing, unsupported, warn
 from engine.errors import PictureError
 from engine.picture import Picture
-from engine.prompt.pictures import MOST_PICTURES
 from engine.sandbox.picture import PictureReader, read_picture_file
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
+MOST_READ = 512  # of a request; of those the latest are seen
 _INVALID = "invalid_image"
 
 
@@ -30,7 +30,7 @@ class PictureSource:
         self._num_read = 0
 
     def for_request(self) -> PictureSource:
-        """One for a request, which may have no more pictures than a prompt."""
+        """One for a request, which may have so many pictures."""
         return PictureSource(self._media_path, self._reader)
 
     def read(self, url: str, param: str) -> Picture:
@@ -40,8 +40,8 @@ class PictureSource:
             ApiError: 400; it is none, or not to be read here, or one too many.
         """
         self._num_read += 1
-        if self._num_read > MOST_PICTURES:
-            raise ApiError(400, f"A request may have {MOST_PICTURES} pictures at most.", param=param, code=_INVALID)
+        if self._num_read > MOST_READ:
+            raise ApiError(400, f"A request may have {MOST_READ} pictures at most.", param=param, code=_INVALID)
         try:
             if url[:5].lower() == "data:":
                 return self._reader.read(_bytes_of(url, param), "the picture")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections.abc import Iterable
 
 from app.core.server.errors import ApiError
 from app.core.server.response_request import ResponseRequest
-from app.core.server.responses import logprob_of_chat, speculation, timings
+from app.core.server.responses import logprob_of_chat, speculation, sse, timings
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk, TokenLogprob
@@ -183,9 +182,8 @@ class ItemBuilder:
         return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1, "content_index": 0}
 
     def _event(self, kind: str, **fields: object) -> bytes:
-        reported = {"type": kind, "sequence_number": self._number, **fields}
         self._number += 1
-        return f"event: {kind}\ndata: {json.dumps(reported, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+        return sse({"type": kind, "sequence_number": self._number - 1, **fields}, kind)
 
     def _response(self, status: str, details: Json | None, stats: RunStats | None) -> Json:
         response: Json = {**self._head, "status": status, "error": None, "incomplete_details": details}

@@ -25,9 +25,10 @@ _FINISH_REASONS = {
 }
 
 
-def sse(value: object) -> bytes:
-    """One server-sent event."""
-    return f"data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+def sse(value: object, kind: str = "") -> bytes:
+    """One server-sent event, of a kind where the API has such."""
+    head = f"event: {kind}\n" if kind else ""
+    return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:

@@ -6,10 +6,9 @@ import json
 import uuid
 from collections.abc import Iterable
 
-from app.core.server.anthropic.request import NO_THREADS
-from app.core.server.errors import ApiError
+from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import speculation, timings
+from app.core.server.responses import speculation, sse, timings
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
@@ -21,24 +20,6 @@ _REASONS = {
     FinishReason.LENGTH: "max_tokens",
     FinishReason.CONTEXT: "max_tokens",
 }
-_ERRORS = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    503: "overloaded_error",
-}
-
-
-def error_body(error: ApiError) -> Json:
-    """A refusal or failure in Anthropic's words."""
-    kind = _ERRORS.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
-    details: Json = {}
-    if error.code == NO_THREADS:
-        details = {"details": {"error_code": error.code, "unsupported": [error.param]}}
-    return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
 
 
 class MessageBuilder:
@@ -80,7 +61,7 @@ class MessageBuilder:
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         """What ends a stream that was begun and cannot be finished."""
-        return [f"event: error\ndata: {json.dumps(error_body(error), ensure_ascii=False)}\n\n".encode()]
+        return [sse(in_anthropics_words(error), "error")]
 
     def _message(self, finished: Finished) -> Json:
         reason, stop = _REASONS[finished.reason], None
@@ -163,8 +144,7 @@ def _usage(stats: RunStats | None) -> Json:
 
 
 def _event(kind: str, **fields: object) -> bytes:
-    told = json.dumps({"type": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {kind}\ndata: {told}\n\n".encode()
+    return sse({"type": kind, **fields}, kind)
 
 
 PING = _event("ping")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from app.core.server.errors import ApiError
+from app.core.server.errors import NO_THREADS, ApiError
 from app.core.server.fields import Fields, invalid, missing, unsupported, warn, wrong_type
 from app.core.server.messages import is_thought, text_of, text_of_part
 from app.core.server.pictures import PictureSource, unseen
@@ -24,7 +24,6 @@ _RENAMED = (  # of fields of a chat, in errors
     (".function.parameters", ".input_schema"),
     (".function.", "."),
 )
-NO_THREADS = "thread_unsupported_request"  # as Anthropic's clients know it
 _BILLING = "x-anthropic-billing-header:"
 _OF_CHATS = {
     "stop",

@@ -1,4 +1,4 @@
-"""The servers that a file names, in the form of `mcp.json` that Claude Desktop, LM Studio and others share.
+"""The servers of a file, in the form of `mcp.json` that Claude Desktop, LM Studio and others share; and their states.
 
     {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"], "env": {"KEY": "value"}, "cwd": "..."},
                     "notes": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ..."}}}}
@@ -16,11 +16,13 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from app.core.storage.atomic import atomic_file
-from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ToolFileError
 from app.core.tools.mcp.words import one_line
 from app.core.tools.policy import BUILT_IN
 from engine.sentences import Sentence, said
@@ -29,6 +31,8 @@ MAX_FILE_BYTES = 1_000_000
 MAX_SERVERS = 100
 _KEYS = ("mcpServers", "servers")  # the second is VS Code's
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
 _MOST_SECONDS = 3_600  # of a timeout; more are milliseconds
 # Programs that run others, what they are told first, and options of theirs with a value.
@@ -70,6 +74,31 @@ class ServerEntry:
         return one_line(" ".join((self.command, *self.args)) if self.command else (urlsplit(self.url).netloc), 200)
 
 
+class Phase(Enum):
+    """Where a server is."""
+
+    OFF = "off"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class McpServerState:
+    """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools.
+
+    ``sign_in`` is of OAuth: "wanted", "under way", "done", or empty where none is needed.
+    """
+
+    name: str
+    place: str
+    phase: Phase
+    problem: str = ""
+    notice: str = ""
+    log: tuple[str, ...] = ()
+    sign_in: str = ""
+
+
 def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
     """The servers of a file; none where there is no file.
 
@@ -101,7 +130,7 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         ToolFileError: it is no JSON, or has no ``mcpServers``.
     """
     try:
-        data = json.loads(text)
+        data = _loaded(text)
     except (ValueError, RecursionError) as error:
         where = (
             said("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else said("its nesting")
@@ -117,6 +146,19 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         name = _free_name(one_line(key) or "server", found)
         found[name] = _entry(name, value)
     return tuple(found.values())
+
+
+def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
+    """JSON, also with comments and commas too many, as editors have it."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        bare = _COMMENT.sub(lambda found: found[1] or " ", text)
+        try:
+            return json.loads(_COMMA.sub(lambda found: found[1] or found[2], bare))
+        except json.JSONDecodeError:
+            pass
+        raise
 
 
 def entries_of_line(line: str) -> tuple[ServerEntry, ...]:

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import ValidationError
 
 from app.core.domain.errors import AppError
-from app.core.tools.errors import ToolServerError
+from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry, filled_entry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
 from app.core.tools.mcp.results import mended_message, too_many_values

@@ -26,7 +26,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from app.core.tools.errors import ToolServerError
+from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
 from app.core.tools.mcp.results import mended_message, too_many_values

@@ -20,6 +20,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 from mcp_types import (
     CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
     REQUEST_TIMEOUT,
     CallToolResult,
     Implementation,
@@ -32,9 +33,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import app
-from app.core.tools.errors import ToolServerError
-from app.core.tools.interface import ToolDefinition, ToolResult
-from app.core.tools.mcp.entries import ServerEntry, filled_entry
+from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry, filled_entry
 from app.core.tools.mcp.limits import Limits, ServerLog
 from app.core.tools.mcp.over_http import Seen, has_own_key, http_streams
 from app.core.tools.mcp.process import ServerProcess
@@ -49,7 +49,6 @@ from app.core.tools.mcp.results import (
     usable_tools,
 )
 from app.core.tools.mcp.sign_in import SecretStore
-from app.core.tools.mcp.state import McpServerState, Phase
 from app.core.tools.mcp.words import one_line
 from engine.sentences import Sentence, joined, said
 
@@ -75,7 +74,12 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
         **more: Any,  # noqa: ANN401
     ) -> dict[str, Any]:
         """The answer to a request."""
-        raw = await super().send_raw_request(method, params, opts, **more)
+        try:
+            raw = await super().send_raw_request(method, params, opts, **more)
+        except MCPError as error:
+            if method != "tools/list" or error.code != METHOD_NOT_FOUND:
+                raise
+            raw = {}  # it has no tools, and may have other things
         if method == "initialize":
             return mended_hello(raw, HANDSHAKE_PROTOCOL_VERSIONS)
         if method == "tools/call":

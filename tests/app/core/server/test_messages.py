@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from app.core.server.fields import passing_over
 from app.core.server.ollama.request import parse_ollama_request
 from app.core.server.protocol import parse_request
 from app.core.server.response_request import parse_response_request
-from engine.records import Message
+from engine.records import Message, ToolFormat
 from tests.app.core.server.scripted_session import served
 
 Json = dict[str, Any]
@@ -203,6 +204,24 @@ def test_a_tool_that_takes_a_text_is_a_call_with_its_result() -> None:
     )
     assert called.tool_calls[0].arguments == '{"input": "*** Begin"}'
     assert (told.role, told.content, told.tool_call_id) == ("tool", "done", "c")
+
+
+def test_one_odd_tool_costs_the_others_nothing() -> None:
+    weather = {"type": "function", "function": {"name": "weather"}}
+    tools = [
+        {"type": "web_search"},
+        weather,
+        {"type": "custom", "custom": {"name": "patch"}},
+        weather,
+        {"function": {"name": "b"}},
+    ]
+    ready = replace(served().ready, target=replace(served().ready.target, tool_format=ToolFormat.HERMES))
+    model = replace(served(), ready=ready)
+    with passing_over():
+        asked = parse_request({"messages": [USER], "tools": tools}, model, chat=True)
+    assert sorted(asked.tool_names) == ["b", "weather"]
+    assert len(asked.request.tools) == 2
+    assert [any(word in one for one in asked.warnings) for word in ("`web_search`", "`custom`", "Two of")] == [True] * 3
 
 
 def test_a_server_that_is_strict_refuses_what_it_does_not_read() -> None:

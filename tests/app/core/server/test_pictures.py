@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.pictures import PictureSource
+from app.core.server.pictures import MOST_READ, PictureSource
 from app.core.server.request_body import MAX_BODY_BYTES
 from engine.picture import Picture
 from engine.prompt.pictures import MOST_PICTURES
@@ -180,10 +180,15 @@ def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -
 
 
 def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> None:
-    """A request may have as many as a prompt."""
+    """Of more than a prompt may have the latest are seen: an agent that looks at screens would come to an end."""
     assert len(asked(seeing, CHAT, chat(*[part(URL)] * MOST_PICTURES)).pictures) == MOST_PICTURES
-    response = seeing.client.post(CHAT, json=chat(*[part(URL)] * (MOST_PICTURES + 1)))
-    assert f"{MOST_PICTURES} pictures at most" in response.json()["error"]["message"]
+    body = {"messages": [*chat(words("a"), part(URL), part(URL))["messages"], *chat(*[part(URL)] * 63)["messages"]]}  # type: ignore[misc]
+    answer = seeing.client.post(CHAT, json=body).json()
+    assert f"the last {MOST_PICTURES} pictures" in answer["warnings"][0]
+    first, last = seeing.session.requests[-1].messages
+    assert (first.content, len(first.pictures), len(last.pictures)) == ("a", 1, 63)
+    many = [{"type": "image_url", "image_url": {"url": URL}}] * (MOST_READ + 1)
+    assert f"{MOST_READ} pictures at most" in seeing.client.post(CHAT, json=chat(*many)).json()["error"]["message"]
     large = chat(part(URL), words("x" * MAX_BODY_BYTES))
     assert seeing.client.post(CHAT, json=large).status_code == 200
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from app.core.server.anthropic.events import MessageBuilder
-from app.core.server.error_forms import body_of
-from app.core.server.errors import ApiError
+from app.core.server.errors import ApiError, body_of
 from app.core.server.protocol import CompletionRequest
 from engine.records import ChatRequest, Finished, FinishReason, Source, TextChunk, TokenSpan
 from tests.app.core.server.scripted_session import STATS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ToolFileError
 from app.core.tools.mcp.entries import (
     MAX_FILE_BYTES,
     MAX_SERVERS,
@@ -39,6 +39,16 @@ def test_the_usual_form_is_read() -> None:
     (remote,) = read_entries(LM_STUDIO)
     assert (remote.url, remote.headers) == ("https://huggingface.co/mcp", (("Authorization", "Bearer x"),))
     assert (remote.place, remote.problem) == ("huggingface.co", "")
+
+
+def test_comments_and_commas_too_many_cost_no_server() -> None:
+    text = """{ // my servers
+      "servers": {"a": {"command": "x", "args": ["//no", "/*no*/", ",]", "\\"//"],}, /* and
+        one more, */ "b": {"url": "https://a//b",},
+      },
+    }"""
+    first, second = read_entries(text)
+    assert (first.args, second.url) == (("//no", "/*no*/", ",]", '"//'), "https://a//b")
 
 
 def test_what_is_written_is_read_again() -> None:

@@ -18,10 +18,9 @@ import psutil
 import pytest
 
 from app.core.tools.interface import ParsedToolCall, ToolResult
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import LOG_LINES, Limits, ValueCounter
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.mcp.state import McpServerState, Phase
 
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[5]

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.entries import Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.mcp.state import Phase
 from tests.app.core.tools.mcp.test_hostile import call
 
 Connect = Callable[..., McpTools]

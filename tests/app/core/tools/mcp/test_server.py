@@ -11,11 +11,10 @@ import anyio
 import pytest
 
 from app.core.tools.interface import ToolResult
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.entries import Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.process import ServerProcess
 from app.core.tools.mcp.server import McpServer
-from app.core.tools.mcp.state import Phase
 
 Json = dict[str, Any]
 Answer = Callable[[Json], list[bytes]]
@@ -168,6 +167,12 @@ def test_odd_lists_are_read_as_far_as_they_go(
     if names is None:
         assert {one.title for one in server.definitions.values()} == {"获取", "获得"}
         assert {one.description for one in server.definitions.values()} == {"获取: ", "获得: "}
+
+
+def test_a_server_without_tools_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = raw('{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"Method not found"}}')
+    server, _, _, problem = run(monkeypatch, {"tools/list": refused})
+    assert (problem, server.tools, server.notice) == ("", {}, "")
 
 
 @pytest.mark.parametrize(
