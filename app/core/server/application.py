@@ -53,10 +53,9 @@ from app.core.server.responses import ResponseBuilder
 from app.core.server.scheduler import JobEvent, Scheduler
 from app.core.server.tokens import (
     Question,
-    read_chat_count,
     read_count,
     read_detokenize,
-    read_response_count,
+    read_openai_count,
     read_template,
     read_tokenize,
 )
@@ -96,9 +95,9 @@ _ANSWERED = {
     "/v1/completion": _NATIVE,
     "/v1/infill": _form(parse_infill_request, CompletionBuilder),
 }
-_TOLD = {
-    "/v1/chat/completions/input_tokens": read_chat_count,
-    f"{RESPONSES}/input_tokens": read_response_count,
+_TOLD: dict[str, Question] = {
+    "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
+    f"{RESPONSES}/input_tokens": partial(read_openai_count, chat=False),
     "/v1/messages/count_tokens": read_count,
     "/v1/tokenize": read_tokenize,
     "/v1/detokenize": read_detokenize,

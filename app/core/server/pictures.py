@@ -113,10 +113,12 @@ def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> st
     """
     if not may_be_here:
         message = "is a picture, which only messages of the user and results of tools may have here"
+        line = "[a picture that is not shown here]"
     elif source is None:
         message = "is a picture, and the model here cannot see: its side file (mmproj) is not loaded"
+        line = "[a picture that this model cannot see]"
     else:
         return None
     if not warn(f"A part {message}. The model gets a line in its place."):
         raise unsupported(f"{param}.type", f"`{param}` {message}.")
-    return "[a picture that this model cannot see]"
+    return line

@@ -221,7 +221,7 @@ def _texts(
     if suffix is not None and not model.ready.target.fills_gaps:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
-    request = replace(request, suffix=suffix, top_logprobs=_logprobs_of_text(fields))
+    request = replace(request, suffix=suffix, top_logprobs=_number_of_logprobs(fields, "logprobs"))
     requests = [
         replace(request, raw_prompt=prompt)
         if isinstance(prompt, str)
@@ -327,18 +327,16 @@ def _prediction(fields: Fields) -> str:
 
 
 def _logprobs_of_chat(fields: Fields) -> int | None:
-    wanted, number = fields.flag("logprobs"), fields.whole("top_logprobs")
-    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
-        raise invalid("top_logprobs", f"`top_logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}.")
+    wanted, number = fields.flag("logprobs"), _number_of_logprobs(fields, "top_logprobs")
     if number and not wanted:
         raise invalid("top_logprobs", "`top_logprobs` is for answers with `logprobs`: set it to true.")
     return (number or 0) if wanted else None
 
 
-def _logprobs_of_text(fields: Fields) -> int | None:
-    number = fields.whole("logprobs")
+def _number_of_logprobs(fields: Fields, name: str) -> int | None:
+    number = fields.whole(name)
     if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
-        raise invalid("logprobs", f"`logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}.")
+        raise invalid(name, f"`{name}` must be a number from 0 to {MAX_TOP_LOGPROBS}.")
     return number
 
 

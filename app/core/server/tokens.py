@@ -78,24 +78,14 @@ def read_count(body: Json, model: ServedModel) -> Ask:
     return partial(_count, parse_messages_request(body, model).request, {})
 
 
-def read_chat_count(body: Json, model: ServedModel) -> Ask:
-    """Read the body of a request to ``/v1/chat/completions/input_tokens``, which is one to ``/v1/chat/completions``.
+def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> Ask:
+    """Read the body of a request to count the tokens of a ``chat``, or of one to ``/v1/responses``.
 
     Raises:
         ApiError: 400 with the field to blame.
     """
-    request = parse_request(body, model, chat=True).request
-    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
-
-
-def read_response_count(body: Json, model: ServedModel) -> Ask:
-    """Read the body of a request to ``/v1/responses/input_tokens``, which is one to ``/v1/responses``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
-    request = parse_response_request(body, model).asked.request
-    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
+    asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model).asked
+    return partial(_count, asked.request, {"object": _COUNT, **_told_warnings()})
 
 
 # What is asked, on the engine's thread; it may be another process's.
