@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mcp_types import INTERNAL_ERROR, CallToolResult, ContentBlock, Tool, jsonrpc_message_adapter
-from mcp_types import EmbeddedResource as Embedded
+from mcp_types import INTERNAL_ERROR, Tool, jsonrpc_message_adapter
 
 from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment
@@ -33,6 +32,7 @@ UNREADABLE = -32_009  # of the error that an answer becomes which is no JSON; it
 _EMPTY = "(The tool gave nothing.)"
 MOST_PICTURES = 8  # of a result
 PICTURE_S, PICTURES_S = 10.0, 20.0  # to decode one, and all of a result: a call waits for it
+_KNOWN = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")  # of a result
 _TOOLS_NAMED = 5  # of those that are left out
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
 Json = dict[str, Any]
@@ -181,61 +181,20 @@ def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
 # ---- results --------------------------------------------------------------------------------------------------------
 
 
-def readable_result(raw: Json) -> Json:
-    """A result of a call with the parts of it that can be read, at most `RESULT_PARTS`; words for others.
-
-    Structured content counts where there is no other.
-    """
-    if raw.get("resultType", "complete") != "complete":
-        return raw
-    content, structured = raw.get("content"), raw.get("structuredContent", raw.get("toolResult"))
-    parts = content if isinstance(content, list) else [] if content is None else [content]
-    blocks = [block for part in parts[:RESULT_PARTS] if (block := _block(part)) is not None]
-    if len(parts) > RESULT_PARTS:
-        blocks.append(_text_block(f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"))
-    if not blocks:
-        known = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")
-        others = {name: value for name, value in raw.items() if name not in known}
-        blocks = [_text_block(one) for one in (structured, others or None) if one is not None]
-    return {"content": blocks, "isError": raw.get("isError") is True}
-
-
-def _text_block(value: object) -> Json:
-    return {"type": "text", "text": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
-
-
-def _block(part: object) -> Json | None:
-    """A part of a result as the protocol has it; None for an empty one."""
-    if not isinstance(part, dict):
-        return None if part is None else _text_block(part)
-    kind, data, inside = part.get("type"), part.get("data"), part.get("resource")
-    mime = {"mimeType": part["mimeType"] if isinstance(part.get("mimeType"), str) else ""}
-    if kind in ("image", "audio") and isinstance(data, str):
-        return {"type": kind, "data": data, **mime}
-    if kind == "resource" and isinstance(inside, dict) and isinstance(inside.get("blob"), str):
-        mime = {"mimeType": inside["mimeType"]} if isinstance(inside.get("mimeType"), str) else {}
-        return {"type": kind, "resource": {"uri": str(inside.get("uri", "")), "blob": inside["blob"], **mime}}
-    if kind == "resource_link":
-        return {"type": kind, "name": str(part.get("name", "")), "uri": str(part.get("uri", ""))}
-    text = inside.get("text") if kind == "resource" and isinstance(inside, dict) else part.get("text")
-    if text is not None:
-        return _text_block(text)
-    return None if kind == "text" else _text_block(f"[{one_line(str(kind)) or 'something'}, which cannot be read here]")
-
-
 def too_many_values() -> Sentence:
     """Why a message is not read, as the end of a sentence."""
     return said("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
 
 
-def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult:
+def result_of(call_id: str, raw: Json, max_chars: int) -> ToolResult:
     """A result as text and pictures, each named in the text where it stood; what is neither is named in words.
 
-    Pictures are decoded here, each in a child process, which takes `PICTURES_S` at most.
+    Structured content counts where there is no other. Pictures are decoded here, each in a child process, which takes
+    `PICTURES_S` at most.
     """
     pictures, kept = _Pictures(), list[str]()
     size = cut = 0
-    for text in _texts(given, pictures):
+    for text in _texts(raw, pictures):
         room = max(0, max_chars - size)
         # Of what is left out no more is cleaned than may fill the room: Python's lock is held meanwhile, for 230 ms of
         # 10 MB of colours.
@@ -244,7 +203,7 @@ def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult
         size += len(kept[-1]) + 1
         cut += len(more) - len(kept[-1]) + max(0, len(text) - 2 * room)
     text = "\n".join(part for part in kept if part)
-    return ToolResult(call_id, text or _EMPTY, bool(given.is_error), cut, tuple(pictures.found))
+    return ToolResult(call_id, text or _EMPTY, raw.get("isError") is True, cut, tuple(pictures.found))
 
 
 class _Pictures:
@@ -278,38 +237,41 @@ class _Pictures:
         return f"[{over:,} more pictures were left out]" if over > 0 else ""
 
 
-def _texts(given: CallToolResult, pictures: _Pictures) -> Iterable[str]:
-    for part in given.content:
-        yield _text_of(part, pictures)
+def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
+    content, structured = raw.get("content"), raw.get("structuredContent", raw.get("toolResult"))
+    parts = content if isinstance(content, list) else [content]
+    texts = [text for part in parts[:RESULT_PARTS] if (text := _text_of(part, pictures))]
+    if not texts:
+        others = {name: value for name, value in raw.items() if name not in _KNOWN}
+        texts = [_words(one) for one in (structured, others or None) if one is not None]
+    yield from texts
+    if len(parts) > RESULT_PARTS:
+        yield f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
     yield pictures.words_at_end()
 
 
-def _text_of(part: ContentBlock, pictures: _Pictures) -> str:
-    """One part of a result."""
-    if (data := _picture_in(part)) is not None:
-        return pictures.words_for(data)
-    if isinstance(part, Embedded):
-        inside: Any = part.resource
-        if isinstance(text := getattr(inside, "text", None), str):
-            return text
-        return f"[a file, {_kind(inside)}: {one_line(str(inside.uri), 200)}; only text can be shown to the model]"
-    if part.type == "text":
-        return part.text
-    if part.type == "resource_link":
-        return f"[a link to {one_line(part.name)}: {one_line(str(part.uri), 200)}]"
-    what = "a sound" if part.type == "audio" else "something"
-    num_bytes = len(part.data) * 3 // 4  # of Base64
-    return f"[{what}, {_kind(part)}, {num_bytes:,} bytes; only text can be shown to the model]"
+def _text_of(part: object, pictures: _Pictures) -> str:
+    """One part of a result; empty for an empty one."""
+    if not isinstance(part, dict):
+        return "" if part is None else _words(part)
+    kind, inner = part.get("type"), part.get("resource")
+    inside: Json = inner if kind == "resource" and isinstance(inner, dict) else part
+    text, data = inside.get("text"), inside.get("blob", inside.get("data"))
+    mime, address = (
+        one_line(str(inside.get("mimeType") or "of unknown type")),
+        one_line(str(inside.get("uri", "")), 200),
+    )
+    if text is not None:
+        return _words(text)
+    if kind == "resource_link":
+        return f"[a link to {one_line(str(part.get('name', '')))}: {address}]"
+    if isinstance(data, str) and kind in ("image", "audio", "resource"):
+        if kind == "image" or (kind == "resource" and mime.startswith("image/")):
+            return pictures.words_for(data)
+        what = f"a sound, {mime}, {len(data) * 3 // 4:,} bytes" if kind == "audio" else f"a file, {mime}: {address}"
+        return f"[{what}; only text can be shown to the model]"  # the bytes are those of Base64
+    return "" if kind == "text" else f"[{one_line(str(kind)) or 'something'}, which cannot be read here]"
 
 
-def _picture_in(part: ContentBlock) -> str | None:
-    """A picture in Base64; None where the part is none."""
-    if part.type == "image":
-        return part.data
-    inside: Any = part.resource if isinstance(part, Embedded) else None
-    blob = getattr(inside, "blob", None)
-    return blob if isinstance(blob, str) and (inside.mime_type or "").startswith("image/") else None
-
-
-def _kind(part: Any) -> str:  # noqa: ANN401 (whatever has a type)
-    return one_line(getattr(part, "mime_type", None) or "of unknown type")
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -43,7 +43,6 @@ from app.core.tools.mcp.results import (
     definition_of,
     mended_hello,
     notice_of,
-    readable_result,
     readable_tools,
     result_of,
     usable_tools,
@@ -82,8 +81,8 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
             raw = {}  # it has no tools, and may have other things
         if method == "initialize":
             return mended_hello(raw, HANDSHAKE_PROTOCOL_VERSIONS)
-        if method == "tools/call":
-            return readable_result(raw)
+        if method == "tools/call" and raw.get("resultType", "complete") == "complete":
+            return {"content": [], "structuredContent": raw}  # which may be anything: `result_of` reads it
         if method == "tools/list":
             tools, left_out = readable_tools(raw.get("tools"))
             self.left_out += left_out
@@ -174,7 +173,7 @@ class McpServer:
             words = await self._sentence(error, is_start=False)
             return ToolResult(call_id, words, is_error=True)
         # On a thread: pictures are decoded, which nobody else waits for.
-        return await asyncio.to_thread(result_of, call_id, given, self._limits.result_chars)
+        return await asyncio.to_thread(result_of, call_id, given.structured_content or {}, self._limits.result_chars)
 
     async def _open(self, stack: AsyncExitStack) -> None:
         entry, not_set = filled_entry(self.entry)
