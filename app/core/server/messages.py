@@ -51,7 +51,7 @@ def read_messages(
     if len(value) > MAX_MESSAGES:
         message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
         raise invalid("messages", message)
-    messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
+    messages = tuple(_message(one, f"messages[{i}]", source, i == len(value) - 1) for i, one in enumerate(value))
     messages = _with_latest_pictures(_with_names_of_tools(messages))
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
@@ -137,7 +137,7 @@ def _decoded(data: str) -> str:
         return ""
 
 
-def _message(value: object, param: str, source: PictureSource | None) -> Message:
+def _message(value: object, param: str, source: PictureSource | None, is_last: bool) -> Message:
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -154,6 +154,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> Message
     call_id = (fields.text("tool_call_id") or "") if is_tool else ""
     name = (fields.text("name") or "") if is_tool else ""
     content = fields.take("content")
+    if source is not None:
+        source.is_new = is_last and role == "user"
     is_silent = content is None and (is_tool or role == "assistant")  # as agents keep an answer of nothing
     text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
@@ -171,17 +173,19 @@ def _content(
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param), ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
+    may_be_here = role in ("user", "tool")
     for place, part in enumerate(value):
-        at = f"{param}[{place}]"
-        words = (
-            unseen(at, source, may_be_here=role in ("user", "tool")) if _is_picture(part) else text_of_part(part, at)
-        )
-        if words is None:
-            pictures.append((len(text), read_part(part, at, source)))
-            joint = ""
+        if is_thought(part):
+            continue
+        at, is_picture = f"{param}[{place}]", _is_picture(part)
+        read: Picture | str | None = unseen(at, source, may_be_here=may_be_here) if is_picture else None
+        if read is None:
+            read = read_part(part, at, source) if is_picture else text_of_part(part, at)
+        if isinstance(read, str):
+            text += joint + read
         else:
-            text += joint + words
-            joint = "\n"
+            pictures.append((len(text), read))
+        joint = "\n" if isinstance(read, str) else ""
     return text, tuple(pictures)
 
 

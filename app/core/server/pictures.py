@@ -28,6 +28,7 @@ class PictureSource:
         self._media_path = media_path
         self._reader = reader or PictureReader()
         self._num_read = 0
+        self.is_new = True  # what is read was just said, and not in the conversation before
 
     def for_request(self) -> PictureSource:
         """One for a request, which may have so many pictures."""
@@ -51,6 +52,19 @@ class PictureSource:
             raise ApiError(400, f"`{param}`: {error.message} {error.advice}", param=param, code=_INVALID) from error
         message = f"`{param}` must be a data: URL with the picture in base64: nothing is fetched from the network here."
         raise ApiError(400, message, param=param, code=_INVALID)
+
+    def read_or_line(self, url: str, param: str) -> Picture | str:
+        """The picture behind an address, or a line in the place of one that cannot be read and is not new.
+
+        Raises:
+            ApiError: 400; it is new, or the server is strict.
+        """
+        try:
+            return self.read(url, param)
+        except ApiError as error:
+            if self.is_new or not warn(f"{error.message} The model gets a line in its place."):
+                raise
+            return "[a picture that cannot be read]"
 
     def _file(self, url: str, param: str) -> Path:
         if self._media_path is None:
@@ -79,8 +93,8 @@ def _bytes_of(url: str, param: str) -> bytes:
     raise ApiError(400, message, param=param, code=_INVALID)
 
 
-def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture:
-    """A part of the type ``image_url``, of a message whose pictures reach the model (see `unseen`).
+def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
+    """A part of the type ``image_url``, of a message whose pictures reach the model (see `unseen`), or a line for it.
 
     Raises:
         ApiError: it is no such part.
@@ -100,7 +114,7 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     at = f"{param}.image_url.url"
     if not isinstance(given, str) or source is None:
         raise missing(at)
-    return source.read(given, at)
+    return source.read_or_line(given, at)
 
 
 def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> str | None:

@@ -113,6 +113,8 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
         raise wrong_type("input", "a string or an array", value)
     messages: list[Json] = [] if instructions is None else [{"role": "system", "content": instructions}]
     for place, item in enumerate(items):
+        if source is not None:
+            source.is_new = place == len(items) - 1 and isinstance(item, dict) and "role" in item
         message = _message(item, f"input[{place}]", source)
         last = messages[-1] if messages else {}
         if message.get("tool_calls") and last.get("role") == "assistant":
@@ -187,7 +189,9 @@ def _seen(value: object, param: str, source: PictureSource | None, *, may_be_her
         fields.ignore(("type", "detail", "prompt_cache_breakpoint"))
         url = fields.needed("image_url")
         fields.end()
-        parts.append({"type": "image_url", "image_url": source.read(url, f"{at}.image_url") if source else url})
+        read = source.read_or_line(url, f"{at}.image_url") if source else url
+        is_line = isinstance(read, str)
+        parts.append({"type": "text", "text": read} if is_line else {"type": "image_url", "image_url": read})
     return parts
 
 

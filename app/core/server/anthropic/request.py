@@ -78,7 +78,12 @@ def _messages(value: object, source: PictureSource | None) -> list[Json]:
         raise missing("messages")
     if not isinstance(value, list):
         raise wrong_type("messages", "an array", value)
-    return [made for place, one in enumerate(value) for made in _message(one, f"messages[{place}]", source)]
+    messages = list[Json]()
+    for place, one in enumerate(value):
+        if source is not None:
+            source.is_new = place == len(value) - 1
+        messages += _message(one, f"messages[{place}]", source)
+    return messages
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> list[Json]:
@@ -141,6 +146,8 @@ def _part(block: object, param: str, source: PictureSource | None, *, may_be_her
     given, at = fields.nested("source"), f"{param}.source"
     fields.end()
     kind = None if given is None else given.text("type")
+    if kind == "file":  # kept elsewhere
+        return text_of_part(block, param)
     if given is None or kind not in ("base64", "url"):
         raise invalid(f"{at}.type", f"`{at}.type` must be base64 or url: no files are kept here.")
     if kind == "url":
@@ -149,7 +156,8 @@ def _part(block: object, param: str, source: PictureSource | None, *, may_be_her
         url = f"data:{given.text('media_type') or ''};base64,{given.needed('data')}"
         at = f"{at}.data"
     given.end()
-    return {"type": "image_url", "image_url": source.read(url, at) if source else url}
+    read = source.read_or_line(url, at) if source else url
+    return read if isinstance(read, str) else {"type": "image_url", "image_url": read}
 
 
 def _texts(value: object, param: str) -> list[str]:
@@ -176,6 +184,8 @@ def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.flag("is_error")  # its words say so
     fields.take("cache_control")
     fields.end()
+    if source is not None:
+        source.is_new = False  # what a tool gave is sent again whatever is answered
     if not isinstance(content, list):
         return {"role": "tool", "tool_call_id": call_id, "content": "" if content is None else text_of(content, param)}
     parts = [_part(one, f"{param}.content[{at}]", source, may_be_here=True) for at, one in enumerate(content)]

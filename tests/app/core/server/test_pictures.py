@@ -179,6 +179,38 @@ def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -
         assert "messages[0].content[0].source.data" in answer.json()["error"]["message"]
 
 
+def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
+    """It stays in the conversation, also as a result of a tool; a new one is refused, so that somebody hears of it."""
+    far, line = "https://example.com/a.png", "[a picture that cannot be read]"
+    block = {"type": "image", "source": {"type": "url", "url": far}}
+    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
+    item = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    hi = {"role": "user", "content": "hi"}
+    old, result = (
+        chat(words("see"), part(far))["messages"],
+        {"role": "tool", "tool_call_id": "c", "content": [part(far)]},
+    )
+    picture = {"type": "input_image", "image_url": far}
+    bodies: list[tuple[str, dict[str, object]]] = [
+        (CHAT, {"messages": [*old, hi]}),  # type: ignore[misc]
+        (CHAT, {"messages": [hi, result]}),
+        ("/v1/messages", {"max_tokens": 1, "messages": [*chat(words("see"), block)["messages"], hi]}),  # type: ignore[misc]
+        ("/v1/messages", {"max_tokens": 1, "messages": [hi, {"role": "assistant", "content": [call]}, {"role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [block]}]}]}),
+        ("/v1/responses", {"input": [{"role": "user", "content": [picture]}, hi]}),
+        ("/v1/responses", {"input": [hi, item, {"type": "function_call_output", "call_id": "c", "output": [picture]}]}),
+    ]  # fmt: skip
+    for path, body in bodies:
+        answer = seeing.client.post(path, json=body)
+        assert answer.status_code == 200, (path, answer.text)
+        assert "from the network" in answer.json()["warnings"][0]
+        assert any(line in message.content for message in seeing.session.requests[-1].messages)
+    for path, body in (bodies[0], bodies[2], bodies[4]):
+        name = "input" if "input" in body else "messages"
+        new = {**body, name: body[name][:1]}  # type: ignore[index]
+        assert seeing.client.post(path, json=new).status_code == 400
+
+
 def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> None:
     """Of more than a prompt may have the latest are seen: an agent that looks at screens would come to an end."""
     assert len(asked(seeing, CHAT, chat(*[part(URL)] * MOST_PICTURES)).pictures) == MOST_PICTURES
