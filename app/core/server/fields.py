@@ -86,6 +86,10 @@ def check_text(param: str, value: object) -> str:
     return value
 
 
+def _is_one_of(value: object, values: Iterable[object]) -> bool:
+    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True is 1
+
+
 class Fields:
     """An object's fields; ``null`` counts as not given. Each getter raises `ApiError` for another type.
 
@@ -186,17 +190,13 @@ class Fields:
         """
         for name, values in neutral.items():
             value = self.take(name)
-            # For Python, True is 1.
-            if value is not None and not any(
-                isinstance(value, bool) is isinstance(one, bool) and value == one for one in values
-            ):
+            if value is not None and not _is_one_of(value, values):
                 raise unsupported(self._prefix + name)
 
     def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that ask for nothing with one of these values; with another, they are left."""
         for name, values in neutral.items():
-            value = self._left.get(name)
-            if any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values):
+            if _is_one_of(self._left.get(name), values):
                 self.take(name)
 
     def end(self) -> None:

@@ -69,7 +69,9 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
 
 def _system(value: object) -> str:
     """The system prompt without Claude Code's first line, which is another in each turn: nothing behind it was kept."""
-    texts = [] if value is None else _texts(value, "system")
+    if not isinstance(value, list):
+        return "" if value is None else text_of(value, "system")
+    texts = [text_of_part(block, f"system[{place}]") for place, block in enumerate(value)]
     return "\n\n".join(text for text in texts if not text.startswith(_BILLING))
 
 
@@ -158,13 +160,6 @@ def _part(block: object, param: str, source: PictureSource | None, *, may_be_her
     given.end()
     read = source.read_or_line(url, at) if source else url
     return read if isinstance(read, str) else {"type": "image_url", "image_url": read}
-
-
-def _texts(value: object, param: str) -> list[str]:
-    """The texts of a string, or of blocks of text."""
-    if not isinstance(value, list):
-        return [text_of(value, param)]
-    return [text_of_part(block, f"{param}[{place}]") for place, block in enumerate(value)]
 
 
 def _call(fields: Fields) -> Json:

@@ -269,34 +269,26 @@ def _free_name(name: str, taken: Mapping[str, object]) -> str:
 def _entry(name: str, value: object) -> ServerEntry:
     if not isinstance(value, dict):
         return ServerEntry(name, problem=said("The entry is no object."))
-    enabled = next((value[key] is (key == "enabled") for key in ("disabled", "enabled") if _is_flag(value, key)), None)
+    flags = [value[key] is (key == "enabled") for key in ("disabled", "enabled") if isinstance(value.get(key), bool)]
+    args = value["args"] if isinstance(value.get("args"), list) else []
     known = {"command", "args", "env", "cwd", "url", "headers", "disabled", "enabled"}
     entry = ServerEntry(
         name,
         command=_text(value, "command"),
-        args=tuple(str(one) for one in _list(value, "args") if isinstance(one, str | int | float)),
+        args=tuple(str(one) for one in args if isinstance(one, str | int | float)),
         env=_pairs(value, "env"),
         cwd=_text(value, "cwd"),
         url=_text(value, "url"),
         headers=_pairs(value, "headers"),
-        enabled=enabled,
+        enabled=flags[0] if flags else None,
         extra=tuple((key, one) for key, one in value.items() if key not in known),
     )
     return replace(entry, problem=_complaint(entry, value))
 
 
-def _is_flag(value: Mapping[str, object], key: str) -> bool:
-    return isinstance(value.get(key), bool)
-
-
 def _text(value: Mapping[str, object], key: str) -> str:
     found = value.get(key)
     return found.strip() if isinstance(found, str) else ""
-
-
-def _list(value: Mapping[str, object], key: str) -> list[object]:
-    found = value.get(key)
-    return found if isinstance(found, list) else []
 
 
 def _pairs(value: Mapping[str, object], key: str) -> tuple[tuple[str, str], ...]:

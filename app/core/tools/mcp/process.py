@@ -59,18 +59,17 @@ def found_command(entry: ServerEntry) -> str:
     Raises:
         ToolServerError: there is none, or its folder is not there.
     """
-    command = entry.command
     if entry.cwd and not Path(entry.cwd).is_dir():
         words = said("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
         raise ToolServerError(words, "Correct “cwd” in its entry.")
-    path = shutil.which(command, path=server_environment(entry).get("PATH"))
-    if path is None and entry.cwd and os.sep in command:
-        path = shutil.which(str(Path(entry.cwd) / command))
+    path = shutil.which(entry.command, path=server_environment(entry).get("PATH"))
+    if path is None and entry.cwd and os.sep in entry.command:
+        path = shutil.which(str(Path(entry.cwd) / entry.command))
     if path is None:
         words = said(
-            "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=command
+            "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=entry.command
         )
-        package = _WITH_INSTALLER.get(Path(command).stem.lower())
+        package = _WITH_INSTALLER.get(Path(entry.command).stem.lower())
         advice = said("Install {package}, or correct the entry.", package=package) if package else None
         raise ToolServerError(words, advice or said("Install it or correct the entry."))
     return path

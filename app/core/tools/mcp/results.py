@@ -97,21 +97,6 @@ def _unreadable(line: bytes, text: str) -> Json | None:
     return {"id": json.loads(number[1]), "error": {"code": UNREADABLE, "message": text[:4_000]}}
 
 
-def mended_hello(raw: Json, versions: Sequence[str]) -> Json:
-    """The answer to the first message, with what is needed of it. For an unknown version the oldest is tried."""
-    able, info = raw.get("capabilities"), raw.get("serverInfo")
-    parts = {
-        name: one if isinstance(one, dict) else {} for name, one in (able if isinstance(able, dict) else {}).items()
-    }
-    named = {name: str(info.get(name, "")) for name in ("name", "version")} if isinstance(info, dict) else {}
-    version = raw.get("protocolVersion")
-    return {
-        "protocolVersion": version if version in versions else versions[0],
-        "capabilities": {name: one for name, one in parts.items() if able and able[name] not in (None, False)},
-        "serverInfo": {"name": "", "version": "", **named},
-    }
-
-
 # ---- tools ----------------------------------------------------------------------------------------------------------
 
 

@@ -41,7 +41,6 @@ from app.core.tools.mcp.process import ServerProcess
 from app.core.tools.mcp.results import (
     UNREADABLE,
     definition_of,
-    mended_hello,
     notice_of,
     readable_tools,
     result_of,
@@ -80,7 +79,15 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
                 raise
             raw = {}  # it has no tools, and may have other things
         if method == "initialize":
-            return mended_hello(raw, HANDSHAKE_PROTOCOL_VERSIONS)
+            version, known = (
+                raw.get("protocolVersion"),
+                HANDSHAKE_PROTOCOL_VERSIONS,
+            )  # of an unknown one the oldest is tried
+            nobody = {
+                "capabilities": {},
+                "serverInfo": {"name": "", "version": ""},
+            }  # what it says of itself is not used
+            return {**nobody, "protocolVersion": version if version in known else known[0]}
         if method == "tools/call" and raw.get("resultType", "complete") == "complete":
             return {"content": [], "structuredContent": raw}  # which may be anything: `result_of` reads it
         if method == "tools/list":
