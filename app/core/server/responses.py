@@ -17,12 +17,13 @@ from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
-_FINISH_REASONS = {
-    FinishReason.END: "stop",
-    FinishReason.STOP: "stop",
-    FinishReason.LENGTH: "length",
-    FinishReason.CONTEXT: "length",
-}
+
+
+def word_for(finished: Finished, end: str, stop: str, cut: str) -> str:
+    """Why an answer ended, in the words of an API: the model ended it, a stop string did, or its length did."""
+    if finished.reason in (FinishReason.LENGTH, FinishReason.CONTEXT):
+        return cut
+    return stop if finished.reason is FinishReason.STOP else end
 
 
 def sse(value: object, kind: str = "") -> bytes:
@@ -180,7 +181,7 @@ class ResponseBuilder:
     def _reason(self, finished: Finished) -> str:
         if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             return "tool_calls"
-        return _FINISH_REASONS[finished.reason]
+        return word_for(finished, "stop", "stop", "length")
 
     def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
         chunks = list[bytes]()

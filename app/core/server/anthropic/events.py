@@ -8,18 +8,12 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import speculation, sse, timings
+from app.core.server.responses import speculation, sse, timings, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
 
 Json = dict[str, object]
-_REASONS = {
-    FinishReason.END: "end_turn",
-    FinishReason.STOP: "stop_sequence",
-    FinishReason.LENGTH: "max_tokens",
-    FinishReason.CONTEXT: "max_tokens",
-}
 
 
 class MessageBuilder:
@@ -64,7 +58,7 @@ class MessageBuilder:
         return [sse(in_anthropics_words(error), "error")]
 
     def _message(self, finished: Finished) -> Json:
-        reason, stop = _REASONS[finished.reason], None
+        reason, stop = word_for(finished, "end_turn", "stop_sequence", "max_tokens"), None
         if self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             reason = "tool_use"
         elif reason == "stop_sequence":

@@ -6,16 +6,10 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError
 from app.core.server.llama.request import NativeRequest
-from app.core.server.responses import shown_piece, speculation, sse, timings
+from app.core.server.responses import shown_piece, speculation, sse, timings, word_for
 from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
 
 Json = dict[str, object]
-_STOP_TYPES = {
-    FinishReason.END: "eos",
-    FinishReason.STOP: "word",
-    FinishReason.LENGTH: "limit",
-    FinishReason.CONTEXT: "limit",
-}
 
 
 class CompletionBuilder:
@@ -83,7 +77,7 @@ class CompletionBuilder:
             "prompt": self._made.prompts[self._index],
             "has_new_line": self._has_new_line,
             "truncated": False,
-            "stop_type": _STOP_TYPES[finished.reason],
+            "stop_type": word_for(finished, "eos", "word", "limit"),
             "stopping_word": finished.stop if finished.reason is FinishReason.STOP else "",
             "tokens_cached": stats.prompt_tokens + stats.tokens,
             "timings": timings(stats),
