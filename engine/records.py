@@ -544,12 +544,16 @@ class TokensCounted:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The answer ended. Exactly one for each request that did not fail; ``token_ids`` are for the command line."""
+    """The answer ended. Exactly one for each request that did not fail; ``token_ids`` are for the command line.
+
+    ``stop`` is the stop string that ended it.
+    """
 
     request_id: int
     reason: FinishReason
     stats: RunStats
     token_ids: tuple[int, ...] = ()
+    stop: str = ""
 
 
 @dataclass(frozen=True, slots=True)

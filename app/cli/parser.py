@@ -267,6 +267,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
     strict = "refuse fields and names of models that are not known; else they are passed over, with a warning"
     where.add_argument("--strict", action="store_true", help=strict)
+    requests = "a line for each request on standard error: path, status, seconds, tokens; never what was said"
+    where.add_argument("--log-requests", action="store_true", help=requests)
     models = parser.add_argument_group("models")
     _add_model_options(models)
     _add_mmproj_option(models)

@@ -17,6 +17,7 @@ from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, notify
 from app.cli.run import decoding_defaults, load_models, load_request, open_session
 from app.core.domain.errors import AppError
+from app.core.domain.model_name import printable
 from app.core.hub.opening import open_library
 from app.core.logs import RedactingFormatter
 from app.core.paths import find_paths
@@ -119,7 +120,7 @@ def _key(options: argparse.Namespace) -> str:
 def _served(
     ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
 ) -> ServedModel:
-    return ServedModel(name or Path(ready.target.path).stem, ready, defaults, system, pictures)
+    return ServedModel(name or printable(Path(ready.target.path).stem), ready, defaults, system, pictures)
 
 
 def _pictures(media_path: str | None) -> PictureSource:
@@ -185,7 +186,10 @@ def _serve(
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
-    app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder)
+    log_line = notify if options.log_requests else None
+    app = make_application(
+        models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line
+    )
     worker.start()
     free = [session.unload, *([] if embedder is None else [embedder.close])]
     with ended_by_signals(), _unloading(session, free, worker, scheduler, options.idle_unload):

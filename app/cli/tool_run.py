@@ -23,13 +23,11 @@ from app.core.storage.pictures import PictureCache
 from app.core.storage.settings_file import read_settings
 from app.core.tools.answer_parts import Thought
 from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
-from app.core.tools.errors import ToolFileError
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
 from app.core.tools.mcp.provider import McpTools
 from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
 from app.core.tools.policy import Permission as Said
-from app.core.tools.providers import Providers
 from app.core.tools.turn import (
     MAX_STEPS,
     RESULT_CHARS,

@@ -6106,12 +6106,52 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ konnte nicht gestartet werden: {reason}.</translation>
     </message>
     <message>
+        <source>The tool “{name}” is left out: {why}.</source>
+        <translation>Das Werkzeug „{name}“ wird weggelassen: {why}.</translation>
+    </message>
+    <message>
+        <source>So are {number} more.</source>
+        <translation>Ebenso {number} weitere.</translation>
+    </message>
+    <message>
+        <source>it has no name</source>
+        <translation>es hat keinen Namen</translation>
+    </message>
+    <message>
+        <source>there are more than {most}</source>
+        <translation>es sind mehr als {most}</translation>
+    </message>
+    <message>
+        <source>its arguments are no object</source>
+        <translation>seine Argumente sind kein Objekt</translation>
+    </message>
+    <message>
+        <source>its arguments are too many, or nested too deep</source>
+        <translation>seine Argumente sind zu viele oder zu tief verschachtelt</translation>
+    </message>
+    <message>
+        <source>the arguments of the others leave no room</source>
+        <translation>die Argumente der anderen lassen keinen Platz</translation>
+    </message>
+    <message>
         <source>Could not start “{name}”: {why}.</source>
         <translation>„{name}“ konnte nicht gestartet werden: {why}.</translation>
     </message>
     <message>
         <source>it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a token into “headers” of its entry as Authorization</source>
         <translation>er verlangt eine Anmeldung: wählen Sie auf der Seite der Werkzeuge in den Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
+    </message>
+    <message>
+        <source>{variable} is not set in the environment.</source>
+        <translation>{variable} ist in der Umgebung nicht gesetzt.</translation>
+    </message>
+    <message>
+        <source>it sent no JSON: “{words}”</source>
+        <translation>er hat kein JSON geschickt: „{words}“</translation>
+    </message>
+    <message>
+        <source>Its list of tools goes on after {number} pages, which are not read.</source>
+        <translation>Seine Liste von Werkzeugen geht nach {number} Seiten weiter, was nicht gelesen wird.</translation>
     </message>
     <message>
         <source>the server refused to sign you in</source>
@@ -6404,10 +6444,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The server “{name}” does not run. Restart it.</source>
         <translation>Der Server „{name}“ läuft nicht. Starten Sie ihn neu.</translation>
-    </message>
-    <message>
-        <source>{number} of its tools are left out.</source>
-        <translation>{number} seiner Werkzeuge sind weggelassen.</translation>
     </message>
     <message>
         <source>it took longer than {seconds:,.0f} seconds</source>

@@ -53,6 +53,7 @@ class Detokenizer:
         self._tokens: list[TokenSpan] = []
         self._last_source = Source.TARGET
         self._stopped = False
+        self.stop = ""  # the stop string that was completed
         self._tag_stops = {text for text in self._stops if any(closing in text for _, closing in REASONING_TAGS)}
         self._reasoning: _Reasoning | None = None
         self._first_stop = 0  # in the text, where a stop string may begin
@@ -167,6 +168,7 @@ class Detokenizer:
         if found is None:
             return False
         self._stopped = True
+        self.stop = self._text[found[1] : found[0]]
         self._text = self._text[: found[1]]
         self._tokens = list(_shorten(self._tokens, found[1]))
         return True

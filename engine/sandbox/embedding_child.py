@@ -56,7 +56,7 @@ def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[s
         context = _context(model, threads or library.default_threads(model.num_params), pooling)
         try:
             yield {
-                "name": path.stem,
+                "name": path.stem.encode("utf-8", "replace").decode(),
                 "n_ctx": context.n_ctx,
                 "width": context.width,
                 "n_vocab": model.vocab.n_vocab,

@@ -119,7 +119,7 @@ class Answer:
             self.stats.decisions.append(_joined_summary(self.stats))
         if self._plan.tie_bound is not None:
             self.stats.decisions.append(_tie_summary(self.stats, self._plan.tie_bound.margin))
-        yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids))
+        yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids), self._detokenizer.stop)
 
     @property
     def conversation_ids(self) -> list[int]:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStyledItemDelegate, QWidget
 
 from app.core.domain.local_server import LOOPBACK, Example, base_url, examples
+from app.core.domain.model_name import printable
 from engine.records import ModelInfo
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -114,7 +115,7 @@ class ServerAccess(QWidget):
 
     def set_target(self, target: ModelInfo | None) -> None:
         """The model that answers where none is named."""
-        self._model = Path(target.path).stem if target else ""
+        self._model = printable(Path(target.path).stem) if target else ""
         self._n_ctx = target.n_ctx if target else DEFAULT_CTX
         self._show()
 

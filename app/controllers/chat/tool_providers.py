@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import platformdirs
 from PySide6.QtCore import QObject, Qt, Signal
@@ -20,17 +17,15 @@ from app.core.domain.conversations import ConversationRow
 from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.core.hub.tokens import tool_server_secret
 from app.core.tools.built_in import DEFINITIONS, NAMES, BuiltInSources, BuiltInTools, ChatHit
-from app.core.tools.errors import ToolFileError
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import (
     ServerEntry,
+    entries_of_line,
     files_of_others,
-    read_entries,
     read_entries_file,
     with_imported,
     write_entries_file,
 )
-from app.core.tools.providers import Providers
 from engine.sentences import said
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.language import translate
@@ -182,15 +177,7 @@ class ToolProviders(QObject):
 
     def _add(self, line: str) -> None:
         """Add a command or an address, switched off: starting a program is a decision of its own."""
-        try:
-            words = shlex.split(line)
-        except ValueError:
-            words = line.split()
-        is_address = line.startswith(("http://", "https://"))
-        named = [word for word in words if not word.startswith("-")] or words
-        name = (urlsplit(line).hostname or line) if is_address else Path(named[-1]).name
-        config = {"url": line} if is_address else {"command": words[0], "args": words[1:]}
-        self._take(lambda: read_entries(json.dumps({"mcpServers": {name: config}})))
+        self._take(lambda: entries_of_line(line))
 
     def _preview(self, path: str) -> ImportView:
         source = next((name for name, place in _places() if place == path), Path(path).name)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.controllers.parts import Parts, PartsController
 from app.controllers.state import Models
+from app.core.domain.model_name import printable
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import RELOAD_KEYS
 from app.core.load_requests import load_request
@@ -98,7 +99,7 @@ class ModelController(PartsController):
         if pending is None:
             return ""
         path = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
-        return "" if path == str(builtin_target()) or "://" in path else Path(path).stem
+        return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
     # ---- requests ---------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from app.controllers.parts import Parts
 from app.controllers.state import Models
-from app.core.domain.model_name import shown_name
+from app.core.domain.model_name import printable, shown_name
 from app.core.domain.models import FileKind
 from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
@@ -92,7 +92,7 @@ class ServedModels:
         if own is None:
             raise no_model_error()
         ready, settings, _request = own
-        return self._served(Path(ready.target.path).stem, settings, ready)
+        return self._served(printable(Path(ready.target.path).stem), settings, ready)
 
     def _served(self, name: str, settings: Settings, ready: EngineReady) -> ServedModel:
         from app.core.server.pictures import PictureSource  # noqa: PLC0415

@@ -1,6 +1,7 @@
 """The tools that may run without asking, as the settings keep them: `server/tool#digest, server/tool`.
 
-The digest is of what the tool said about itself when it was allowed: one that says something else now asks again.
+The digest is of what the tool said about itself when it was allowed: one that says something else now asks again. It
+is a whole SHA-256: of a part of one, a server could find a second description in seconds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from engine.sentences import said
 
 MAX_TOOLS = 1000
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_DIGEST = re.compile(r"[0-9a-f]{8}")
+_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # the short ones are of before, and no tool has one: it asks again
 _TAKEN = {char: quote(char, safe="") for char in "%,/#"}  # what has a meaning in the line
 
 

@@ -27,4 +27,12 @@ def model_name(info: ModelInfo | None) -> str:
 def name_of_file(path: str | Path) -> str:
     """The same of a model that is not loaded, by its file."""
     text = str(path)
-    return remote_name(text) if is_remote(text) else _PART.sub("", Path(path).stem)
+    return remote_name(text) if is_remote(text) else _PART.sub("", printable(Path(path).stem))
+
+
+def printable(name: str) -> str:
+    """A name of a file with a sign in the place of what is no character: a line end, a byte of another code.
+
+    It would break a table, and could not be written down.
+    """
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)

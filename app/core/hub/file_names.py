@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from app.core.domain.model_name import printable
 from app.core.domain.models import FileKind, RepoFile, RepoModel
 from app.core.hub.errors import (
     UnsafeNameError,
@@ -66,8 +67,8 @@ def shard_of(name: str) -> tuple[str, int, int] | None:
 
 
 def model_name(path: str) -> str:
-    """The name of a model from its file's: without folders, shard number and ".gguf"."""
-    name = path.rsplit("/", 1)[-1]
+    """The name of a model from its file's, fit to be shown: without folders, shard number and ".gguf"."""
+    name = printable(path.rsplit("/", 1)[-1])
     shard = shard_of(name)
     if shard is not None:
         return shard[0]
@@ -185,7 +186,7 @@ def _complaint(part: str) -> str:
 
 def short(text: str) -> str:
     """Quote a text of a stranger for a sentence: bounded, without control characters."""
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:80])
+    shown = printable(text[:80])
     return f"\N{LEFT DOUBLE QUOTATION MARK}{shown}{'…' if len(text) > 80 else ''}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,12 +17,11 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.server.error_forms import body_of
-from app.core.server.errors import ApiError
-from app.core.server.request_log import RequestLog
+from app.core.server.errors import ApiError, body_of
+from app.core.server.request_log import RequestLog, line_of
 
 ENTRY = "paceline.entry"  # of a scope: the request's in the log
-OPEN_PATHS = {"/health"}  # they need no key, and are no requests of a program
+OPEN_PATHS = {"/health", "/"}  # they need no key, and are no requests of a program
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
 
@@ -87,10 +87,17 @@ def _name_of(header: str) -> str:
     return "" if ":" in port else name
 
 
+def _tidy(path: str) -> str:
+    """A path as it is known here: programs put a slash behind it, or the version before one that has it."""
+    plain = "/" + "/".join(part for part in path.split("/") if part)
+    return plain.removeprefix("/v1") if plain.startswith(("/v1/v1/", "/v1/api/")) else plain
+
+
 class AccessControl:
     """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; records every status.
 
-    An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``.
+    An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``,
+    and a line for ``log_line`` once it is over.
     """
 
     def __init__(
@@ -100,12 +107,14 @@ class AccessControl:
         hosts: AllowedHosts,
         on_response: Callable[[str, int], None] = lambda _path, _status: None,
         requests: RequestLog | None = None,
+        log_line: Callable[[str], None] | None = None,
     ) -> None:
         self._app = app
         self._key = key.encode("ascii")
         self._hosts = hosts
         self._on_response = on_response
         self._requests = requests or RequestLog()
+        self._log_line = log_line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -113,7 +122,8 @@ class AccessControl:
             await self._app(scope, receive, send)
             return
 
-        headers = Headers(scope=scope)
+        scope = {**scope, "path": _tidy(scope["path"])}
+        headers, began_s = Headers(scope=scope), time.perf_counter()
         requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # looks at the health are none
         entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
 
@@ -132,6 +142,8 @@ class AccessControl:
                 await response(scope, receive, counting_send)
         finally:
             entry.end()
+            if self._log_line is not None and scope["path"] not in OPEN_PATHS:
+                self._log_line(line_of(entry.row, scope["method"], time.perf_counter() - began_s))
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.core.server.anthropic.events import MessageBuilder
+from app.core.server.anthropic.events import PING, MessageBuilder
 from app.core.server.errors import ApiError
 from app.core.server.llama.events import CompletionBuilder
 from app.core.server.ollama.events import LineBuilder
@@ -21,52 +21,84 @@ from app.core.server.response_events import ItemBuilder
 from app.core.server.responses import ResponseBuilder
 from app.core.server.scheduler import JobEvent
 from app.core.server.turn import Told
-from engine.records import EngineReady, Finished, TextChunk
+from engine.records import EngineReady, Finished, PrefillProgress, TextChunk
 
 Events = asyncio.Queue[JobEvent]
 Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder | CompletionBuilder
+AnswerEvent = PrefillProgress | TextChunk | Finished
+GRACE_S = 1.0  # for a stream to fail with a status of its own, where the engine is busy
+PING_S = 10.0  # between two signs of life
 _T = TypeVar("_T")
 
 
 async def respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
-    """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
+    """Wait for the whole answer; for a stream until its prompt was counted: a failure before has its own status."""
     if asked.stream:
-        stream = AnswerStream(_chunks(builder, await next_event(events), events, len(asked.more)))
+        stream = AnswerStream(_chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more)))
         if isinstance(builder, LineBuilder):
             stream.headers["Content-Type"] = "application/x-ndjson"
         return stream
     answers = list[dict[str, object]]()
     for _ in range(len(asked.more) + 1):
         chunks: list[TextChunk] = []
-        while isinstance(event := await next_event(events), TextChunk):
-            chunks.append(event)
+        while isinstance(event := await next_event(events), TextChunk | PrefillProgress):
+            chunks += [event] if isinstance(event, TextChunk) else []
         answers.append(builder.whole(chunks, event))
     if isinstance(builder, ResponseBuilder | CompletionBuilder):
         return JSONResponse(builder.together(answers))
     return JSONResponse(answers[0])
 
 
-async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events, num_more: int) -> AsyncIterator[bytes]:
-    """Yield the chunks of an answer that has begun and of the ``more`` that follow it."""
-    event = first
+async def _chunks(builder: Builder, first: AnswerEvent | None, events: Events, num_more: int) -> AsyncIterator[bytes]:
+    """Yield the chunks of an answer, and of the ``more`` that follow it.
+
+    Programs and proxies hang up where nothing comes for a minute: while a request waits, a prompt is read or a pass is
+    made, comments come, or what an API has for that.
+    """
+    event, num_ended, is_begun = first, 0, False
     try:
-        for is_next in range(num_more + 1):
-            event = await next_event(events) if is_next else event
-            for chunk in builder.first_chunks():
+        while True:
+            for chunk in _told(builder, event, is_begun=is_begun):
                 yield chunk
-            while isinstance(event, TextChunk):
-                for chunk in builder.text_chunks(event):
-                    yield chunk
-                event = await next_event(events)
-            for chunk in builder.last_chunks(event):
-                yield chunk
+            has_ended = isinstance(event, Finished)
+            num_ended, is_begun = num_ended + has_ended, not has_ended and (is_begun or event is not None)
+            if num_ended > num_more:
+                return
+            event = await _next_within(events, PING_S)
     except ApiError as error:  # the status is sent already
         for chunk in builder.failed_chunks(error):
             yield chunk
 
 
-async def next_event(events: Events) -> TextChunk | Finished:
-    """Wait for the next piece or the end.
+def _told(builder: Builder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
+    """What a stream says of an event; None for that there was none for a while."""
+    if event is None:
+        return [_comment(builder, is_begun=is_begun)]
+    number = event.total if isinstance(event, PrefillProgress) else None
+    head = [] if is_begun else builder.first_chunks(number)
+    if isinstance(event, PrefillProgress):
+        return head
+    return [*head, *(builder.last_chunks(event) if isinstance(event, Finished) else builder.text_chunks(event))]
+
+
+def _comment(builder: Builder, *, is_begun: bool) -> bytes:
+    """What says nothing, and keeps a connection open; empty where lines of JSON leave no room for it."""
+    if isinstance(builder, MessageBuilder) and is_begun:
+        return PING
+    return b"" if isinstance(builder, LineBuilder) else b":\n\n"
+
+
+async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
+    """The next event of an answer; None where none came in this time."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await next_event(events)
+    except TimeoutError:
+        return None
+
+
+async def next_event(events: Events) -> AnswerEvent:
+    """Wait for the next event of an answer: its prompt was looked at, a piece, the end.
 
     Raises:
         ApiError: the answer failed, or was ended here.

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -34,34 +35,33 @@ from app.core.server.embeddings import (
     read_ollama,
     read_openai,
 )
-from app.core.server.error_forms import body_of
-from app.core.server.errors import UNEXPECTED, ApiError, api_error
+from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
 from app.core.server.fields import passing_over, warnings_so_far
-from app.core.server.library import NamedModels, no_such_model
+from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
 from app.core.server.llama.events import CompletionBuilder
 from app.core.server.llama.request import parse_infill_request, parse_native_request
 from app.core.server.metrics import CONTENT_TYPE, Metrics
 from app.core.server.ollama.events import LineBuilder, loaded
 from app.core.server.ollama.models import API_VERSION, running, shown, tags
-from app.core.server.ollama.request import is_load, name_of, parse_ollama_request
+from app.core.server.ollama.request import frees, is_load, name_of, parse_ollama_request
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.core.server.request_log import RequestEntry
 from app.core.server.response_events import ItemBuilder
 from app.core.server.response_request import parse_response_request
 from app.core.server.responses import ResponseBuilder
-from app.core.server.scheduler import Scheduler
+from app.core.server.scheduler import JobEvent, Scheduler
 from app.core.server.tokens import (
     Question,
-    read_chat_count,
     read_count,
     read_detokenize,
-    read_response_count,
+    read_openai_count,
     read_template,
     read_tokenize,
 )
-from app.core.server.turn import Ask, Told
+from app.core.server.turn import Ask, Told, unload
 from engine.errors import EngineError, GrammarError
+from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
 from engine.sandbox.grammar_check import check_grammar
 
@@ -95,9 +95,9 @@ _ANSWERED = {
     "/v1/completion": _NATIVE,
     "/v1/infill": _form(parse_infill_request, CompletionBuilder),
 }
-_TOLD = {
-    "/v1/chat/completions/input_tokens": read_chat_count,
-    f"{RESPONSES}/input_tokens": read_response_count,
+_TOLD: dict[str, Question] = {
+    "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
+    f"{RESPONSES}/input_tokens": partial(read_openai_count, chat=False),
     "/v1/messages/count_tokens": read_count,
     "/v1/tokenize": read_tokenize,
     "/v1/detokenize": read_detokenize,
@@ -114,6 +114,7 @@ _BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/
 _OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # whether it is a chat
 _MODEL = f"{MODELS}/{{name:path}}"
 _GOT = {
+    "/": "root",
     HEALTH: "health",
     METRICS: "metrics",
     MODELS: "models",
@@ -122,7 +123,7 @@ _GOT = {
     "/api/tags": "api_tags",
     "/api/ps": "api_ps",
 }
-ENDPOINTS = frozenset({*_ANSWERED, *_TOLD, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL})
+ENDPOINTS = frozenset({*_ANSWERED, *_TOLD, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL, "/"})
 
 
 def make_application(  # noqa: PLR0913  (what a server is made of)
@@ -134,11 +135,13 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     *,
     strict: bool = False,
     embedder: EmbeddingSource | None = None,
+    log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
     """Make the application; every request passes `AccessControl` first.
 
     ``models`` gives the model that is loaded, or has the one loaded that a request names. ``strict`` refuses fields
-    and names of models that nobody knows. Without an ``embedder`` there are no embeddings.
+    and names of models that nobody knows. Without an ``embedder`` there are no embeddings. ``log_line`` hears of each
+    request in a line, once it is over.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
     got = {path: getattr(endpoints, name) for path, name in _GOT.items()}
@@ -155,7 +158,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     def count(path: str, status: int) -> None:
         metrics.count_request(_endpoint(path), status)
 
-    guarded = AccessControl(app, key, hosts, count, metrics.requests)
+    guarded = AccessControl(app, key, hosts, count, metrics.requests, log_line)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -181,6 +184,8 @@ class Endpoints:
         self._embedder = embedder
         self._is_strict = strict
         self._reported: set[str] = set()  # warnings that are in the log
+        self._paths: dict[str, str] = {}  # of models that are not loaded, by name
+        self._freed: ServedModel | None = None  # the current model, where a request had it unloaded
         self._switch = None if callable(models) else models
         self._current = models if callable(models) else models.current
         self._scheduler = scheduler
@@ -199,6 +204,10 @@ class Endpoints:
     async def health(self, _request: Request) -> Response:
         """Whether the server runs."""
         return JSONResponse({"status": "ok"})
+
+    async def root(self, _request: Request) -> Response:
+        """For programs that look whether somebody is there before they ask."""
+        return PlainTextResponse("Paceline is running")
 
     async def models(self, _request: Request) -> Response:
         """The model that is loaded, what drafts for it, and the names of others that a request may ask for; no path."""
@@ -219,13 +228,17 @@ class Endpoints:
             "meta": _facts(ready.target),
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
-        others = [] if self._switch is None else await asyncio.to_thread(self._switch.names)
+        loaded: dict[str, object] = {"type": "vlm" if ready.target.sees else "llm", "state": self._state_of(model)}
+        listed = [{**_as_listed(model.name, ready.target.path), **loaded, **facts}]
+        if self._switch is not None:
+            listed += await asyncio.to_thread(_others_than, model.name, self._switch, self._paths)
         if self._embedder is not None:
-            others = [*others, (await asyncio.to_thread(self._embedder.model)).name]
-        names = list(dict.fromkeys([model.name, *others]))
-        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "paceline"} for name in names]
-        listed[0] |= facts
+            name = (await asyncio.to_thread(self._embedder.model)).name
+            listed.append({**_as_listed(name, ""), "type": "embeddings", "state": "loaded"})
         return listed
+
+    def _state_of(self, model: ServedModel) -> str:
+        return "not-loaded" if model is self._freed else "loaded"
 
     async def metrics(self, _request: Request) -> Response:
         """Counters for Prometheus."""
@@ -270,12 +283,14 @@ class Endpoints:
 
     async def api_tags(self, _request: Request) -> Response:
         """The models, as Ollama's API has them."""
-        names = [str(one["id"]) for one in await self._listed()]
-        return JSONResponse(tags(self._current(), names))
+        paths = {str(one["id"]): self._paths.get(str(one["id"]), "") for one in await self._listed()}
+        return JSONResponse(await asyncio.to_thread(tags, self._current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
         """The model in memory."""
-        return JSONResponse(running(self._current()))
+        model = self._current()
+        is_loaded = self._state_of(model) == "loaded"
+        return JSONResponse(await asyncio.to_thread(running, model) if is_loaded else {"models": []})
 
     async def api_show(self, request: Request) -> Response:
         """What is known of a model; it is loaded for that where nothing is."""
@@ -283,15 +298,33 @@ class Endpoints:
         model = await self._named(name)
         if name not in (None, model.name):
             raise no_such_model(model.name)
-        return JSONResponse(shown(model))
+        return JSONResponse(await asyncio.to_thread(shown, model))
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
         if is_load(body, chat=chat):
-            model = await self._named(name_of(body))
-            return JSONResponse(loaded(model.name, chat=chat))
+            if not frees(body):
+                model = await self._named(name_of(body))
+                return JSONResponse(loaded(model.name, chat=chat))
+            name = name_of(body) or self._current().name
+            self._free(name)
+            return JSONResponse(loaded(str(name), chat=chat, reason="unload"))
         read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
-        return await self._answer(request, read, {**body, "model": name_of(body)})
+        response = await self._answer(request, read, {**body, "model": name_of(body)})
+        if frees(body):
+            self._free(name_of(body))
+        return response
+
+    def _free(self, name: object) -> None:
+        """Have the model of this name unloaded behind the answers in the making; the next request loads it again."""
+        model = self._current()
+
+        def note(event: JobEvent) -> None:
+            if isinstance(event, Told):
+                self._freed = model
+
+        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # the window's own models stay
+            self._scheduler.submit(None, note, "", unload)
 
     async def _tell(self, request: Request, read: Question) -> Response:
         """Ask the session something in its turn, and answer with what it says."""
@@ -395,6 +428,24 @@ class Endpoints:
         if isinstance(event, ApiError):
             raise event
         return self._switch.known(name) or self._current()
+
+
+def _others_than(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
+    """All models that may be named but one; reads the disk. ``paths`` keeps where their files are."""
+    listed = list[dict[str, object]]()
+    for name in models.names():
+        with contextlib.suppress(ApiError):
+            path = paths[name] if name in paths else paths.setdefault(name, models.find(name))
+            if name != own:
+                kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
+                listed.append({**_as_listed(name, path), "type": kind, "state": "not-loaded"})
+    return listed
+
+
+def _as_listed(name: str, path: str) -> dict[str, object]:
+    file = file_of(path)
+    created = 0 if file is None else int(file.modified)
+    return {"id": name, "object": "model", "created": created, "owned_by": "paceline"}
 
 
 def _program_of(request: Request) -> str:

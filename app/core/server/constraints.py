@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, is_passing_over, missing, unsupported, warn, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
@@ -14,16 +15,24 @@ from engine.records import ModelInfo, ToolFormat
 from engine.tools.formats import SYNTAXES
 
 MAX_TOOLS = 128
+_GENERIC = (
+    "You can call the functions below. To call one, answer with nothing but a JSON object with its name and arguments:"
+    ' {"name": "the name", "arguments": {}}. Where you need none of them, answer in words.'
+)
 Tool = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must."""
+    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must.
+
+    A model whose template takes no tools is ``told`` of them in words.
+    """
 
     tools: tuple[Tool, ...] = ()
     names: frozenset[str] = frozenset()
     grammar: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +53,11 @@ def read_form(fields: Fields) -> AnswerForm:
     grammar = fields.text("grammar")
     if schema is not None and schema_grammar:
         message = "`json_schema` and `response_format` both say what the answer must be; give one of them."
-        raise ApiError(400, message, param="json_schema", code="invalid_value")
+        raise invalid("json_schema", message)
     if schema is not None:
         schema_grammar = _grammar_of(schema, "json_schema")
     if grammar and schema_grammar:
-        message = "`grammar` and a schema both say what the answer must be; give one of them."
-        raise ApiError(400, message, param="grammar", code="invalid_value")
+        raise invalid("grammar", "`grammar` and a schema both say what the answer must be; give one of them.")
     return AnswerForm(grammar, is_typed=True) if grammar else AnswerForm(schema_grammar)
 
 
@@ -64,8 +72,7 @@ def _response_format(given: Fields | None) -> str:
     if kind == "json_object" and named is None:
         return any_object_grammar().text if schema is None else _grammar_of(schema, "response_format.schema")
     if kind != "json_schema":
-        message = "`response_format.type` must be text, json_object or json_schema."
-        raise ApiError(400, message, param="response_format.type", code="invalid_value")
+        raise invalid("response_format.type", "`response_format.type` must be text, json_object or json_schema.")
     if named is not None:
         schema = named.take("schema")
         for name in ("name", "description"):
@@ -83,7 +90,7 @@ def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
     try:
         return _told(grammar_of(schema, strict=strict or not is_passing_over()))
     except GrammarError as error:
-        raise ApiError(400, f"{error.message} {error.advice}", param=param, code="invalid_value") from error
+        raise invalid(param, f"{error.message} {error.advice}") from error
 
 
 def _told(grammar: Grammar) -> str:
@@ -108,12 +115,13 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     wanted = _wanted(choice, names)
     if wanted is None or not tools:
         return ToolUse()
-    if model.tool_format is ToolFormat.NONE:
-        reason = model.tool_refusal or "its chat template takes none"
-        raise unsupported("tools", f"This model is given no `tools`: {reason}.")
+    tool_format, told = model.tool_format, ""
+    if tool_format is ToolFormat.NONE:
+        tool_format, told = ToolFormat.BARE, _told_in_words(tools, model)
+    kept = () if told else tools
     if not wanted and not form.grammar:
-        return ToolUse(tools, frozenset(names))
-    if not wanted and (form.is_typed or not SYNTAXES[model.tool_format].mark):
+        return ToolUse(kept, frozenset(names), told=told)
+    if not wanted and (form.is_typed or not SYNTAXES[tool_format].mark):
         why = "a grammar leaves no room for calls" if form.is_typed else "calls of this model are JSON, too"
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
         raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
@@ -122,10 +130,24 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     is_one = isinstance(choice, dict) or many is False
     try:
         otherwise = "" if wanted else form.grammar
-        grammar = _told(calls_grammar(model.tool_format, functions, many=not is_one, otherwise=otherwise))
+        grammar = _told(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
-        raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
-    return ToolUse(tools, frozenset(names), grammar)
+        raise invalid("tools", f"{error.message} {error.advice}") from error
+    return ToolUse(kept, frozenset(names), grammar, told)
+
+
+def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
+    """What a model reads of tools that its template does not take.
+
+    Raises:
+        ApiError: in strict mode.
+    """
+    reason = model.tool_refusal or "its chat template takes none"
+    message = f"This model is given no `tools`: {reason}."
+    if not warn(f"The model is told of `tools` in words, in the system prompt: {reason}."):
+        raise unsupported("tools", message)
+    lines = "\n".join(json.dumps(_function(tool), ensure_ascii=False) for tool in tools)
+    return f"{_GENERIC}\n{lines}"
 
 
 def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
@@ -135,21 +157,29 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
     if not isinstance(value, list):
         raise wrong_type("tools", "an array", value)
     if len(value) > MAX_TOOLS:
-        raise ApiError(400, f"`tools` may have {MAX_TOOLS} tools at most.", param="tools", code="invalid_value")
-    tools = tuple(_tool(one, f"tools[{i}]", strict) for i, one in enumerate(value))
-    if len({str(_function(tool)["name"]) for tool in tools}) < len(tools):
-        raise ApiError(400, "Two of `tools` have one name.", param="tools", code="invalid_value")
-    return tools
+        raise invalid("tools", f"`tools` may have {MAX_TOOLS} tools at most.")
+    tools = dict[object, Tool]()
+    for place, one in enumerate(value):
+        tool = _tool(one, f"tools[{place}]", strict)
+        name = None if tool is None else _function(tool)["name"]
+        if name in tools and not warn(f"Two of `tools` are called `{name}`: the first one counts."):
+            raise invalid("tools", "Two of `tools` have one name.")
+        if tool is not None:
+            tools.setdefault(name, tool)
+    return tuple(tools.values())
 
 
-def _tool(value: object, param: str, strict: set[str]) -> Tool:
-    """A tool as OpenAI's API has it, without what is not known."""
+def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
+    """A tool as OpenAI's API has it, without what is not known; None for one that would run elsewhere."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
     kind = fields.text("type")
-    if kind != "function":
-        raise unsupported(f"{param}.type", f"`{param}` is no function: this server knows tools of the type `function`.")
+    if kind is not None and kind != "function":
+        message = f"is no function: this server knows tools of the type `function`, not `{kind[:40]}`"
+        if not warn(f"`{param}` was passed over: it {message}."):
+            raise unsupported(f"{param}.type", f"`{param}` {message}.")
+        return None
     function = fields.nested("function")
     fields.take("cache_control")  # where a hosted model may cache
     fields.end()
@@ -187,5 +217,4 @@ def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
     name = function.get("name") if isinstance(function, dict) else None
     if name is not None and check_text("tool_choice", name) in names:
         return frozenset({name})
-    message = "`tool_choice` must be none, auto, required or the name of one of `tools`."
-    raise ApiError(400, message, param="tool_choice", code="invalid_value")
+    raise invalid("tool_choice", "`tool_choice` must be none, auto, required or the name of one of `tools`.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.core.server.errors import ApiError, api_error
-from app.core.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn, warnings_so_far, wrong_type
 from app.core.server.turn import Ask
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError
@@ -71,7 +71,7 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     inputs = _inputs(fields.take(name), name, model)
     encoding, normalize = fields.text("encoding_format"), fields.whole("embd_normalize")
     if encoding not in (None, "float", "base64"):
-        raise ApiError(400, "`encoding_format` must be float or base64.", param="encoding_format", code="invalid_value")
+        raise invalid("encoding_format", "`encoding_format` must be float or base64.")
     if normalize not in (None, _PLAIN, _EUCLIDEAN):
         raise unsupported("embd_normalize", "`embd_normalize` must be 2 (to the length 1) or -1 (as they are).")
     is_normalized = normalize != _PLAIN and model.pooling is not Pooling.NONE
@@ -152,7 +152,7 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 def no_embeddings() -> ApiError:
     """For a server that has no embedding model; as llama.cpp's server says it. It is of no use to ask again."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
-    return ApiError(501, message, code="not_supported", headers={"x-should-retry": "false"})
+    return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
 
 
 def _check_pooled(model: EmbeddingModel) -> None:
@@ -163,8 +163,7 @@ def _check_pooled(model: EmbeddingModel) -> None:
 
 def _fields(body: Json, model: EmbeddingModel) -> Fields:
     fields = Fields(body)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     name = fields.text("model")
     if name not in (None, model.name) and not warn(f"Embeddings are made by `{model.name}` here."):
         message = f"There is no such embedding model here; this server has `{model.name}`."
@@ -177,8 +176,7 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
     if number is None or number == model.width:
         return None
     if not 1 <= number < model.width:
-        message = f"`dimensions` must be from 1 to {model.width}."
-        raise ApiError(400, message, param="dimensions", code="invalid_value")
+        raise invalid("dimensions", f"`dimensions` must be from 1 to {model.width}.")
     if model.architecture not in _TRAINED_FOR_BEGINNINGS:
         message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
         raise ApiError(400, message, param="dimensions", code="unsupported_value")
@@ -193,7 +191,7 @@ def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...
     given = [value] if is_one else value
     assert isinstance(given, list)  # noqa: S101  (for the type checker)
     if not 0 < len(given) <= MAX_INPUTS:
-        raise ApiError(400, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.", param=name, code="invalid_value")
+        raise invalid(name, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.")
     return tuple(_input(one, name if is_one else f"{name}[{place}]", model) for place, one in enumerate(given))
 
 
@@ -209,7 +207,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
             raise wrong_type(param, "token ids", one)
         if not isinstance(one, str) and not 0 <= one < model.n_vocab:
             message = f"`{param}` names a token that is not there; this model's are 0 to {model.n_vocab - 1}."
-            raise ApiError(400, message, param=param, code="invalid_value")
+            raise invalid(param, message)
     return tuple(value)
 
 

@@ -1,4 +1,4 @@
-"""Refusals and failures as OpenAI's API words them: an HTTP status, and ``{"error": {...}}`` as JSON."""
+"""Refusals and failures as OpenAI's API words them, and Anthropic's and Ollama's on their paths: a status, and JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongE
 
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
+NO_THREADS = "thread_unsupported_request"  # as Anthropic's clients know it
 UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
+
+_ANTHROPICS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
 
 
 class ApiError(Exception):
@@ -52,6 +63,22 @@ class ApiError(Exception):
         """The JSON object of the response."""
         kind = INVALID_REQUEST if self.status < 500 else SERVER_ERROR
         return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+
+def in_anthropics_words(error: ApiError) -> dict[str, object]:
+    """A refusal or failure in Anthropic's words."""
+    kind = _ANTHROPICS.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    details: dict[str, object] = {}
+    if error.code == NO_THREADS:
+        details = {"details": {"error_code": error.code, "unsupported": [error.param]}}
+    return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
+
+
+def body_of(error: ApiError, path: str) -> dict[str, object]:
+    """The JSON object of a refusal, in the words of the API that a path is of."""
+    if path.removeprefix("/v1").startswith("/messages"):
+        return in_anthropics_words(error)
+    return {"error": error.message} if path.startswith("/api/") else error.body
 
 
 def api_error(error: EngineError, prompt_field: str) -> ApiError:

@@ -58,6 +58,11 @@ def wrong_type(param: str, wanted: str, value: object) -> ApiError:
     return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
 
 
+def invalid(param: str, message: str) -> ApiError:
+    """Give the error of a value that cannot be."""
+    return ApiError(400, message, param=param, code="invalid_value")
+
+
 def missing(param: str) -> ApiError:
     """Give the error of a field that has to be there."""
     return ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
@@ -81,6 +86,10 @@ def check_text(param: str, value: object) -> str:
     return value
 
 
+def _is_one_of(value: object, values: Iterable[object]) -> bool:
+    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True is 1
+
+
 class Fields:
     """An object's fields; ``null`` counts as not given. Each getter raises `ApiError` for another type.
 
@@ -98,6 +107,11 @@ class Fields:
     def take(self, name: str) -> object:
         """The value of a field, whatever it is; None where it was not given."""
         return self._left.pop(name, None)
+
+    def ignore(self, names: Iterable[str]) -> None:
+        """Take fields that change nothing."""
+        for name in names:
+            self.take(name)
 
     def text(self, name: str) -> str | None:
         """A string."""
@@ -176,17 +190,13 @@ class Fields:
         """
         for name, values in neutral.items():
             value = self.take(name)
-            # For Python, True is 1.
-            if value is not None and not any(
-                isinstance(value, bool) is isinstance(one, bool) and value == one for one in values
-            ):
+            if value is not None and not _is_one_of(value, values):
                 raise unsupported(self._prefix + name)
 
     def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that ask for nothing with one of these values; with another, they are left."""
         for name, values in neutral.items():
-            value = self._left.get(name)
-            if any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values):
+            if _is_one_of(self._left.get(name), values):
                 self.take(name)
 
     def end(self) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Protocol
 
 from app.core.server.errors import ApiError
 from app.core.server.protocol import ServedModel
 from engine.records import EngineReady, LoadRequest
+
+_ENDS_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,33 @@ def no_such_model(name: str) -> ApiError:
     """For a request that names another model."""
     message = f"There is no such model here; this server has `{name}`."
     return ApiError(404, message, param="model", code="model_not_found")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model's file: bytes, seconds since the epoch of its last change, and a digest that tells it from others."""
+
+    size: int
+    modified: float
+    digest: str
+
+
+def file_of(path: str) -> ModelFile | None:
+    """What is known of a file without reading it whole; None where it is not there."""
+    try:
+        found = Path(path).stat()
+        return ModelFile(found.st_size, found.st_mtime, _digest_of(path, found.st_size, found.st_mtime_ns))
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(path: str, size: int, _changed: int) -> str:
+    """SHA-256 of its size and both ends: the whole file would take seconds for each gigabyte."""
+    with Path(path).open("rb") as file:
+        begin = file.read(_ENDS_BYTES)
+        file.seek(max(0, size - _ENDS_BYTES))
+        return sha256(b"%d " % size + begin + file.read(_ENDS_BYTES)).hexdigest()
 
 
 class UnloadTimer:

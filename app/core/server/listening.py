@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.core.domain.errors import AppError, PortTakenError
-from app.core.server.error_forms import body_of
-from app.core.server.errors import ApiError
+from app.core.server.errors import ApiError, body_of
 
 BACKLOG = 128  # connections that nobody has accepted yet
 MAX_CONNECTIONS = 256  # more get a 503

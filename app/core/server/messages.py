@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
-from app.core.server.pictures import PictureSource, read_part
+from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
+from app.core.server.pictures import PictureSource, read_part, unseen
+from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
 MAX_MESSAGES = 10_000  # to make a prompt of so many takes a second
 MAX_CALLS = 128  # of one message
 # What clients send along that says nothing to a model: where a hosted one may cache, what one thought before.
-_WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning")
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
-_NEUTRAL: dict[str, tuple[object, ...]] = {
-    "refusal": (),
-    "audio": (),
-    "annotations": ([],),
+_WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning", "annotations", "audio")
+_ROLES = {
+    **{role: role for role in ("system", "user", "assistant", "tool")},
+    "developer": "system",
+    "function": "tool",  # as it was called before 2024
 }
+# Where words stand in parts of other APIs, and what such a part is called by.
+_SAID = (
+    "text refusal transcript action query queries url command code content source file"
+    " input output outputs logs results summary stdout stderr"
+)
+_NAMES = ("title", "filename", "name", "tool_name", "file_id")
+_BESIDE_TEXT = ("cache_control", "citations", "annotations", "logprobs", "prompt_cache_breakpoint")
+_PLAIN = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
 
 
-def read_messages(value: object, system: str, source: PictureSource | None = None) -> tuple[Message, ...]:
+def read_messages(
+    value: object, system: str, source: PictureSource | None = None, told: str = ""
+) -> tuple[Message, ...]:
     """Read `messages`; ``system`` is put before those that bring no system prompt, ``source`` reads their pictures.
+
+    ``told`` is put behind the first system prompt.
 
     Raises:
         ApiError: they are none.
@@ -36,28 +50,94 @@ def read_messages(value: object, system: str, source: PictureSource | None = Non
         raise ApiError(400, "`messages` is empty.", param="messages")
     if len(value) > MAX_MESSAGES:
         message = f"`messages` may have {MAX_MESSAGES:,} messages at most, and these are {len(value):,}."
-        raise ApiError(400, message, param="messages", code="invalid_value")
-    messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
-    messages = _with_names_of_tools(messages)
+        raise invalid("messages", message)
+    messages = tuple(_message(one, f"messages[{i}]", source, i == len(value) - 1) for i, one in enumerate(value))
+    messages = _with_latest_pictures(_with_names_of_tools(messages))
     if system and all(message.role != "system" for message in messages):
-        return (Message("system", system), *messages)
-    return messages
+        messages = (Message("system", system), *messages)
+    if not told or messages[0].role != "system":
+        return (Message("system", told), *messages) if told else messages
+    return (replace(messages[0], content=f"{messages[0].content}\n\n{told}"), *messages[1:])
 
 
 def text_of(value: object, param: str) -> str:
-    """A text, or parts of the type ``text``.
+    """A text, or parts with words.
 
     Raises:
         ApiError: it is neither.
     """
     if isinstance(value, list):
-        return "\n".join(_part(part, f"{param}[{i}]") for i, part in enumerate(value))
+        return "\n".join(text_of_part(part, f"{param}[{i}]") for i, part in enumerate(value) if not is_thought(part))
     if not isinstance(value, str):
         raise wrong_type(param, "a string or an array of text parts", value)
     return check_text(param, value)
 
 
-def _message(value: object, param: str, source: PictureSource | None) -> Message:
+def is_thought(part: object) -> bool:
+    """Whether a part is of what was thought before, which is not told again."""
+    return isinstance(part, dict) and part.get("type") in ("thinking", "redacted_thinking", "reasoning")
+
+
+def text_of_part(value: object, param: str) -> str:
+    """The words of a part of a message.
+
+    One that is no text stays in the conversation: refused, it would end that for good. Of a document, a result of a
+    search and the like the model gets the words, under a line that names it.
+
+    Raises:
+        ApiError: it is no object; in strict mode, it is no text.
+    """
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    kind = value.get("type")
+    if kind is None or kind in _PLAIN:
+        fields = Fields(value, f"{param}.")
+        fields.ignore(("type", *_BESIDE_TEXT))
+        text, refusal = fields.text("text"), fields.text("refusal")
+        fields.end()
+        if kind is None or (text is None and refusal is None and not is_passing_over()):
+            raise missing(f"{param}.text" if kind else f"{param}.type")
+        return text or refusal or ""
+    shown = check_text(f"{param}.type", kind)[:40]
+    if not warn(f"Parts of the type `{shown}` are not read here: the model gets the words that are in them."):
+        message = f"`{param}` is of a type that this server does not read: it reads text and pictures."
+        raise unsupported(f"{param}.type", message)
+    name = next((one for key in _NAMES if isinstance(one := _inside(value, key), str)), "")
+    return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _words_of(value))))
+
+
+def _inside(part: Mapping[str, object], key: str) -> object:
+    """A field of a part, or of what is in it."""
+    inner = part.get("file")
+    return part.get(key, inner.get(key) if isinstance(inner, dict) else None)
+
+
+def _words_of(value: object) -> str:
+    """The words in a part, as far as one knows where they stand."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(_words_of, value)))
+    if not isinstance(value, dict):
+        return ""
+    data = value.get("data", value.get("file_data"))
+    words = [data if value.get("type") == "text" else _decoded(data)] if isinstance(data, str) else []
+    titles = (
+        [value["title"]] if value.get("type") == "web_search_result" and isinstance(value.get("title"), str) else []
+    )
+    return "\n".join(filter(None, (*titles, *words, *(_words_of(value.get(key)) for key in _SAID.split()))))
+
+
+def _decoded(data: str) -> str:
+    """The text that is in base64; empty where it is none."""
+    try:
+        raw = base64.b64decode(data.rpartition(",")[2], validate=True)
+        return "" if raw.startswith(b"%PDF") or b"\0" in raw else raw.decode()
+    except ValueError:
+        return ""
+
+
+def _message(value: object, param: str, source: PictureSource | None, is_last: bool) -> Message:
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -65,19 +145,23 @@ def _message(value: object, param: str, source: PictureSource | None) -> Message
     if role not in _ROLES:
         names = ", ".join(_ROLES)
         raise ApiError(400, f"`{param}.role` must be one of {names}.", param=f"{param}.role")
-    fields.refuse(_NEUTRAL)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
+    refusal = fields.text("refusal") or ""
     calls = _calls(fields.take("tool_calls"), f"{param}.tool_calls") if role == "assistant" else ()
-    call_id = (fields.text("tool_call_id") or "") if role == "tool" else ""
-    name = (fields.text("name") or "") if role == "tool" else ""
+    if role == "assistant" and (call := fields.take("function_call")):  # as it was before 2024
+        calls = (*calls, _call({"function": call}, f"{param}.function_call"))
+    is_tool = _ROLES[role] == "tool"
+    call_id = (fields.text("tool_call_id") or "") if is_tool else ""
+    name = (fields.text("name") or "") if is_tool else ""
     content = fields.take("content")
-    is_silent = content is None and role in ("assistant", "tool")  # as agents keep an answer of nothing
-    text, pictures = ("", ()) if is_silent else _content(content, f"{param}.content", role, source)
+    if source is not None:
+        source.is_new = is_last and role == "user"
+    is_silent = content is None and (is_tool or role == "assistant")  # as agents keep an answer of nothing
+    text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
     if said_by is not None and not warn(f"`{param}.name` was passed over: chat templates know roles only."):
         raise unsupported(f"{param}.name")
-    fields.refuse({"tool_calls": ([],), "tool_call_id": ()})
+    fields.pass_over({"tool_calls": ([],)})
     fields.end()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name, pictures=pictures)
 
@@ -89,34 +173,24 @@ def _content(
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param), ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
+    may_be_here = role in ("user", "tool")
     for place, part in enumerate(value):
-        at = f"{param}[{place}]"
-        if _is_picture(part):
-            pictures.append((len(text), read_part(part, at, source, may_be_here=role in ("user", "tool"))))
-            joint = ""
+        if is_thought(part):
+            continue
+        at, is_picture = f"{param}[{place}]", _is_picture(part)
+        read: Picture | str | None = unseen(at, source, may_be_here=may_be_here) if is_picture else None
+        if read is None:
+            read = read_part(part, at, source) if is_picture else text_of_part(part, at)
+        if isinstance(read, str):
+            text += joint + read
         else:
-            text += joint + _part(part, at)
-            joint = "\n"
+            pictures.append((len(text), read))
+        joint = "\n" if isinstance(read, str) else ""
     return text, tuple(pictures)
 
 
 def _is_picture(part: object) -> bool:
     return isinstance(part, dict) and part.get("type") == "image_url"
-
-
-def _part(value: object, param: str) -> str:
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
-    fields = Fields(value, f"{param}.")
-    kind = fields.text("type")
-    if kind != "text":
-        raise unsupported(
-            f"{param}.type", f"`{param}` is of a type that this server does not read: it reads `text` and `image_url`."
-        )
-    text = fields.needed("text")
-    fields.take("cache_control")
-    fields.end()
-    return text
 
 
 def _calls(value: object, param: str) -> tuple[ToolCall, ...]:
@@ -125,13 +199,17 @@ def _calls(value: object, param: str) -> tuple[ToolCall, ...]:
     if not isinstance(value, list):
         raise wrong_type(param, "an array", value)
     if len(value) > MAX_CALLS:
-        raise ApiError(400, f"`{param}` may have {MAX_CALLS} calls at most.", param=param, code="invalid_value")
+        raise invalid(param, f"`{param}` may have {MAX_CALLS} calls at most.")
     return tuple(_call(one, f"{param}[{i}]") for i, one in enumerate(value))
 
 
 def _call(value: object, param: str) -> ToolCall:
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
+    custom = value.get("custom")
+    if value.get("type") == "custom" and isinstance(custom, dict):  # a tool of OpenAI's that takes a text
+        made = {"name": custom.get("name"), "arguments": {"input": custom.get("input")}}
+        value = {"id": value.get("id"), "function": made}
     fields = Fields(value, f"{param}.")
     fields.refuse({"type": ("function",)})
     fields.take("index")  # as a stream had it
@@ -147,6 +225,21 @@ def _call(value: object, param: str) -> ToolCall:
     elif arguments is not None:
         arguments = check_text(f"{param}.function.arguments", arguments)
     return ToolCall(call_id, name, arguments or "{}")
+
+
+def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """As many pictures as a prompt may have, the latest: an agent that looks at screens would come to an end.
+
+    Raises:
+        ApiError: in strict mode: there are more.
+    """
+    left, kept = MOST_PICTURES, list[Message]()
+    for message in reversed(messages):
+        over, left = max(0, len(message.pictures) - left), max(0, left - len(message.pictures))
+        if over and not warn(f"The model sees the last {MOST_PICTURES} pictures; those before were left out."):
+            raise invalid("messages", f"A request may have {MOST_PICTURES} pictures at most.")
+        kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
+    return tuple(reversed(kept))
 
 
 def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -9,13 +9,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, missing, unsupported
+from app.core.server.fields import Fields, missing, unsupported, warn
 from engine.errors import PictureError
 from engine.picture import Picture
-from engine.prompt.pictures import MOST_PICTURES
 from engine.sandbox.picture import PictureReader, read_picture_file
 
-_DATA = re.compile(r"data:(image/[\w.+-]{1,40})?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
+_DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
+_URL_SAFE = str.maketrans("-_", "+/")
+MOST_READ = 512  # of a request; of those the latest are seen
 _INVALID = "invalid_image"
 
 
@@ -27,9 +28,10 @@ class PictureSource:
         self._media_path = media_path
         self._reader = reader or PictureReader()
         self._num_read = 0
+        self.is_new = True  # what is read was just said, and not in the conversation before
 
     def for_request(self) -> PictureSource:
-        """One for a request, which may have no more pictures than a prompt."""
+        """One for a request, which may have so many pictures."""
         return PictureSource(self._media_path, self._reader)
 
     def read(self, url: str, param: str) -> Picture:
@@ -39,8 +41,8 @@ class PictureSource:
             ApiError: 400; it is none, or not to be read here, or one too many.
         """
         self._num_read += 1
-        if self._num_read > MOST_PICTURES:
-            raise ApiError(400, f"A request may have {MOST_PICTURES} pictures at most.", param=param, code=_INVALID)
+        if self._num_read > MOST_READ:
+            raise ApiError(400, f"A request may have {MOST_READ} pictures at most.", param=param, code=_INVALID)
         try:
             if url[:5].lower() == "data:":
                 return self._reader.read(_bytes_of(url, param), "the picture")
@@ -50,6 +52,19 @@ class PictureSource:
             raise ApiError(400, f"`{param}`: {error.message} {error.advice}", param=param, code=_INVALID) from error
         message = f"`{param}` must be a data: URL with the picture in base64: nothing is fetched from the network here."
         raise ApiError(400, message, param=param, code=_INVALID)
+
+    def read_or_line(self, url: str, param: str) -> Picture | str:
+        """The picture behind an address, or a line in the place of one that cannot be read and is not new.
+
+        Raises:
+            ApiError: 400; it is new, or the server is strict.
+        """
+        try:
+            return self.read(url, param)
+        except ApiError as error:
+            if self.is_new or not warn(f"{error.message} The model gets a line in its place."):
+                raise
+            return "[a picture that cannot be read]"
 
     def _file(self, url: str, param: str) -> Path:
         if self._media_path is None:
@@ -70,20 +85,20 @@ def _bytes_of(url: str, param: str) -> bytes:
     head = _DATA.match(url)
     try:
         if head is not None:
-            return base64.b64decode(re.sub(r"\s", "", url[head.end() :]), validate=True)
+            text = re.sub(r"\s", "", url[head.end() :]).translate(_URL_SAFE).rstrip("=")
+            return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         pass
     message = f"`{param}` must be `data:image/...;base64,` and the picture in base64."
     raise ApiError(400, message, param=param, code=_INVALID)
 
 
-def read_part(value: dict[str, object], param: str, source: PictureSource | None, *, may_be_here: bool) -> Picture:
-    """A part of the type ``image_url``, of a message whose pictures may reach the model.
+def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
+    """A part of the type ``image_url``, of a message whose pictures reach the model (see `unseen`), or a line for it.
 
     Raises:
-        ApiError: the model does not see, or it is no such part.
+        ApiError: it is no such part.
     """
-    check_can_see(param, source, may_be_here=may_be_here)
     fields = Fields(value, f"{param}.")
     fields.take("type")
     fields.take("cache_control")
@@ -99,18 +114,25 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     at = f"{param}.image_url.url"
     if not isinstance(given, str) or source is None:
         raise missing(at)
-    return source.read(given, at)
+    return source.read_or_line(given, at)
 
 
-def check_can_see(param: str, source: PictureSource | None, *, may_be_here: bool) -> None:
-    """See that a picture reaches a model that sees: ``source`` is there then.
+def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> str | None:
+    """The line that stands for a picture that does not reach the model; None where it does.
+
+    It stays in the conversation: refused, it would end that for good.
 
     Raises:
-        ApiError: it does not.
+        ApiError: in strict mode: it does not.
     """
     if not may_be_here:
-        message = f"`{param}` is a picture, which only messages of the user and results of tools may have here."
-        raise unsupported(f"{param}.type", message)
-    if source is None:
-        message = f"`{param}` is a picture, and the model here cannot see: its side file (mmproj) is not loaded."
-        raise unsupported(f"{param}.type", message)
+        message = "is a picture, which only messages of the user and results of tools may have here"
+        line = "[a picture that is not shown here]"
+    elif source is None:
+        message = "is a picture, and the model here cannot see: its side file (mmproj) is not loaded"
+        line = "[a picture that this model cannot see]"
+    else:
+        return None
+    if not warn(f"A part {message}. The model gets a line in its place."):
+        raise unsupported(f"{param}.type", f"`{param}` {message}.")
+    return line

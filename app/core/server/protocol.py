@@ -11,7 +11,7 @@ from typing import Any, cast
 from app.core.domain.template_variables import checked
 from app.core.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, missing, unsupported, warn, warnings_so_far, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn, warnings_so_far, wrong_type
 from app.core.server.messages import read_messages, text_of
 from app.core.server.pictures import PictureSource
 from engine.errors import SettingError
@@ -32,6 +32,7 @@ MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
+MAX_TEMPERATURE = 2.0  # as at OpenAI; llama.cpp's and Ollama's have no bound
 MAX_CHOICES = 128  # answers of one request, each in a turn of its own
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
 _INTEGERS = ("top_k", "seed", "repeat_last_n")
@@ -127,22 +128,26 @@ class CompletionRequest:
 
 
 def parse_request(
-    body: dict[str, object], model: ServedModel, *, chat: bool, may_be_empty: bool = False
+    body: dict[str, object],
+    model: ServedModel,
+    *,
+    chat: bool,
+    may_be_empty: bool = False,
+    most_heat: float = MAX_TEMPERATURE,
 ) -> CompletionRequest:
     """Read the body of a request to ``/v1/chat/completions``, or to ``/v1/completions``.
 
-    ``may_be_empty``: the prompt of a text, as what stands before a gap.
+    ``may_be_empty``: the prompt of a text, as what stands before a gap. ``most_heat`` is the highest temperature.
 
     Raises:
         ApiError: 400 with the field to blame, or 404 for another model.
     """
     fields = Fields(body)
     check_name(fields, model)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     request = replace(
         model.defaults,
-        sampling=_with_bias(_sampling(fields, model), fields.take("logit_bias"), model.n_vocab),
+        sampling=_with_bias(_sampling(fields, model, most_heat), fields.take("logit_bias"), model.n_vocab),
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
         ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
@@ -151,17 +156,7 @@ def parse_request(
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
         use = read_tools(fields, model.ready.target, form)
-        messages = read_messages(fields.take("messages"), model.system, model.seen)
-        _check_continuation(fields, messages)
-        request = replace(
-            request,
-            messages=messages,
-            tools=use.tools,
-            predicted=_prediction(fields),
-            **_thinking(fields, model),
-            top_logprobs=_logprobs_of_chat(fields),
-        )
-        prompts = [request]
+        prompts = [_chat(request, fields, model, use)]
     else:
         prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
     prompts = [_constrained(one, form, use) for one in prompts]
@@ -183,6 +178,20 @@ def parse_request(
         warnings_so_far(),
         tuple(more),
         number,
+    )
+
+
+def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
+    """What a chat asks."""
+    messages = read_messages(fields.take("messages"), model.system, model.seen, use.told)
+    _check_continuation(fields, messages)
+    return replace(
+        request,
+        messages=messages,
+        tools=use.tools,
+        predicted=_prediction(fields),
+        **_thinking(fields, model),
+        top_logprobs=_logprobs_of_chat(fields),
     )
 
 
@@ -212,7 +221,7 @@ def _texts(
     if suffix is not None and not model.ready.target.fills_gaps:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
-    request = replace(request, suffix=suffix, top_logprobs=_logprobs_of_text(fields))
+    request = replace(request, suffix=suffix, top_logprobs=_number_of_logprobs(fields, "logprobs"))
     requests = [
         replace(request, raw_prompt=prompt)
         if isinstance(prompt, str)
@@ -232,10 +241,9 @@ def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
     begins = fields.flag("add_generation_prompt", default=not goes_on)
     if goes_on and begins:
         message = "`continue_final_message` goes on and `add_generation_prompt` begins an answer; set one of them."
-        raise ApiError(400, message, param="add_generation_prompt", code="invalid_value")
+        raise invalid("add_generation_prompt", message)
     if goes_on and messages[-1].role != "assistant":
-        message = "`continue_final_message` wants a last message of the assistant."
-        raise ApiError(400, message, param="continue_final_message", code="invalid_value")
+        raise invalid("continue_final_message", "`continue_final_message` wants a last message of the assistant.")
     if not begins and not goes_on and not warn("`add_generation_prompt` was passed over: an answer is always begun."):
         raise unsupported("add_generation_prompt")
 
@@ -245,12 +253,12 @@ def _num_choices(fields: Fields, num_prompts: int) -> int:
     number, of_best = fields.whole("n"), fields.whole("best_of")
     number = 1 if number is None else number
     if not 1 <= number <= MAX_CHOICES:
-        raise ApiError(400, f"`n` must be a number from 1 to {MAX_CHOICES}.", param="n", code="invalid_value")
+        raise invalid("n", f"`n` must be a number from 1 to {MAX_CHOICES}.")
     if number * num_prompts > MAX_CHOICES:
         message = (
             f"A request may ask for {MAX_CHOICES} answers at most, and this one asks for {number * num_prompts:,}."
         )
-        raise ApiError(400, message, param="n" if num_prompts == 1 else "prompt", code="invalid_value")
+        raise invalid("n" if num_prompts == 1 else "prompt", message)
     if of_best not in (None, number):
         raise unsupported("best_of", "`best_of` must be as `n`: all answers are given.")
     return number
@@ -319,21 +327,16 @@ def _prediction(fields: Fields) -> str:
 
 
 def _logprobs_of_chat(fields: Fields) -> int | None:
-    wanted, number = fields.flag("logprobs"), fields.whole("top_logprobs")
-    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
-        message = f"`top_logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}."
-        raise ApiError(400, message, param="top_logprobs", code="invalid_value")
+    wanted, number = fields.flag("logprobs"), _number_of_logprobs(fields, "top_logprobs")
     if number and not wanted:
-        message = "`top_logprobs` is for answers with `logprobs`: set it to true."
-        raise ApiError(400, message, param="top_logprobs", code="invalid_value")
+        raise invalid("top_logprobs", "`top_logprobs` is for answers with `logprobs`: set it to true.")
     return (number or 0) if wanted else None
 
 
-def _logprobs_of_text(fields: Fields) -> int | None:
-    number = fields.whole("logprobs")
+def _number_of_logprobs(fields: Fields, name: str) -> int | None:
+    number = fields.whole(name)
     if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
-        message = f"`logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}."
-        raise ApiError(400, message, param="logprobs", code="invalid_value")
+        raise invalid(name, f"`{name}` must be a number from 0 to {MAX_TOP_LOGPROBS}.")
     return number
 
 
@@ -350,14 +353,14 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
     for name in value:
         if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < n_vocab):
             message = f"`logit_bias` names a token that is not there; this model's are 0 to {n_vocab - 1}."
-            raise ApiError(400, message, param="logit_bias", code="invalid_value")
+            raise invalid("logit_bias", message)
         bias = fields.number(name)
         if bias is not None:
             biases.append((int(name), bias))
     try:
         return replace(sampling, logit_bias=tuple(sorted(biases)))
     except ValueError as error:
-        raise ApiError(400, str(error), param="logit_bias", code="invalid_value") from error
+        raise invalid("logit_bias", str(error)) from error
 
 
 def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
@@ -367,8 +370,7 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
     is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
     given = value if isinstance(value, list) and is_many else [value]
     if len(given) > MAX_CHOICES:
-        message = f"`prompt` may have {MAX_CHOICES} prompts at most."
-        raise ApiError(400, message, param="prompt", code="invalid_value")
+        raise invalid("prompt", f"`prompt` may have {MAX_CHOICES} prompts at most.")
     prompts = list[str | tuple[int, ...]]()
     for place, one in enumerate(given):
         param = f"prompt[{place}]" if is_many else "prompt"
@@ -393,12 +395,11 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
         if isinstance(value, bool) or not isinstance(value, int):
             raise wrong_type(param, "token ids", value)
         if not 0 <= value < n_vocab:
-            message = f"`{param}` names a token that is not there; this model's are 0 to {n_vocab - 1}."
-            raise ApiError(400, message, param=param, code="invalid_value")
+            raise invalid(param, f"`{param}` names a token that is not there; this model's are 0 to {n_vocab - 1}.")
     return tuple(cast("list[int]", values))
 
 
-def _sampling(fields: Fields, model: ServedModel) -> SamplingParams:
+def _sampling(fields: Fields, model: ServedModel, most_heat: float) -> SamplingParams:
     sampling = model.defaults.sampling
     of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
     repeat_penalty = of_vllm if own is None else own
@@ -416,12 +417,14 @@ def _sampling(fields: Fields, model: ServedModel) -> SamplingParams:
     }.items():
         if value is None:
             continue
+        if name == "temperature" and value > most_heat:
+            raise invalid(name, f"`temperature` must be from 0 to {most_heat:g}.")
         if name == "top_p" and value == 0.0:
             value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
         try:
             sampling = replace(sampling, **{_RENAMED.get(name, name): value})  # type: ignore[arg-type]  # as they are
         except ValueError as error:
-            raise ApiError(400, str(error), param=name, code="invalid_value") from error
+            raise invalid(name, str(error)) from error
     return sampling
 
 
@@ -430,10 +433,9 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
     given = [(name, value) for name in names if (value := fields.whole(name)) is not None]
     for name, value in given:
         if value < 0 and value != _UNSET:
-            raise ApiError(400, f"`{name}` must be 0 or more.", param=name, code="invalid_value")
+            raise invalid(name, f"`{name}` must be 0 or more.")
     if len({value for _, value in given}) > 1:
-        message = "`max_tokens` and `max_completion_tokens` differ; give one of them."
-        raise ApiError(400, message, param="max_tokens", code="invalid_value")
+        raise invalid("max_tokens", "`max_tokens` and `max_completion_tokens` differ; give one of them.")
     wanted = given[0][1] if given else default
     return None if wanted == _UNSET else wanted
 
@@ -445,8 +447,7 @@ def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
         return request
     most = request.max_tokens
     if least < 0 or (most is not None and least > most):
-        message = "`min_tokens` must be from 0 to `max_tokens`."
-        raise ApiError(400, message, param="min_tokens", code="invalid_value")
+        raise invalid("min_tokens", "`min_tokens` must be from 0 to `max_tokens`.")
     return replace(request, min_tokens=least)
 
 
@@ -455,11 +456,10 @@ def _stop(value: object) -> tuple[str, ...]:
         return ()
     texts = [text for text in (value if isinstance(value, list) else [value]) if text != ""]  # which ends nothing
     if len(texts) > MAX_STOPS:
-        raise ApiError(400, f"`stop` may have {MAX_STOPS} texts at most.", param="stop", code="invalid_value")
+        raise invalid("stop", f"`stop` may have {MAX_STOPS} texts at most.")
     stops = tuple(check_text("stop", text) for text in texts)
     if not all(0 < len(text) <= MAX_STOP_CHARS for text in stops):
-        message = f"Each text of `stop` must have 1 to {MAX_STOP_CHARS:,} characters."
-        raise ApiError(400, message, param="stop", code="invalid_value")
+        raise invalid("stop", f"Each text of `stop` must have 1 to {MAX_STOP_CHARS:,} characters.")
     return stops
 
 
@@ -474,7 +474,7 @@ def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) 
         mode = request.mode if word is None else Mode(word)
     except ValueError as error:
         message = f"`speculation.mode` must be one of {', '.join(Mode)}."
-        raise ApiError(400, message, param="speculation.mode", code="invalid_value") from error
+        raise invalid("speculation.mode", message) from error
     if reason := model.ready.unavailable.get(mode):
         message = f"The mode {mode.value} cannot run here: {reason}"
         raise ApiError(400, message, param="speculation.mode", code="unsupported_value")
@@ -482,7 +482,7 @@ def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) 
     try:
         choose_draft_length(mode, depth, can_pace=True)
     except SettingError as error:
-        raise ApiError(400, error.message, param="speculation.depth", code="invalid_value") from error
+        raise invalid("speculation.depth", error.message) from error
     return replace(request, mode=mode, depth=depth)
 
 
@@ -492,7 +492,7 @@ def _include_usage(fields: Fields, *, stream: bool) -> bool:
         return False
     message = "`stream_options` is for answers that are streamed"
     if not stream and not warn(f"{message}; it was passed over."):
-        raise ApiError(400, f"{message}: set `stream`.", param="stream_options", code="invalid_value")
+        raise invalid("stream_options", f"{message}: set `stream`.")
     include_usage = options.flag("include_usage")
     options.refuse({"include_obfuscation": (False,)})
     options.end()

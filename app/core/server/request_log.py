@@ -14,7 +14,7 @@ from dataclasses import replace
 from app.core.domain.local_server import GONE, LoggedRequest, RequestState
 from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent
-from engine.records import Finished, TextChunk
+from engine.records import Finished, PrefillProgress, TextChunk
 
 KEPT = 200
 MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
@@ -68,7 +68,7 @@ class RequestEntry:
         """What the engine made of it."""
         if self.row.state is RequestState.DONE:
             return  # nobody waits for it any more
-        if not isinstance(event, TextChunk):
+        if not isinstance(event, TextChunk | PrefillProgress):
             self._is_awaited = False
         if isinstance(event, Finished):
             self._decode_s += event.stats.generation_s
@@ -93,6 +93,14 @@ class RequestEntry:
         with self._lock:
             self.row = change(self.row)
         self._on_change()
+
+
+def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
+    """A request that is over, as a line of a log: never what was said."""
+    status = "gone" if row.status == GONE else row.status or "-"
+    tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"
+    told = (f"{method} {row.path}", str(status), f"{seconds:.2f} s", tokens, row.model, row.program)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(row.at))} {', '.join(filter(None, told))}"
 
 
 def _program(user_agent: str) -> str:

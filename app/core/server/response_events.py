@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections.abc import Iterable
 
 from app.core.server.errors import ApiError
 from app.core.server.response_request import ResponseRequest
-from app.core.server.responses import logprob_of_chat, speculation, timings
+from app.core.server.responses import logprob_of_chat, speculation, sse, timings, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
-from engine.records import Finished, FinishReason, RunStats, TextChunk, TokenLogprob
+from engine.records import Finished, RunStats, TextChunk, TokenLogprob
 
 Json = dict[str, object]
 _CALL = "response.function_call_arguments"
@@ -51,11 +50,11 @@ class ItemBuilder:
         for chunk in texts:
             self.text_chunks(chunk)
         self._end(finished)
-        return self._response(*_status(finished), finished.stats)
+        return self._response(_status(finished), finished.stats)
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """That it begins."""
-        begun = self._response("in_progress", None, None)
+        begun = self._response("in_progress", None)
         return [self._event(f"response.{word}", response=begun) for word in ("created", "in_progress")]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
@@ -66,13 +65,13 @@ class ItemBuilder:
     def last_chunks(self, finished: Finished) -> list[bytes]:
         """The end of the last item, and the whole response."""
         events = self._end(finished)
-        status, details = _status(finished)
-        response = self._response(status, details, finished.stats)
+        status = _status(finished)
+        response = self._response(status, finished.stats)
         return [*events, self._event(f"response.{status}", response=response)]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         """What ends a stream that was begun and cannot be finished."""
-        response = self._response("failed", None, None)
+        response = self._response("failed", None)
         response["error"] = {"code": "server_error", "message": error.message}
         reported = {"code": error.code, "message": error.message, "param": error.param}
         return [self._event("response.failed", response=response), self._event("error", **reported)]
@@ -81,7 +80,7 @@ class ItemBuilder:
         events = self._take(self._parts.flush())
         if not self._items:
             events += self._begin_text(_TEXT)
-        return events + self._close("incomplete" if _is_cut(finished) else "completed")
+        return events + self._close(_status(finished))
 
     # ---- items ------------------------------------------------------------------------------------------------------
 
@@ -183,11 +182,11 @@ class ItemBuilder:
         return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1, "content_index": 0}
 
     def _event(self, kind: str, **fields: object) -> bytes:
-        reported = {"type": kind, "sequence_number": self._number, **fields}
         self._number += 1
-        return f"event: {kind}\ndata: {json.dumps(reported, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+        return sse({"type": kind, "sequence_number": self._number - 1, **fields}, kind)
 
-    def _response(self, status: str, details: Json | None, stats: RunStats | None) -> Json:
+    def _response(self, status: str, stats: RunStats | None) -> Json:
+        details = {"reason": "max_output_tokens"} if status == "incomplete" else None
         response: Json = {**self._head, "status": status, "error": None, "incomplete_details": details}
         response |= {"output": list(self._items), "usage": None}
         if stats is not None:
@@ -204,12 +203,8 @@ class ItemBuilder:
         }
 
 
-def _is_cut(finished: Finished) -> bool:
-    return finished.reason in (FinishReason.LENGTH, FinishReason.CONTEXT)
-
-
-def _status(finished: Finished) -> tuple[str, Json | None]:
-    return ("incomplete", {"reason": "max_output_tokens"}) if _is_cut(finished) else ("completed", None)
+def _status(finished: Finished) -> str:
+    return word_for(finished, "completed", "completed", "incomplete")
 
 
 def _part(kind: str, text: str, logprobs: list[Json]) -> Json:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, missing, unsupported, wrong_type
-from app.core.server.pictures import PictureSource, check_can_see
+from app.core.server.fields import Fields, missing, unsupported, wrong_type
+from app.core.server.messages import text_of, text_of_part
+from app.core.server.pictures import PictureSource, unseen
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 # They are about what is kept at OpenAI, or about tools that run there: they would change no answer here.
@@ -37,8 +39,8 @@ _OF_CHATS = {
     "n",
     "best_of",
 }
+_CUSTOM = {"custom_tool_call": "function_call", "custom_tool_call_output": "function_call_output"}
 _SYSTEM = ("system", "developer")
-_TEXTS = ("input_text", "output_text", "text")
 _LOGPROBS = "message.output_text.logprobs"
 Json = dict[str, object]
 
@@ -62,8 +64,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
         raise unsupported("previous_response_id", message)
     fields.refuse(_NEUTRAL)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     tools = _functions(fields.take("tools"))
     reported_tools = [{"strict": None, **tool} for tool in tools]
     instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
@@ -112,17 +113,27 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
         raise wrong_type("input", "a string or an array", value)
     messages: list[Json] = [] if instructions is None else [{"role": "system", "content": instructions}]
     for place, item in enumerate(items):
+        if source is not None:
+            source.is_new = place == len(items) - 1 and isinstance(item, dict) and "role" in item
         message = _message(item, f"input[{place}]", source)
         last = messages[-1] if messages else {}
         if message.get("tool_calls") and last.get("role") == "assistant":
             last["tool_calls"] = [*_list(last.get("tool_calls")), *_list(message["tool_calls"])]
-        elif message.get("role") in _SYSTEM and last.get("role") in _SYSTEM:
+        elif _goes_on(message, last):
             last["content"] = f"{last['content']}\n\n{message['content']}"
         elif message:
             messages.append(message)
     if not items:
         raise ApiError(400, "`input` is empty.", param="input")
     return messages
+
+
+def _goes_on(message: Json, last: Json) -> bool:
+    """Whether what is said stands with what was said before: of the system, or beside a part that is read as words."""
+    if message.get("role") in _SYSTEM:
+        return last.get("role") in _SYSTEM
+    are_texts = isinstance(message.get("content"), str) and isinstance(last.get("content"), str)
+    return message.get("role") == last.get("role") == "assistant" and are_texts and "tool_calls" not in last
 
 
 def _list(value: object) -> list[object]:
@@ -135,10 +146,14 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
     kind = fields.text("type") or "message"
-    for ignored in ("id", "status", "phase"):
-        fields.take(ignored)
+    fields.ignore(("id", "status", "phase"))
     if kind == "reasoning":
         return {}
+    if kind in _CUSTOM:  # a tool of OpenAI's that takes a text
+        kind = _CUSTOM[kind]
+        if kind == "function_call":
+            arguments = json.dumps({"input": fields.take("input")}, ensure_ascii=False)
+            fields = Fields({**fields.rest(), "arguments": arguments}, f"{param}.")
     if kind == "message":
         role = fields.text("role")
         if role not in _ROLES:
@@ -153,8 +168,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         call_id, output, at = fields.needed("call_id"), fields.take("output"), f"{param}.output"
         made = {"role": "tool", "tool_call_id": call_id, "content": _seen(output, at, source, may_be_here=True)}
     else:
-        known = "message, function_call, function_call_output and reasoning"
-        raise unsupported(f"{param}.type", f"`{param}` is of a type that this server does not read; it reads {known}.")
+        return {"role": "assistant", "content": text_of_part(value, param)}
     fields.end()
     return made
 
@@ -162,46 +176,27 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
 def _seen(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
     """The words of a message; with pictures as the parts of a chat."""
     if not isinstance(value, list) or not any(map(_is_picture, value)):
-        return _content(value, param)
+        return text_of(value, param)
     parts = list[Json]()
     for place, part in enumerate(value):
         at = f"{param}[{place}]"
-        if not _is_picture(part):
-            parts.append({"type": "text", "text": _part(part, at)})
+        is_picture = _is_picture(part) and part.get("image_url") is not None
+        words = unseen(at, source, may_be_here=may_be_here) if is_picture else text_of_part(part, at)
+        if words is not None:
+            parts.append({"type": "text", "text": words})
             continue
-        check_can_see(at, source, may_be_here=may_be_here)
         fields = Fields(part, f"{at}.")
-        for ignored in ("type", "detail", "prompt_cache_breakpoint"):
-            fields.take(ignored)
+        fields.ignore(("type", "detail", "prompt_cache_breakpoint"))
         url = fields.needed("image_url")
         fields.end()
-        parts.append({"type": "image_url", "image_url": source.read(url, f"{at}.image_url") if source else url})
+        read = source.read_or_line(url, f"{at}.image_url") if source else url
+        is_line = isinstance(read, str)
+        parts.append({"type": "text", "text": read} if is_line else {"type": "image_url", "image_url": read})
     return parts
 
 
 def _is_picture(part: object) -> bool:
     return isinstance(part, dict) and part.get("type") == "input_image"
-
-
-def _content(value: object, param: str) -> str:
-    if not isinstance(value, list):
-        return check_text(param, value)
-    return "\n".join(_part(part, f"{param}[{place}]") for place, part in enumerate(value))
-
-
-def _part(value: object, param: str) -> str:
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
-    fields = Fields(value, f"{param}.")
-    if fields.text("type") not in _TEXTS:
-        raise unsupported(
-            f"{param}.type", f"`{param}` is of a type that is not read: use `input_text` or `input_image`."
-        )
-    text = fields.needed("text")
-    for ignored in ("annotations", "logprobs", "prompt_cache_breakpoint"):
-        fields.take(ignored)
-    fields.end()
-    return text
 
 
 # ---- tools, form, probabilities -------------------------------------------------------------------------------------

@@ -17,17 +17,19 @@ from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
-_FINISH_REASONS = {
-    FinishReason.END: "stop",
-    FinishReason.STOP: "stop",
-    FinishReason.LENGTH: "length",
-    FinishReason.CONTEXT: "length",
-}
 
 
-def sse(value: object) -> bytes:
-    """One server-sent event."""
-    return f"data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+def word_for(finished: Finished, end: str, stop: str, cut: str) -> str:
+    """Why an answer ended, in the words of an API: the model ended it, a stop string did, or its length did."""
+    if finished.reason in (FinishReason.LENGTH, FinishReason.CONTEXT):
+        return cut
+    return stop if finished.reason is FinishReason.STOP else end
+
+
+def sse(value: object, kind: str = "") -> bytes:
+    """One server-sent event, of a kind where the API has such."""
+    head = f"event: {kind}\n" if kind else ""
+    return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
@@ -145,7 +147,7 @@ class ResponseBuilder:
         choices = [{**one["choices"][0], **{name: one[name] for name in own}} for one in answers]
         return {**self._head(is_chunk=False), "choices": choices, "usage": self._usage(), **self._warnings}
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """What comes before the text: in a chat who speaks, else what is to be repeated."""
         if self._chat:
             return [self._chunk({"delta": {"role": "assistant", "content": ""}})]
@@ -179,7 +181,7 @@ class ResponseBuilder:
     def _reason(self, finished: Finished) -> str:
         if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             return "tool_calls"
-        return _FINISH_REASONS[finished.reason]
+        return word_for(finished, "stop", "stop", "length")
 
     def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
         chunks = list[bytes]()

@@ -22,6 +22,7 @@ from engine.records import (
     Finished,
     FinishReason,
     LoadRequest,
+    PrefillProgress,
     RunStats,
     TextChunk,
 )
@@ -33,7 +34,7 @@ MAX_PROGRAMS = 256  # of which is known when they were answered last
 RATE_S = 10.0  # over which tokens per second are counted
 REPORT_S = 0.5  # between two reports that there are more tokens
 
-JobEvent = TextChunk | Finished | EngineReady | Told | ApiError
+JobEvent = PrefillProgress | TextChunk | Finished | EngineReady | Told | ApiError
 
 
 class ServerJob:
@@ -71,7 +72,7 @@ class ServerJob:
         if turn is not self.turns[self.num_told]:
             turn.held.append(event)
             return
-        is_last = not isinstance(event, TextChunk)
+        is_last = not isinstance(event, TextChunk | PrefillProgress)
         if is_last:
             self.is_over = isinstance(event, ApiError) or self.num_told + 1 == len(self.turns)
             self.num_told += 1
@@ -313,6 +314,8 @@ class Scheduler:
                 self.on_pass(event.traced)
         elif isinstance(event, EngineReady):
             self._note_loaded(event)
+        elif isinstance(event, PrefillProgress):
+            turn.job.tell(turn, event)
         elif isinstance(event, TextChunk):
             with self._lock:
                 is_due = self._throughput.count(len(event.spans))

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.server.anthropic.request import parse_messages_request
-from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, missing, warnings_so_far, wrong_type
+from app.core.server.fields import Fields, invalid, missing, warnings_so_far, wrong_type
 from app.core.server.protocol import ServedModel, parse_request, token_ids
 from app.core.server.response_request import parse_response_request
 from app.core.server.turn import Ask
@@ -35,8 +34,7 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
     fields.end()
     parts = content if isinstance(content, list) else [content]
     if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
-        message = f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts."
-        raise ApiError(400, message, param="content", code="invalid_value")
+        raise invalid("content", f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts.")
     for place, part in enumerate(parts):
         if not isinstance(part, str):
             token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
@@ -80,24 +78,14 @@ def read_count(body: Json, model: ServedModel) -> Ask:
     return partial(_count, parse_messages_request(body, model).request, {})
 
 
-def read_chat_count(body: Json, model: ServedModel) -> Ask:
-    """Read the body of a request to ``/v1/chat/completions/input_tokens``, which is one to ``/v1/chat/completions``.
+def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> Ask:
+    """Read the body of a request to count the tokens of a ``chat``, or of one to ``/v1/responses``.
 
     Raises:
         ApiError: 400 with the field to blame.
     """
-    request = parse_request(body, model, chat=True).request
-    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
-
-
-def read_response_count(body: Json, model: ServedModel) -> Ask:
-    """Read the body of a request to ``/v1/responses/input_tokens``, which is one to ``/v1/responses``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
-    request = parse_response_request(body, model).asked.request
-    return partial(_count, request, {"object": _COUNT, **_told_warnings()})
+    asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model).asked
+    return partial(_count, asked.request, {"object": _COUNT, **_told_warnings()})
 
 
 # What is asked, on the engine's thread; it may be another process's.

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from app.core.server.errors import ApiError, model_changed_error
 from engine.errors import EngineError, PromptTooLongError
-from engine.records import LEAST_ROOM, ChatRequest, EngineReady, Finished, JobEvent, LoadRequest, TextChunk
+from engine.records import (
+    LEAST_ROOM,
+    ChatRequest,
+    EngineReady,
+    Finished,
+    JobEvent,
+    LoadRequest,
+    PrefillProgress,
+    TextChunk,
+)
 from engine.requests import OnEvent, PassTraced
 
 if TYPE_CHECKING:  # NumPy is for the engine's thread
@@ -83,7 +92,9 @@ class Turn:
             return Told(self.ask(session, should_stop))
         if self.request is None:
             return ready
-        self._answer(session, self._checked(session, self.request), should_stop, on_event, between_steps)
+        checked, num_tokens = self._checked(session, self.request)
+        on_event(PrefillProgress(0, 0, num_tokens))  # a stream begins with it: to read them may take minutes
+        self._answer(session, checked, should_stop, on_event, between_steps)
         return None
 
     def _load(self, session: Session, request: LoadRequest, should_stop: Callable[[], bool], on_event: OnEvent) -> None:
@@ -116,8 +127,10 @@ class Turn:
         finally:
             session.on_trace = None
 
-    def _checked(self, session: Session, request: ChatRequest) -> ChatRequest:
-        """Refuse what is too long: the engine would leave questions without an answer out, which the window shows.
+    def _checked(self, session: Session, request: ChatRequest) -> tuple[ChatRequest, int]:
+        """Give the request with the number of its prompt's tokens.
+
+        What is too long is refused: the engine would leave questions without an answer out, which the window shows.
 
         Raises:
             EngineError: it is too long, or the messages give no prompt.
@@ -129,7 +142,12 @@ class Turn:
         if num_tokens > room:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
-        return replace(request, conversation_id=_guest(request))
+        return replace(request, conversation_id=_guest(request)), num_tokens
+
+
+def unload(session: Session, _should_stop: object) -> None:
+    """Free what is loaded: an `Ask` that has the engine to itself."""
+    session.unload()
 
 
 class ForgetGuests:

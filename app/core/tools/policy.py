@@ -96,7 +96,7 @@ def key_of(tool: ToolDefinition) -> AllowedTool:
     import hashlib  # noqa: PLC0415  (the first paint waits for no tool)
 
     told = json.dumps([tool.description, tool.parameters, tool.title], sort_keys=True, ensure_ascii=False)
-    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
     return AllowedTool(tool.server, tool.name, digest)
 
 

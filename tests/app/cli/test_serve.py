@@ -12,15 +12,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
+from app.cli.serve import _served
 from app.core.server.api_key import VARIABLE
 from app.core.server.listening import TERMINATED, bind
+from engine.records import ChatRequest, EngineReady
 from tests.app.controllers.window import stormy_clients as stormy
+from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer, info
 from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
 from tests.engine.vision_factory import write_pair
@@ -87,6 +91,18 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
             assert process.wait(PATIENCE_S) == code
             assert process.stderr is not None
             assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(("name", "shown"), [(b"caf\xe9.gguf", "caf\ufffd"), (b"two\nlines.gguf", "two\ufffdlines")])
+def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: str) -> None:
+    """Every answer has the model's name in it, which could not be written down as UTF-8."""
+    ready = EngineReady(replace(info("tiny"), path=os.fsdecode(name)))
+    server = ScriptedServer(model=_served(ready, ChatRequest(), ""))
+    server.session.loaded = ready
+    assert server.client.post(CHAT, json={**HELLO, "model": shown}).json()["model"] == shown
+    assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == [shown]
+    assert [one["name"] for one in server.client.get("/api/tags").json()["models"]] == [shown]
+    server.close()
 
 
 @pytest.mark.usefixtures("tried")

@@ -16,8 +16,7 @@ from app.cli import tool_run
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.tool_run import RunTools, answer_with_tools, ask_at_terminal, folded, tools_of
-from app.core.tools.errors import ToolFileError
-from app.core.tools.interface import ToolDefinition, ToolResult
+from app.core.tools.interface import ToolDefinition, ToolFileError, ToolResult
 from app.core.tools.policy import Permission, UserDecision
 from app.core.tools.turn import MAX_STEPS
 from engine.errors import SettingError

@@ -102,6 +102,16 @@ def test_the_possible_beginning_of_a_stop_string_is_held_back() -> None:
     assert [len(piece.spans) for piece in given_out] == [1, 0, 2, 0]
 
 
+@pytest.mark.parametrize(
+    ("text", "stop"), [("one, two.", ","), ("one. two,", ". "), ("one... two", "..."), ("one", "")]
+)
+def test_it_says_which_stop_string_was_completed(text: str, stop: str) -> None:
+    detokenizer = Detokenizer(TinyTokenizer(), (",", ". ", "..."))
+    for token_id in text.encode():  # a token for each byte
+        detokenizer.feed([token_id], [Source.TARGET])
+    assert detokenizer.stop == stop
+
+
 def test_a_block_is_cut_at_the_token_that_completes_the_stop_string() -> None:
     given_out, num_tokens = run([b"keep", b" S", b"TO", b"P and", b" more"], ("STOP",), [5])
     assert given_out[0].text == "keep "

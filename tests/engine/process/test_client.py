@@ -35,6 +35,7 @@ from engine.records import (
     LoadProgress,
     LoadRequest,
     Mode,
+    PrefillProgress,
     Problem,
     SamplingParams,
     TextChunk,
@@ -233,8 +234,8 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.wait_for(EngineReady)
     heard, turn = Heard(), Turn(ChatRequest(raw_prompt="a b"), "model", is_traced=True)
     number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
-    told = [heard.events.get(timeout=WAIT_S) for _ in range(7)]
-    kinds = [TurnBegan, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
+    told = [heard.events.get(timeout=WAIT_S) for _ in range(8)]
+    kinds = [TurnBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
     assert [type(event) for event in told] == kinds
     assert {getattr(event, "request_id", None) for event in told} == {number}
     bench.client.run_job(Turn(None, ask=length_of_prompt), in_background=True, on_event=heard.events.put)

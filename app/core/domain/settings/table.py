@@ -360,7 +360,7 @@ FIELDS: tuple[SettingField, ...] = (
         FieldKind.LINE,
         "",
         "Tools that run without asking first, because you allowed them always. Delete one to be asked again.",
-        maximum=MAX_TEXT_CHARS,
+        maximum=2 * MAX_TEXT_CHARS,  # a digest is 64 characters
         check=read_allowed_tools,
         example="files/read_file, files/list_directory",
     ),

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from app.core.domain.model_name import printable
 from app.core.hub.errors import LibraryError
 from app.core.storage.atomic import write_atomically
 from engine.sentences import said
@@ -128,4 +129,5 @@ def _entry_of(facts: dict[str, Any]) -> IndexEntry | None:
         return None
     texts = {key: facts[key] for key in _TEXTS if isinstance(facts.get(key), str)}
     good_size = size if isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES else 0
-    return IndexEntry(name, good_files, is_downloaded, size_bytes=good_size, **texts)
+    texts["draft"] = printable(texts.get("draft", ""))
+    return IndexEntry(printable(name), good_files, is_downloaded, size_bytes=good_size, **texts)

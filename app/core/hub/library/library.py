@@ -276,13 +276,16 @@ class Library:
 
     def _strays(self, index: Index) -> list[IndexEntry]:
         """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
-        known = {file for entry in index.entries.values() if entry.is_downloaded for file in entry.files}
+        known = {file for entry in index.entries.values() for file in entry.files}
         strays = []
         for offer in offers_in("", self.folder, follows_links=False):  # what lies outside is not the library's
             try:
                 files = tuple(file.relative_to(self.folder).as_posix() for file in offer.files)
                 places = [path_inside(self.folder, safe_parts(file)) for file in files]
-            except UnsafeNameError:
+            except UnsafeNameError:  # no name of a hub: it is used where it lies
+                names = tuple(map(str, offer.files))
+                if names[0] not in known:
+                    strays.append(IndexEntry(offer.name, names, is_downloaded=False, size_bytes=offer.size_bytes))
                 continue
             if files[0] in known or not places:
                 continue

@@ -6,39 +6,14 @@ import json
 import uuid
 from collections.abc import Iterable
 
-from app.core.server.anthropic.request import NO_THREADS
-from app.core.server.errors import ApiError
+from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import speculation, timings
+from app.core.server.responses import speculation, sse, timings, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
 
 Json = dict[str, object]
-_REASONS = {
-    FinishReason.END: "end_turn",
-    FinishReason.STOP: "stop_sequence",
-    FinishReason.LENGTH: "max_tokens",
-    FinishReason.CONTEXT: "max_tokens",
-}
-_ERRORS = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    503: "overloaded_error",
-}
-
-
-def error_body(error: ApiError) -> Json:
-    """A refusal or failure in Anthropic's words."""
-    kind = _ERRORS.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
-    details: Json = {}
-    if error.code == NO_THREADS:
-        details = {"details": {"error_code": error.code, "unsupported": [error.param]}}
-    return {"type": "error", "error": {"type": kind, "message": error.message, **details}}
 
 
 class MessageBuilder:
@@ -46,7 +21,6 @@ class MessageBuilder:
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream)
-        self._stops = asked.request.stop
         self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
         self._blocks: list[Json] = []
@@ -61,10 +35,11 @@ class MessageBuilder:
         self._close()
         return self._message(finished) | self._figures(finished.stats)
 
-    def first_chunks(self) -> list[bytes]:
-        """The event ``message_start``; the prompt's tokens follow in the last event."""
-        begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": _usage(None)}
-        return [_event("message_start", message=begun)]
+    def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
+        """The event ``message_start`` with the prompt's tokens; how many were cached follows in the last event."""
+        usage = {**_usage(None), "input_tokens": num_prompt or 0}
+        begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+        return [_event("message_start", message=begun), PING]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         """A piece of the text, and the blocks that it begins and ends."""
@@ -80,14 +55,14 @@ class MessageBuilder:
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         """What ends a stream that was begun and cannot be finished."""
-        return [f"event: error\ndata: {json.dumps(error_body(error), ensure_ascii=False)}\n\n".encode()]
+        return [sse(in_anthropics_words(error), "error")]
 
     def _message(self, finished: Finished) -> Json:
-        reason, stop = _REASONS[finished.reason], None
+        reason, stop = word_for(finished, "end_turn", "stop_sequence", "max_tokens"), None
         if self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             reason = "tool_use"
         elif reason == "stop_sequence":
-            stop = self._stops[0] if len(self._stops) == 1 else None  # of several it is not known which it was
+            stop = finished.stop
         return {
             **self._head,
             "content": self._blocks,
@@ -163,5 +138,7 @@ def _usage(stats: RunStats | None) -> Json:
 
 
 def _event(kind: str, **fields: object) -> bytes:
-    told = json.dumps({"type": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {kind}\ndata: {told}\n\n".encode()
+    return sse({"type": kind, **fields}, kind)
+
+
+PING = _event("ping")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 
-from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, missing, unsupported, warn, wrong_type
-from app.core.server.pictures import PictureSource, check_can_see
+from app.core.server.errors import NO_THREADS, ApiError
+from app.core.server.fields import Fields, invalid, missing, unsupported, warn, wrong_type
+from app.core.server.messages import is_thought, text_of, text_of_part
+from app.core.server.pictures import PictureSource, unseen
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
@@ -23,8 +24,7 @@ _RENAMED = (  # of fields of a chat, in errors
     (".function.parameters", ".input_schema"),
     (".function.", "."),
 )
-NO_THREADS = "thread_unsupported_request"  # as Anthropic's clients know it
-_THOUGHTS = ("thinking", "redacted_thinking")  # of before, which are not told again
+_BILLING = "x-anthropic-billing-header:"
 _OF_CHATS = {
     "stop",
     "n",
@@ -44,8 +44,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
         ApiError: 400 with the field to blame.
     """
     fields = Fields(body)
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     if fields.take("thread") is not None:  # on this answer the client sends the whole conversation again
         raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
     if fields.take("mcp_servers"):
@@ -69,7 +68,11 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
 
 
 def _system(value: object) -> str:
-    return "" if value is None else "\n\n".join(_texts(value, "system"))
+    """The system prompt without Claude Code's first line, which is another in each turn: nothing behind it was kept."""
+    if not isinstance(value, list):
+        return "" if value is None else text_of(value, "system")
+    texts = [text_of_part(block, f"system[{place}]") for place, block in enumerate(value)]
+    return "\n\n".join(text for text in texts if not text.startswith(_BILLING))
 
 
 def _messages(value: object, source: PictureSource | None) -> list[Json]:
@@ -77,7 +80,12 @@ def _messages(value: object, source: PictureSource | None) -> list[Json]:
         raise missing("messages")
     if not isinstance(value, list):
         raise wrong_type("messages", "an array", value)
-    return [made for place, one in enumerate(value) for made in _message(one, f"messages[{place}]", source)]
+    messages = list[Json]()
+    for place, one in enumerate(value):
+        if source is not None:
+            source.is_new = place == len(value) - 1
+        messages += _message(one, f"messages[{place}]", source)
+    return messages
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> list[Json]:
@@ -89,8 +97,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
     fields.end()
     if role not in ("user", "assistant", "system"):
         raise ApiError(400, f"`{param}.role` must be user or assistant.", param=f"{param}.role")
-    if isinstance(content, str):
-        return [{"role": role, "content": check_text(f"{param}.content", content)}]
+    if isinstance(content, str) or (content is None and role == "assistant"):
+        return [{"role": role, "content": content or ""}]
     if not isinstance(content, list):
         raise wrong_type(f"{param}.content", "a string or an array of blocks", content)
     parts, calls, results = list[str | Json](), list[Json](), list[Json]()
@@ -101,10 +109,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
             calls.append(_call(Fields(block, f"{at}.")))
         elif kind == "tool_result" and role == "user":
             results.append(_result(Fields(block, f"{at}."), at, source))
-        elif kind == "image":
-            parts.append(_picture(Fields(block, f"{at}."), at, source, may_be_here=role == "user"))
-        elif kind not in _THOUGHTS:
-            parts += _texts([block], f"{param}.content", place)
+        elif not is_thought(block):
+            parts.append(_part(block, at, source, may_be_here=role == "user"))
     return [*results, *_said(role, parts, calls, is_needed=not results)]
 
 
@@ -131,45 +137,29 @@ def _joined(parts: list[str | Json]) -> str | list[Json]:
     return joined
 
 
-def _picture(fields: Fields, param: str, source: PictureSource | None, *, may_be_here: bool) -> Json:
-    """A block of the type ``image``, read: its data is in it, or behind an address."""
-    check_can_see(param, source, may_be_here=may_be_here)
-    for ignored in ("type", "cache_control"):
-        fields.take(ignored)
+def _part(block: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | Json:
+    """The words of a block; of the type ``image`` the picture, read: its data is in it, or behind an address."""
+    if not isinstance(block, dict) or block.get("type") != "image":
+        return text_of_part(block, param)
+    if (words := unseen(param, source, may_be_here=may_be_here)) is not None:
+        return words
+    fields = Fields(block, f"{param}.")
+    fields.ignore(("type", "cache_control"))
     given, at = fields.nested("source"), f"{param}.source"
     fields.end()
     kind = None if given is None else given.text("type")
+    if kind == "file":  # kept elsewhere
+        return text_of_part(block, param)
     if given is None or kind not in ("base64", "url"):
-        message = f"`{at}.type` must be base64 or url: no files are kept here."
-        raise ApiError(400, message, param=f"{at}.type", code="invalid_value")
+        raise invalid(f"{at}.type", f"`{at}.type` must be base64 or url: no files are kept here.")
     if kind == "url":
         url, at = given.needed("url"), f"{at}.url"
     else:
         url = f"data:{given.text('media_type') or ''};base64,{given.needed('data')}"
         at = f"{at}.data"
     given.end()
-    return {"type": "image_url", "image_url": source.read(url, at) if source else url}
-
-
-def _texts(value: object, param: str, first: int = 0) -> list[str]:
-    """The texts of a string, or of blocks of text."""
-    if isinstance(value, str):
-        return [check_text(param, value)]
-    if not isinstance(value, list):
-        raise wrong_type(param, "a string or an array of blocks", value)
-    texts = []
-    for place, block in enumerate(value, first):
-        at = f"{param}[{place}]"
-        if not isinstance(block, dict):
-            raise wrong_type(at, "an object", block)
-        fields = Fields(block, f"{at}.")
-        if fields.text("type") != "text":
-            raise unsupported(f"{at}.type", f"`{at}` is of a type that is not read here: use `text` or `image`.")
-        texts.append(fields.needed("text"))
-        for ignored in ("cache_control", "citations"):
-            fields.take(ignored)
-        fields.end()
-    return texts
+    read = source.read_or_line(url, at) if source else url
+    return read if isinstance(read, str) else {"type": "image_url", "image_url": read}
 
 
 def _call(fields: Fields) -> Json:
@@ -177,8 +167,7 @@ def _call(fields: Fields) -> Json:
     given = fields.take("input")
     function = {"name": fields.needed("name"), "arguments": json.dumps(given or {}, ensure_ascii=False)}
     call: Json = {"id": fields.needed("id"), "type": "function", "function": function}
-    for ignored in ("cache_control", "caller"):
-        fields.take(ignored)
+    fields.ignore(("cache_control", "caller"))
     fields.end()
     return call
 
@@ -190,16 +179,14 @@ def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.flag("is_error")  # its words say so
     fields.take("cache_control")
     fields.end()
-    parts = list[str | Json]()
-    for place, block in enumerate(content if isinstance(content, list) else []):
-        at = f"{param}.content[{place}]"
-        is_picture = isinstance(block, dict) and block.get("type") == "image"
-        read = [_picture(Fields(block, f"{at}."), at, source, may_be_here=True)] if is_picture else None
-        parts += read or _texts([block], f"{param}.content", place)
-    if all(isinstance(part, str) for part in parts):
-        texts = _texts([] if content is None else content, f"{param}.content")
-        return {"role": "tool", "tool_call_id": call_id, "content": "\n".join(texts)}
-    return {"role": "tool", "tool_call_id": call_id, "content": _joined(parts)}
+    if source is not None:
+        source.is_new = False  # what a tool gave is sent again whatever is answered
+    if not isinstance(content, list):
+        return {"role": "tool", "tool_call_id": call_id, "content": "" if content is None else text_of(content, param)}
+    parts = [_part(one, f"{param}.content[{at}]", source, may_be_here=True) for at, one in enumerate(content)]
+    texts = [part for part in parts if isinstance(part, str)]
+    joined = "\n".join(texts) if len(texts) == len(parts) else _joined(parts)
+    return {"role": "tool", "tool_call_id": call_id, "content": joined}
 
 
 # ---- tools and thinking ---------------------------------------------------------------------------------------------
@@ -226,8 +213,7 @@ def _tool(value: object, param: str) -> Json | None:
     function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
     if (description := fields.text("description")) is not None:
         function["description"] = description
-    for ignored in ("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"):
-        fields.take(ignored)
+    fields.ignore(("cache_control", "strict", "defer_loading", "input_examples", "allowed_callers"))
     fields.end()
     return {"type": "function", "function": function}
 
@@ -258,8 +244,7 @@ def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -
     if given is None:
         return made
     kind = given.text("type")
-    for ignored in ("budget_tokens", "display"):
-        given.take(ignored)
+    given.ignore(("budget_tokens", "display"))
     given.end()
     if kind not in ("enabled", "disabled", "adaptive"):
         raise ApiError(400, "`thinking.type` must be enabled, disabled or adaptive.", param="thinking.type")

@@ -6,16 +6,10 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError
 from app.core.server.llama.request import NativeRequest
-from app.core.server.responses import shown_piece, speculation, sse, timings
+from app.core.server.responses import shown_piece, speculation, sse, timings, word_for
 from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
 
 Json = dict[str, object]
-_STOP_TYPES = {
-    FinishReason.END: "eos",
-    FinishReason.STOP: "word",
-    FinishReason.LENGTH: "limit",
-    FinishReason.CONTEXT: "limit",
-}
 
 
 class CompletionBuilder:
@@ -41,7 +35,7 @@ class CompletionBuilder:
         """Several whole answers."""
         return answers[0] if len(answers) == 1 else answers
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """Nothing comes before the text."""
         return []
 
@@ -83,8 +77,8 @@ class CompletionBuilder:
             "prompt": self._made.prompts[self._index],
             "has_new_line": self._has_new_line,
             "truncated": False,
-            "stop_type": _STOP_TYPES[finished.reason],
-            "stopping_word": request.stop[0] if finished.reason is FinishReason.STOP and len(request.stop) == 1 else "",
+            "stop_type": word_for(finished, "eos", "word", "limit"),
+            "stopping_word": finished.stop if finished.reason is FinishReason.STOP else "",
             "tokens_cached": stats.prompt_tokens + stats.tokens,
             "timings": timings(stats),
             "speculation": speculation(stats),

@@ -5,6 +5,7 @@ The API: https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.m
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from app.core.server.errors import ApiError
@@ -65,8 +66,7 @@ def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
 
 
 def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> NativeRequest:
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     if fields.take("image_data"):
         raise unsupported("image_data", "`image_data` is not read: send pictures as the messages of a chat.")
     number, likeliest, answers = fields.whole("n_predict"), fields.whole("n_probs"), fields.whole("n_cmpl")
@@ -80,7 +80,9 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
     has_ids = wants_tokens and rest.get("stream") is True  # they come with the probabilities, at the end without
     renamed = {"logprobs": likeliest or (0 if has_ids else None), "logit_bias": bias}
     try:
-        asked = parse_request({**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty)
+        asked = parse_request(
+            {**rest, **given, **renamed}, model, chat=False, may_be_empty=may_be_empty, most_heat=math.inf
+        )
     except ApiError as error:
         raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
     prompts = tuple(list(one.raw_ids) or one.raw_prompt for one in (asked.request, *asked.more))

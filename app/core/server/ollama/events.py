@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import logprob_of_chat, speculation
+from app.core.server.responses import logprob_of_chat, speculation, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import Called
-from engine.records import Finished, FinishReason, TextChunk, TokenLogprob
+from engine.records import Finished, TextChunk, TokenLogprob
 
 Json = dict[str, object]
-_LENGTHS = (FinishReason.LENGTH, FinishReason.CONTEXT)
 _NS = 1_000_000_000
 
 
@@ -39,7 +38,7 @@ class LineBuilder:
         parts += self._rest()
         return {**self._object(parts, logprobs), **self._end(finished)}
 
-    def first_chunks(self) -> list[bytes]:
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         """Nothing comes before the text."""
         return []
 
@@ -85,7 +84,7 @@ class LineBuilder:
         stats = finished.stats
         return {
             "done": True,
-            "done_reason": "length" if finished.reason in _LENGTHS else "stop",
+            "done_reason": word_for(finished, "stop", "stop", "length"),
             "total_duration": round((time.perf_counter() - self._begun) * _NS),
             "load_duration": 0,
             "prompt_eval_count": stats.prompt_tokens,
@@ -102,10 +101,10 @@ def head(model: str) -> Json:
     return {"model": model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
 
 
-def loaded(model: str, *, chat: bool) -> Json:
+def loaded(model: str, *, chat: bool, reason: str = "load") -> Json:
     """The answer to a request that has nothing to answer."""
     said: Json = {"message": {"role": "assistant", "content": ""}} if chat else {"response": ""}
-    return {**head(model), **said, "done": True, "done_reason": "load"}
+    return {**head(model), **said, "done": True, "done_reason": reason}
 
 
 def _call(call: Called) -> Json:

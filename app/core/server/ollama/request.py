@@ -5,13 +5,15 @@ The API: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
-from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, unsupported, wrong_type
+import math
+import re
+
+from app.core.server.fields import Fields, invalid, unsupported, wrong_type
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
 _UNLIMITED = (-1, -2)  # of `num_predict`: without end, and as far as the context goes
-_WITHOUT_EFFECT = ("keep_alive",)  # when models are freed is said at the start of the server
+_WITHOUT_EFFECT = ("keep_alive",)  # but for 0: when models are freed is said at the start of the server
 _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
@@ -25,6 +27,12 @@ def name_of(body: Json) -> object:
 def is_load(body: Json, *, chat: bool) -> bool:
     """Whether a request has nothing to answer: it wants the model loaded."""
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
+
+
+def frees(body: Json) -> bool:
+    """Whether a request wants its model unloaded once it is answered: ``keep_alive`` is 0, or a duration of nothing."""
+    given = body.get("keep_alive")
+    return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
 
 
 def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
@@ -42,27 +50,27 @@ def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> Compl
 def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     fields = Fields({**body, "model": name_of(body)})
     fields.take("name")
-    for ignored in _WITHOUT_EFFECT:
-        fields.take(ignored)
+    fields.ignore(_WITHOUT_EFFECT)
     given = {**_options(fields.nested("options")), **_form(fields.take("format")), **_thinking(fields.take("think"))}
     given["stream"] = fields.flag("stream", default=True)
     if chat:
         given["messages"] = _messages(fields.take("messages"))
-        return parse_request({**fields.rest(), **given}, model, chat=True)
-    if fields.take("images"):
-        raise _no_images("images")
+        return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
+    images = fields.take("images")
     for name in _TEMPLATES:
         if fields.take(name):
             raise unsupported(name, f"`{name}` is not supported: send the conversation to `/api/chat`.")
     prompt, system, is_raw = fields.text("prompt") or "", fields.text("system"), fields.flag("raw")
     if is_raw or fields.text("suffix"):
+        if images:
+            raise unsupported("images", "`images` are for prompts without `raw` and `suffix`.")
         given |= {"prompt": prompt, "suffix": body.get("suffix")}
         number, wants = fields.whole("top_logprobs"), fields.flag("logprobs")
         given["logprobs"] = (number or 0) if wants else None
-        return parse_request({**fields.rest(), **given}, model, chat=False)
+        return parse_request({**fields.rest(), **given}, model, chat=False, most_heat=math.inf)
     told = [{"role": "system", "content": system}] if system else []
-    given["messages"] = [*told, {"role": "user", "content": prompt}]
-    return parse_request({**fields.rest(), **given}, model, chat=True)
+    given["messages"] = [*told, {"role": "user", "content": _with_images(prompt, images)}]
+    return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
 
 
 def _options(given: Fields | None) -> Json:
@@ -83,7 +91,7 @@ def _form(value: object) -> Json:
         return {"response_format": {"type": "json_object"}}
     if isinstance(value, dict):
         return {"response_format": {"type": "json_schema", "json_schema": {"schema": value}}}
-    raise ApiError(400, "`format` must be json or a JSON schema.", param="format", code="invalid_value")
+    raise invalid("format", "`format` must be json or a JSON schema.")
 
 
 def _thinking(value: object) -> Json:
@@ -107,10 +115,7 @@ def _messages(values: object) -> object:
             made.append(value)
             continue
         message = {name: one for name, one in value.items() if name not in ("thinking", "images", "tool_name")}
-        if value.get("images"):
-            raise _no_images(f"messages[{place}].images")
-        if message.get("content") is None:
-            message["content"] = ""
+        message["content"] = _with_images(value.get("content") or "", value.get("images"))
         calls = value.get("tool_calls")
         if isinstance(calls, list) and calls:
             message["tool_calls"] = [_with_id(one, f"call_{place}_{number}") for number, one in enumerate(calls)]
@@ -140,5 +145,12 @@ def _name_of_call(call: object) -> str:
     return str(function.get("name")) if isinstance(function, dict) else ""
 
 
-def _no_images(param: str) -> ApiError:
-    return unsupported(param, f"`{param}`: this server reads text only.")
+def _with_images(content: object, images: object) -> object:
+    """The words of a message; behind its pictures, in base64, as the parts of a chat."""
+    if not images:
+        return content
+    if not isinstance(images, list):
+        raise wrong_type("images", "an array", images)
+    urls = [one if str(one).startswith("data:") else f"data:;base64,{one}" for one in images]
+    pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return [*pictures, {"type": "text", "text": content}]

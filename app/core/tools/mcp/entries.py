@@ -1,22 +1,28 @@
-"""The servers that a file names, in the form of `mcp.json` that Claude Desktop, LM Studio and others share.
+"""The servers of a file, in the form of `mcp.json` that Claude Desktop, LM Studio and others share; and their states.
 
     {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"], "env": {"KEY": "value"}, "cwd": "..."},
                     "notes": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ..."}}}}
 
 ``disabled`` keeps a server from being started; ``enabled``, which is Paceline's own, lets the window start it.
+``timeout`` is how long a call may take without a word of its progress. Texts may have ``${NAME}``, ``${env:NAME}`` and
+``${NAME:-default}`` in them for variables of the environment, and begin with ``~`` for the user's folder.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from app.core.storage.atomic import atomic_file
-from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ToolFileError
 from app.core.tools.mcp.words import one_line
 from app.core.tools.policy import BUILT_IN
 from engine.sentences import Sentence, said
@@ -25,6 +31,14 @@ MAX_FILE_BYTES = 1_000_000
 MAX_SERVERS = 100
 _KEYS = ("mcpServers", "servers")  # the second is VS Code's
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
+_VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
+_MOST_SECONDS = 3_600  # of a timeout; more are milliseconds
+# Programs that run others, what they are told first, and options of theirs with a value.
+_RUNNER = re.compile(r"npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
+_RUNS = re.compile(r"run|exec|dlx|x")
+_WITH_VALUE = re.compile(r"-[evp]|--(env|volume|mount|name|network|directory|project|with|from|package)")
 _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 
@@ -47,9 +61,42 @@ class ServerEntry:
     extra: tuple[tuple[str, object], ...] = ()
 
     @property
+    def timeout_s(self) -> float | None:
+        """How long a call may take: the ``timeout``, which some programs write in seconds, and some in milliseconds."""
+        given = dict(self.extra).get("timeout")
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
+            return None
+        return max(1.0, given if given <= _MOST_SECONDS else given / 1000)
+
+    @property
     def place(self) -> str:
         """Where it is, in a line for people: its command, or the host of its address."""
         return one_line(" ".join((self.command, *self.args)) if self.command else (urlsplit(self.url).netloc), 200)
+
+
+class Phase(Enum):
+    """Where a server is."""
+
+    OFF = "off"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class McpServerState:
+    """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools.
+
+    ``sign_in`` is of OAuth: "wanted", "under way", "done", or empty where none is needed.
+    """
+
+    name: str
+    place: str
+    phase: Phase
+    problem: str = ""
+    notice: str = ""
+    log: tuple[str, ...] = ()
+    sign_in: str = ""
 
 
 def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
@@ -83,7 +130,7 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         ToolFileError: it is no JSON, or has no ``mcpServers``.
     """
     try:
-        data = json.loads(text)
+        data = _loaded(text)
     except (ValueError, RecursionError) as error:
         where = (
             said("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else said("its nesting")
@@ -99,6 +146,42 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         name = _free_name(one_line(key) or "server", found)
         found[name] = _entry(name, value)
     return tuple(found.values())
+
+
+def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
+    """JSON, also with comments and commas too many, as editors have it."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        bare = _COMMENT.sub(lambda found: found[1] or " ", text)
+        try:
+            return json.loads(_COMMA.sub(lambda found: found[1] or found[2], bare))
+        except json.JSONDecodeError:
+            pass
+        raise
+
+
+def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
+    """The server of a command or an address that somebody typed."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    if line.startswith(("http://", "https://")):
+        return read_entries(json.dumps({_KEYS[0]: {urlsplit(line).hostname or line: {"url": line}}}))
+    config = {"command": words[0], "args": words[1:]} if words else {}
+    return read_entries(json.dumps({_KEYS[0]: {_name_of(words or [line]): config}}))
+
+
+def _name_of(words: list[str]) -> str:
+    """What a command starts: the program, or what a program that runs others is told to."""
+    named = words
+    if _RUNNER.fullmatch(Path(words[0]).name.removesuffix(".exe")):
+        rest = words[max((at for at, word in enumerate(words[:-1]) if _RUNS.fullmatch(word)), default=0) + 1 :]
+        values = {at + 1 for at, word in enumerate(rest) if _WITH_VALUE.fullmatch(word)}
+        named = [word for at, word in enumerate(rest) if not word.startswith("-") and at not in values] or words
+    name = Path(named[0]).name
+    return name[:1] + name[1:].partition("@")[0]  # without its version
 
 
 def written_entries(entries: Iterable[ServerEntry]) -> str:
@@ -144,6 +227,37 @@ def what_runs(entry: ServerEntry) -> tuple[object, ...]:
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
 
 
+def filled_entry(entry: ServerEntry) -> tuple[ServerEntry, str]:
+    """The entry as it is run here, with the values of variables; and the variables that are not set, for a sentence."""
+    own = {name: value for name, value in entry.env if "${" not in value}
+    known = {"userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep, **os.environ, **own}
+    not_set = list[str]()
+
+    def value_of(found: re.Match[str]) -> str:
+        if (value := known.get(found[1]) or found[2]) is None:
+            not_set.append(found[0])
+        return value or ""
+
+    def filled(text: str) -> str:
+        home = str(Path.home()) if text == "~" or text.startswith(("~/", f"~{os.sep}")) else ""
+        return _VARIABLE.sub(value_of, home + text[1:] if home else text)
+
+    def pairs(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((name, filled(one)) for name, one in given)
+
+    made = replace(
+        entry,
+        command=filled(entry.command),
+        args=tuple(map(filled, entry.args)),
+        env=pairs(entry.env),
+        cwd=filled(entry.cwd),
+        url=filled(entry.url),
+        headers=pairs(entry.headers),
+    )
+    complaint = made.problem or (_url_complaint(made, "") if made.url else "")
+    return replace(made, problem=complaint), one_line(", ".join(dict.fromkeys(not_set)), 200)
+
+
 def _free_name(name: str, taken: Mapping[str, object]) -> str:
     number, found = 1, name
     while found in taken or found.casefold() == BUILT_IN.casefold():
@@ -155,34 +269,26 @@ def _free_name(name: str, taken: Mapping[str, object]) -> str:
 def _entry(name: str, value: object) -> ServerEntry:
     if not isinstance(value, dict):
         return ServerEntry(name, problem=said("The entry is no object."))
-    enabled = next((value[key] is (key == "enabled") for key in ("disabled", "enabled") if _is_flag(value, key)), None)
+    flags = [value[key] is (key == "enabled") for key in ("disabled", "enabled") if isinstance(value.get(key), bool)]
+    args = value["args"] if isinstance(value.get("args"), list) else []
     known = {"command", "args", "env", "cwd", "url", "headers", "disabled", "enabled"}
     entry = ServerEntry(
         name,
         command=_text(value, "command"),
-        args=tuple(str(one) for one in _list(value, "args") if isinstance(one, str | int | float)),
+        args=tuple(str(one) for one in args if isinstance(one, str | int | float)),
         env=_pairs(value, "env"),
         cwd=_text(value, "cwd"),
         url=_text(value, "url"),
         headers=_pairs(value, "headers"),
-        enabled=enabled,
+        enabled=flags[0] if flags else None,
         extra=tuple((key, one) for key, one in value.items() if key not in known),
     )
     return replace(entry, problem=_complaint(entry, value))
 
 
-def _is_flag(value: Mapping[str, object], key: str) -> bool:
-    return isinstance(value.get(key), bool)
-
-
 def _text(value: Mapping[str, object], key: str) -> str:
     found = value.get(key)
     return found.strip() if isinstance(found, str) else ""
-
-
-def _list(value: Mapping[str, object], key: str) -> list[object]:
-    found = value.get(key)
-    return found if isinstance(found, list) else []
 
 
 def _pairs(value: Mapping[str, object], key: str) -> tuple[tuple[str, str], ...]:
@@ -210,6 +316,8 @@ def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
         _ = parts.port  # a wrong one raises
     except ValueError:
         host = None
+    if _VARIABLE.search(entry.url):  # it is looked at again once they are filled
+        host, parts = "", urlsplit("https://filled")
     if host is None or parts.scheme not in ("http", "https"):
         return said("The address must begin with http:// or https://.")
     if parts.username is not None or parts.password is not None:

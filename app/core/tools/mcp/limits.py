@@ -23,7 +23,8 @@ class Limits:
     """Seconds, and numbers of things."""
 
     start_s: float = 60.0  # npx may have to download the server first
-    call_s: float = 120.0
+    call_s: float = 120.0  # without a word of its progress
+    call_most_s: float = 3_600.0
     end_s: float = 2.0  # for a server that is asked to end
     tools: int = 128
     pages: int = 20  # of the list of tools

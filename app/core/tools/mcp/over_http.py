@@ -16,10 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import ValidationError
 
 from app.core.domain.errors import AppError
-from app.core.tools.errors import ToolServerError
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.interface import ToolServerError
+from app.core.tools.mcp.entries import ServerEntry, filled_entry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
-from app.core.tools.mcp.results import too_many_values
+from app.core.tools.mcp.results import mended_message, too_many_values
 from app.core.tools.mcp.sign_in import PERSON_S, KeptSignIn, ReturnPlace, SecretStore, may_be_asked
 from engine.sentences import Sentence, said, size_of
 
@@ -99,20 +99,23 @@ class _Body(httpx2.AsyncByteStream):
         self._throttle, self._seen, self._most_bytes = throttle, seen, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Its chunks."""
-        size, values = 0, ValueCounter()
+        """Its messages, as the protocol has them: line by line of a stream, else the whole body."""
+        values, size, rest, is_stream = ValueCounter(), 0, bytearray(), self._most_bytes is None
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
             size += len(chunk)
-            if self._most_bytes is not None and size > self._most_bytes:
+            if (len(rest) if is_stream else size) > (self._most_bytes or MESSAGE_BYTES):
                 raise self._seen.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
-            *lines, rest = chunk.split(b"\n") if self._most_bytes is None else [chunk]
-            for line in lines:  # of a stream: an event is one, so another one begins behind it
+            *lines, last = chunk.split(b"\n") if is_stream else [chunk]
+            for line in lines:  # an event is one, so another one begins behind it
                 self._count(values, line)
                 values = ValueCounter()
-            self._count(values, rest)
+                yield _mended_event(bytes(rest + line)) + b"\n"
+                rest.clear()
+            self._count(values, last)
+            rest += last
             await self._throttle.take(len(chunk))
-            yield chunk
+        yield bytes(rest) if is_stream else mended_message(bytes(rest))
 
     def _count(self, values: ValueCounter, piece: bytes) -> None:
         values.feed(piece)
@@ -123,6 +126,13 @@ class _Body(httpx2.AsyncByteStream):
         """Leave the rest."""
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101
         await self._stream.aclose()
+
+
+def _mended_event(line: bytes) -> bytes:
+    """A line of a stream; the message in it as the protocol has it."""
+    said_there = line.removeprefix(b"data:").strip()
+    is_message = line.startswith(b"data:") and said_there.endswith(b"}")
+    return b"data: " + mended_message(said_there) if is_message else line
 
 
 def has_own_key(entry: ServerEntry) -> bool:
@@ -189,7 +199,7 @@ async def sign_in(
     Raises:
         ToolServerError: it did not come to that; the sentence says why.
     """
-    seen = Seen()
+    seen, (entry, _) = Seen(), filled_entry(entry)
     kept = KeptSignIn(entry.url, secrets)
     kept.begin_anew()
     async with ReturnPlace(words) as place:

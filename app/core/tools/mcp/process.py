@@ -8,6 +8,7 @@ by a guard (`engine.sandbox.guard_child`), on Windows by the package's job objec
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import os
 import shutil
@@ -25,10 +26,10 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from app.core.tools.errors import ToolServerError
+from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
-from app.core.tools.mcp.results import too_many_values, with_fewer_parts
+from app.core.tools.mcp.results import mended_message, too_many_values
 from engine.sandbox.process import child_command, child_environment
 from engine.sentences import said, size_of
 
@@ -58,18 +59,17 @@ def found_command(entry: ServerEntry) -> str:
     Raises:
         ToolServerError: there is none, or its folder is not there.
     """
-    command = os.path.expanduser(entry.command) if entry.command.startswith("~") else entry.command  # noqa: PTH111
-    if entry.cwd and not Path(entry.cwd).expanduser().is_dir():
+    if entry.cwd and not Path(entry.cwd).is_dir():
         words = said("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
         raise ToolServerError(words, "Correct “cwd” in its entry.")
-    path = shutil.which(command, path=server_environment(entry).get("PATH"))
-    if path is None and entry.cwd and os.sep in command:
-        path = shutil.which(str(Path(entry.cwd).expanduser() / command))
+    path = shutil.which(entry.command, path=server_environment(entry).get("PATH"))
+    if path is None and entry.cwd and os.sep in entry.command:
+        path = shutil.which(str(Path(entry.cwd) / entry.command))
     if path is None:
         words = said(
-            "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=command
+            "Could not start “{name}”: the command “{command}” was not found.", name=entry.name, command=entry.command
         )
-        package = _WITH_INSTALLER.get(Path(command).stem.lower())
+        package = _WITH_INSTALLER.get(Path(entry.command).stem.lower())
         advice = said("Install {package}, or correct the entry.", package=package) if package else None
         raise ToolServerError(words, advice or said("Install it or correct the entry."))
     return path
@@ -87,6 +87,7 @@ class ServerProcess:
         self._is_ending = False
         self.ended = asyncio.Event()  # it writes no more, of its own will
         self.fault = ""  # why we do not read on
+        self._begun = bytearray()  # lines of a message that is printed over many
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]:
         """Start it.
@@ -168,7 +169,7 @@ class ServerProcess:
             "command": path,
             "args": self._entry.args,
             "env": server_environment(self._entry),
-            "cwd": str(Path(self._entry.cwd).expanduser()) if self._entry.cwd else "",
+            "cwd": self._entry.cwd,
         }
         await asyncio.to_thread(_write_all, ours, json.dumps(given).encode() + b"\n")
 
@@ -216,17 +217,35 @@ class ServerProcess:
                 self.fault = said("it wrote a message of more than {size}", size=size_of(MESSAGE_BYTES))
                 return
 
+    def _whole(self, line: bytes) -> bytes:
+        """A message over many lines once it is whole, and nothing before; else the line."""
+        bare = line.removeprefix(codecs.BOM_UTF8).rstrip()
+        if bare == b"{":
+            self._begun.clear()
+        elif not self._begun or line.startswith((b"{", b"[")) or len(self._begun) > MESSAGE_BYTES:
+            self._begun.clear()
+            return line
+        self._begun += line + b"\n"
+        if bare != b"}":
+            return b""
+        whole = bytes(self._begun)
+        self._begun.clear()
+        return whole
+
     async def _deliver(self, line: bytes, incoming: MemoryObjectSendStream[Incoming]) -> None:
         await self._throttle.take(len(line))
+        line = self._whole(line)
+        if not line:
+            return
         if await has_too_many_values(line):
             self.fault = too_many_values()
             raise anyio.BrokenResourceError
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = jsonrpc_message_adapter.validate_json(mended_message(line), by_name=False)
         except ValueError:
             self._log.add("(no message) " + line[:200].decode("utf-8", "replace"))
             return
-        await incoming.send(SessionMessage(with_fewer_parts(message)))
+        await incoming.send(SessionMessage(message))
 
     async def _write(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):

@@ -14,11 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.core.domain.errors import AppError
-from app.core.tools.errors import ToolServerError
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult, ToolServerError
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
-from app.core.tools.mcp.state import McpServerState, Phase
 from app.core.tools.mcp.words import unique_name
 from engine.sentences import said
 

@@ -1,68 +1,169 @@
-"""What a server's tools are told as, and what their results say: text and pictures, both bounded, words for others."""
+"""What a server says, as far as it can be read: messages, tools, results. One odd part costs itself alone."""
 
 from __future__ import annotations
 
 import base64
+import codecs
 import json
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mcp_types import CallToolResult, ContentBlock, JSONRPCMessage, JSONRPCResponse, Tool
-from mcp_types import EmbeddedResource as Embedded
+from mcp_types import INTERNAL_ERROR, Tool, jsonrpc_message_adapter
 
 from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment
 from app.core.storage.pictures import picture_attachment
 from app.core.tools.interface import ToolDefinition, ToolResult
 from app.core.tools.mcp.limits import MESSAGE_VALUES, RESULT_PARTS, SCHEMAS_BYTES
-from app.core.tools.mcp.words import description, one_line, plain_text, schema, tool_name
-from engine.sentences import Sentence, said
+from app.core.tools.mcp.words import (
+    description,
+    one_line,
+    plain_text,
+    schema,
+    tool_name,
+    tool_names,
+    whole_characters,
+)
+from engine.sentences import Sentence, joined, said
 
+UNREADABLE = -32_009  # of the error that an answer becomes which is no JSON; its message are the answer's words
 _EMPTY = "(The tool gave nothing.)"
 MOST_PICTURES = 8  # of a result
 PICTURE_S, PICTURES_S = 10.0, 20.0  # to decode one, and all of a result: a call waits for it
+_KNOWN = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")  # of a result
+_TOOLS_NAMED = 5  # of those that are left out
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
+Json = dict[str, Any]
 
 
-def usable_tools(listed: Sequence[Tool], most: int) -> tuple[dict[str, Tool], int]:
-    """The tools of a list by the names that they get, sorted by them, at most so many; and how many are left out.
+# ---- messages -------------------------------------------------------------------------------------------------------
 
-    A tool without a name of letters is left out, one whose schema is too large, too deep or no object's, and one whose
-    schema does not fit beside those before it.
+
+def mended_message(line: bytes) -> bytes:
+    """A message as the protocol has it, where it can be made one; else as it is.
+
+    An answer that is no JSON becomes an error with its words, so that its call ends at once.
     """
-    found: dict[str, Tool] = {}
+    line = line.removeprefix(codecs.BOM_UTF8)
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        text = _decoded(line)
+        try:
+            data = json.loads(text, strict=False)
+        except (ValueError, RecursionError):
+            data = _unreadable(line, text)
+        if isinstance(data, dict):
+            return whole_characters(json.dumps(_mended(data), ensure_ascii=False)).encode()
+    return line
+
+
+def _decoded(line: bytes) -> str:
+    """The text of bytes that may be in the code of Western Europe."""
+    text = line.decode("utf-8", "replace")
+    is_utf8 = text.isascii() or any(not char.isascii() and char != "\ufffd" for char in text)
+    return text if is_utf8 or "\ufffd" not in text else line.decode("cp1252", "replace")
+
+
+def _mended(data: Json) -> Json:
+    data = {**data, "jsonrpc": "2.0"}
+    if "method" in data:
+        return data if isinstance(data.get("params"), dict) else {**data, "params": {}}
+    if "id" not in data:
+        return data
+    head = {"jsonrpc": "2.0", "id": int(data["id"]) if isinstance(data["id"], float) else data["id"]}
+    error, result = data.get("error"), data.get("result")
+    if error is None:
+        return {**head, "result": result if isinstance(result, dict) else {} if result is None else {"content": result}}
+    detail = error if isinstance(error, dict) else {"message": error}
+    code, words = detail.get("code", INTERNAL_ERROR), detail.get("message")
+    words = words if isinstance(words, str) else json.dumps(error, ensure_ascii=False)
+    if not isinstance(code, int) or isinstance(code, bool):
+        code, words = INTERNAL_ERROR, f"{code}: {words}"
+    return {**head, "error": {"code": code, "message": words}}
+
+
+def _unreadable(line: bytes, text: str) -> Json | None:
+    """An error in the place of an answer that cannot be read; None where it is no answer, as far as one can see."""
+    if not line.lstrip().startswith(b"{") or b'"method"' in line:
+        return None
+    found = list(_ID.finditer(line))
+    place = min((at for name in (b'"result"', b'"error"') if (at := line.find(name)) >= 0), default=len(line))
+    if not found or place == len(line):
+        return None
+    number = found[0] if found[0].start() < place else found[-1]  # others are of what it gives
+    return {"id": json.loads(number[1]), "error": {"code": UNREADABLE, "message": text[:4_000]}}
+
+
+# ---- tools ----------------------------------------------------------------------------------------------------------
+
+
+def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
+    """The tools of a page of a list that can be read, with what is needed of each; and why others are left out."""
+    found, left_out = list[Json](), list[Sentence]()
+    for place, one in enumerate(given if isinstance(given, list) else []):
+        tool, name = one if isinstance(one, dict) else {}, one.get("name") if isinstance(one, dict) else None
+        parameters = tool.get("inputSchema")
+        if not isinstance(name, str) or not one_line(name):
+            left_out.append(_left_out(f"#{place + 1}", said("it has no name")))
+        elif (made := schema(parameters, is_bounded=False)) is None:
+            left_out.append(_left_out(name, said("its arguments are no object")))
+        else:
+            texts = {key: tool[key] for key in ("description", "title") if isinstance(tool.get(key), str)}
+            title = tool["annotations"].get("title") if isinstance(tool.get("annotations"), dict) else None
+            named = {"annotations": {"title": title}} if isinstance(title, str) else {}
+            found.append({"name": name, "inputSchema": made, **texts, **named})
+    return found, left_out
+
+
+def usable_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], list[Sentence]]:
+    """The tools of a list by the names that they get, sorted by them, at most so many; and why others are left out.
+
+    One whose schema is too large or too deep is left out, and one whose schema does not fit beside those before it.
+    """
+    found, left_out = dict[str, Tool](), list[Sentence]()
     room = SCHEMAS_BYTES
-    for tool in sorted(listed, key=lambda one: one.name):
-        name = tool_name(tool.name)
-        if not name or name in found or len(found) >= most:
-            continue
-        parameters = schema(tool.input_schema)
+    tools = {tool.name: tool for tool in listed}
+    for own_name, name in sorted(tool_names(tools).items()):
+        parameters = schema(tools[own_name].input_schema)
         size = 0 if parameters is None else len(json.dumps(parameters))
-        if parameters is not None and size <= room:
-            found[name] = tool
+        if len(found) >= most:
+            left_out.append(_left_out(own_name, said("there are more than {most}", most=most)))
+        elif parameters is None:
+            left_out.append(_left_out(own_name, said("its arguments are too many, or nested too deep")))
+        elif size > room:
+            left_out.append(_left_out(own_name, said("the arguments of the others leave no room")))
+        else:
+            found[name] = tools[own_name]
             room -= size
-    return found, len(listed) - len(found)
+    return found, left_out
+
+
+def _left_out(name: str, why: Sentence) -> Sentence:
+    return said("The tool “{name}” is left out: {why}.", name=one_line(name), why=why)
+
+
+def notice_of(left_out: Sequence[Sentence]) -> Sentence | str:
+    """Of the tools that are left out the first ones with their reasons, and how many more there are."""
+    more = len(left_out) - _TOOLS_NAMED
+    rest = said("So are {number} more.", number=more) if more > 0 else ""
+    return joined([*left_out[:_TOOLS_NAMED], rest]) if left_out else ""
 
 
 def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
-    """A usable tool under its ``name``."""
-    title = tool.title or (tool.annotations.title if tool.annotations else None) or ""
-    return ToolDefinition(
-        name, description(tool.description or ""), schema(tool.input_schema) or {}, server, one_line(title)
+    """A usable tool under its ``name``. Where nothing of the tool's own name is in that, its description begins so."""
+    title = (
+        tool.title or (tool.annotations.title if tool.annotations else None) or ("" if tool.name == name else tool.name)
     )
+    words = description(tool.description or "")
+    if not tool_name(tool.name):
+        words = f"{one_line(tool.name)}: {words}"
+    return ToolDefinition(name, words, schema(tool.input_schema) or {}, server, one_line(title))
 
 
-def with_fewer_parts(message: JSONRPCMessage) -> JSONRPCMessage:
-    """A message with at most `RESULT_PARTS` parts of a result, and one that counts the others.
-
-    It is cut before it is read as a result, which takes its time for each part.
-    """
-    result = message.result if isinstance(message, JSONRPCResponse) else {}
-    parts = result.get("content")
-    if isinstance(parts, list) and len(parts) > RESULT_PARTS:
-        words = f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
-        result["content"] = [*parts[:RESULT_PARTS], {"type": "text", "text": words}]
-    return message
+# ---- results --------------------------------------------------------------------------------------------------------
 
 
 def too_many_values() -> Sentence:
@@ -70,7 +171,7 @@ def too_many_values() -> Sentence:
     return said("it wrote a message with more than {most:,} values", most=MESSAGE_VALUES)
 
 
-def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult:
+def result_of(call_id: str, raw: Json, max_chars: int) -> ToolResult:
     """A result as text and pictures, each named in the text where it stood; what is neither is named in words.
 
     Structured content counts where there is no other. Pictures are decoded here, each in a child process, which takes
@@ -78,7 +179,7 @@ def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult
     """
     pictures, kept = _Pictures(), list[str]()
     size = cut = 0
-    for text in _texts(given, pictures):
+    for text in _texts(raw, pictures):
         room = max(0, max_chars - size)
         # Of what is left out no more is cleaned than may fill the room: Python's lock is held meanwhile, for 230 ms of
         # 10 MB of colours.
@@ -87,7 +188,7 @@ def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult
         size += len(kept[-1]) + 1
         cut += len(more) - len(kept[-1]) + max(0, len(text) - 2 * room)
     text = "\n".join(part for part in kept if part)
-    return ToolResult(call_id, text or _EMPTY, bool(given.is_error), cut, tuple(pictures.found))
+    return ToolResult(call_id, text or _EMPTY, raw.get("isError") is True, cut, tuple(pictures.found))
 
 
 class _Pictures:
@@ -121,40 +222,41 @@ class _Pictures:
         return f"[{over:,} more pictures were left out]" if over > 0 else ""
 
 
-def _texts(given: CallToolResult, pictures: _Pictures) -> Iterable[str]:
-    if not given.content and given.structured_content is not None:
-        yield json.dumps(given.structured_content, ensure_ascii=False)
-    for part in given.content:
-        yield _text_of(part, pictures)
+def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
+    content, structured = raw.get("content"), raw.get("structuredContent", raw.get("toolResult"))
+    parts = content if isinstance(content, list) else [content]
+    texts = [text for part in parts[:RESULT_PARTS] if (text := _text_of(part, pictures))]
+    if not texts:
+        others = {name: value for name, value in raw.items() if name not in _KNOWN}
+        texts = [_words(one) for one in (structured, others or None) if one is not None]
+    yield from texts
+    if len(parts) > RESULT_PARTS:
+        yield f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
     yield pictures.words_at_end()
 
 
-def _text_of(part: ContentBlock, pictures: _Pictures) -> str:
-    """One part of a result."""
-    if (data := _picture_in(part)) is not None:
-        return pictures.words_for(data)
-    if isinstance(part, Embedded):
-        inside: Any = part.resource
-        if isinstance(text := getattr(inside, "text", None), str):
-            return text
-        return f"[a file, {_kind(inside)}: {one_line(str(inside.uri), 200)}; only text can be shown to the model]"
-    if part.type == "text":
-        return part.text
-    if part.type == "resource_link":
-        return f"[a link to {one_line(part.name)}: {one_line(str(part.uri), 200)}]"
-    what = "a sound" if part.type == "audio" else "something"
-    num_bytes = len(part.data) * 3 // 4  # of Base64
-    return f"[{what}, {_kind(part)}, {num_bytes:,} bytes; only text can be shown to the model]"
+def _text_of(part: object, pictures: _Pictures) -> str:
+    """One part of a result; empty for an empty one."""
+    if not isinstance(part, dict):
+        return "" if part is None else _words(part)
+    kind, inner = part.get("type"), part.get("resource")
+    inside: Json = inner if kind == "resource" and isinstance(inner, dict) else part
+    text, data = inside.get("text"), inside.get("blob", inside.get("data"))
+    mime, address = (
+        one_line(str(inside.get("mimeType") or "of unknown type")),
+        one_line(str(inside.get("uri", "")), 200),
+    )
+    if text is not None:
+        return _words(text)
+    if kind == "resource_link":
+        return f"[a link to {one_line(str(part.get('name', '')))}: {address}]"
+    if isinstance(data, str) and kind in ("image", "audio", "resource"):
+        if kind == "image" or (kind == "resource" and mime.startswith("image/")):
+            return pictures.words_for(data)
+        what = f"a sound, {mime}, {len(data) * 3 // 4:,} bytes" if kind == "audio" else f"a file, {mime}: {address}"
+        return f"[{what}; only text can be shown to the model]"  # the bytes are those of Base64
+    return "" if kind == "text" else f"[{one_line(str(kind)) or 'something'}, which cannot be read here]"
 
 
-def _picture_in(part: ContentBlock) -> str | None:
-    """A picture in Base64; None where the part is none."""
-    if part.type == "image":
-        return part.data
-    inside: Any = part.resource if isinstance(part, Embedded) else None
-    blob = getattr(inside, "blob", None)
-    return blob if isinstance(blob, str) and (inside.mime_type or "").startswith("image/") else None
-
-
-def _kind(part: Any) -> str:  # noqa: ANN401 (whatever has a type)
-    return one_line(getattr(part, "mime_type", None) or "of unknown type")
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import anyio
 import httpx2
 from mcp.client.session import ClientSession, IncomingMessage
+from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.transport_context import TransportContext
 from mcp_types import (
     CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
     REQUEST_TIMEOUT,
     CallToolResult,
     Implementation,
@@ -25,26 +29,75 @@ from mcp_types import (
     Tool,
     ToolListChangedNotification,
 )
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import app
-from app.core.tools.errors import ToolServerError
-from app.core.tools.interface import ToolDefinition, ToolResult
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry, filled_entry
 from app.core.tools.mcp.limits import Limits, ServerLog
 from app.core.tools.mcp.over_http import Seen, has_own_key, http_streams
 from app.core.tools.mcp.process import ServerProcess
-from app.core.tools.mcp.results import definition_of, result_of, usable_tools
+from app.core.tools.mcp.results import (
+    UNREADABLE,
+    definition_of,
+    notice_of,
+    readable_tools,
+    result_of,
+    usable_tools,
+)
 from app.core.tools.mcp.sign_in import SecretStore
-from app.core.tools.mcp.state import McpServerState, Phase
 from app.core.tools.mcp.words import one_line
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, joined, said
 
 log = logging.getLogger(__name__)
 
 _RELIST_REST_S = 2.0  # between two looks at a list that a server says has changed
 for _name in ("mcp", "client", "httpx2", "httpcore2"):  # they log what servers say, and where they are
     logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+
+class _Dispatcher(JSONRPCDispatcher[TransportContext]):
+    """Takes of an answer all that can be read; the session alone refuses a whole answer for one odd part."""
+
+    def __init__(self, *streams: Any) -> None:  # noqa: ANN401 (the package's two)
+        super().__init__(*streams)
+        self.left_out = list[Sentence]()  # tools of lists, with the reason
+
+    async def send_raw_request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        opts: CallOptions | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> dict[str, Any]:
+        """The answer to a request."""
+        try:
+            raw = await super().send_raw_request(method, params, opts, **more)
+        except MCPError as error:
+            if method != "tools/list" or error.code != METHOD_NOT_FOUND:
+                raise
+            raw = {}  # it has no tools, and may have other things
+        if method == "initialize":
+            version, known = (
+                raw.get("protocolVersion"),
+                HANDSHAKE_PROTOCOL_VERSIONS,
+            )  # of an unknown one the oldest is tried
+            nobody = {
+                "capabilities": {},
+                "serverInfo": {"name": "", "version": ""},
+            }  # what it says of itself is not used
+            return {**nobody, "protocolVersion": version if version in known else known[0]}
+        if method == "tools/call" and raw.get("resultType", "complete") == "complete":
+            return {"content": [], "structuredContent": raw}  # which may be anything: `result_of` reads it
+        if method == "tools/list":
+            tools, left_out = readable_tools(raw.get("tools"))
+            self.left_out += left_out
+            cursor = raw.get("nextCursor")
+            following = {"nextCursor": str(cursor)} if isinstance(cursor, str | int) and cursor != "" else {}
+            others = {name: one for name, one in raw.items() if name in ("resultType", "ttlMs", "cacheScope")}
+            return {**others, "tools": tools, **following}
+        return raw
 
 
 class _Session(ClientSession):
@@ -71,8 +124,11 @@ class McpServer:
         self._limits, self._on_change = limits, on_change
         self._log = ServerLog()
         self._session: ClientSession | None = None
+        self._dispatcher: _Dispatcher | None = None
         self._process: ServerProcess | None = None
         self._seen = Seen()
+        self._call_s = entry.timeout_s or limits.call_s
+        self._call_most_s = max(self._call_s, limits.call_most_s)
         self._wants_list = asyncio.Event()
         self._at_once = asyncio.Semaphore(limits.calls_at_once)
 
@@ -112,19 +168,27 @@ class McpServer:
         if session is None:
             words = said("The server “{name}” does not run. Restart it.", name=self.entry.name)
             return ToolResult(call_id, words, is_error=True)
+
+        async def extend(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
+            with suppress(RuntimeError):  # it has ended
+                limit.reschedule(asyncio.get_running_loop().time() + self._call_s)
+
         try:
-            async with self._at_once, asyncio.timeout(self._limits.call_s):
-                given = await session.call_tool(tool.name, arguments, read_timeout_seconds=self._limits.call_s)
+            async with self._at_once, asyncio.timeout(self._call_s) as limit:
+                given = await session.call_tool(tool.name, arguments, self._call_most_s, extend)
         except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
             words = await self._sentence(error, is_start=False)
             return ToolResult(call_id, words, is_error=True)
         # On a thread: pictures are decoded, which nobody else waits for.
-        return await asyncio.to_thread(result_of, call_id, given, self._limits.result_chars)
+        return await asyncio.to_thread(result_of, call_id, given.structured_content or {}, self._limits.result_chars)
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        entry = self.entry
-        if entry.problem:
-            raise ToolServerError(said("“{name}” is not used: {why}", name=entry.name, why=entry.problem), "")
+        entry, not_set = filled_entry(self.entry)
+        problem = entry.problem or (
+            said("{variable} is not set in the environment.", variable=not_set) if not_set else ""
+        )
+        if problem:
+            raise ToolServerError(said("“{name}” is not used: {why}", name=entry.name, why=problem), "")
         async with asyncio.timeout(self._limits.start_s):
             streams: Any
             if entry.command:
@@ -132,11 +196,10 @@ class McpServer:
                 streams = await stack.enter_async_context(self._process)
             else:
                 streams = await stack.enter_async_context(http_streams(entry, self._limits, self._seen, self._secrets))
-            received, sent = streams
+            self._dispatcher = _Dispatcher(*streams)
             session = await stack.enter_async_context(
                 _Session(
-                    received,
-                    sent,
+                    dispatcher=self._dispatcher,
                     read_timeout_seconds=self._limits.start_s,
                     message_handler=self._hear,
                     logging_callback=self._hear_log,
@@ -171,18 +234,28 @@ class McpServer:
         raise ConnectionError
 
     async def _list(self) -> None:
-        assert self._session is not None  # noqa: S101  (the caller has set it)
-        listed, cursor, pages = list[Tool](), None, 0
-        while pages < self._limits.pages and len(listed) <= 10 * self._limits.tools:
+        assert self._session is not None and self._dispatcher is not None  # noqa: S101, PT018  (the caller has set them)
+        self._dispatcher.left_out = []
+        listed, cursor, seen, pages = list[Tool](), None, set[str | None](), 0
+        while pages < self._limits.pages and len(listed) <= 10 * self._limits.tools and cursor not in seen:
             page = await self._session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
             listed += page.tools
+            seen.add(cursor)
             cursor, pages = page.next_cursor, pages + 1
             if cursor is None:
                 break
-        tools, num_left_out = usable_tools(listed, self._limits.tools)
+        tools, left_out = usable_tools(listed, self._limits.tools)
+        is_cut = cursor is not None and cursor not in seen
+        self.notice = joined(
+            (
+                notice_of([*self._dispatcher.left_out, *left_out]),
+                said("Its list of tools goes on after {number} pages, which are not read.", number=pages)
+                if is_cut
+                else "",
+            )
+        )
         self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}
         self.tools = tools
-        self.notice = said("{number} of its tools are left out.", number=num_left_out) if num_left_out else ""
 
     async def _hear(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -216,14 +289,19 @@ class McpServer:
         if self._process is not None and (self._process.ended.is_set() or isinstance(error, anyio.BrokenResourceError)):
             return await self._end_of_process(self._process)
         if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == REQUEST_TIMEOUT):
-            seconds = self._limits.start_s if is_start else self._limits.call_s
+            seconds = self._call_s if isinstance(error, TimeoutError) else self._call_most_s
+            seconds = self._limits.start_s if is_start else seconds
             return said("it took longer than {seconds:,.0f} seconds", seconds=seconds)
         if self.entry.url and (reason := self._reason_of_http(error)):
             return reason
         if isinstance(error, RuntimeError):  # as the package has it
             return said("it asks for more than Paceline can give it")
         if isinstance(error, MCPError):
-            return said("it says “{words}”", words=one_line(error.message, 300))
+            words = one_line(error.message, 300)
+            is_json = error.code != UNREADABLE
+            return (
+                said("it says “{words}”", words=words) if is_json else said("it sent no JSON: “{words}”", words=words)
+            )
         log.info("a tool server failed: %s", type(error).__name__)
         return said("what it sent is no answer in the protocol")
 

@@ -28,7 +28,7 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl, ValidationError
 
 from app.core.domain.engines import is_this_machine
-from app.core.tools.errors import ToolServerError
+from app.core.tools.interface import ToolServerError
 from engine.sentences import said
 
 PERSON_S = 300.0  # for whoever signs in

@@ -5,10 +5,11 @@ All of it is a stranger's: terminals could be steered by it, and readers misled.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 NAME_CHARS = 64  # of a tool, as APIs of the field have it
@@ -25,12 +26,13 @@ _UNSEEN = re.compile(
 )
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_TOLD = ("description", "title")  # of a schema: read by models and people
 
 
 def plain_text(text: str) -> str:
     """A text of many lines without escape sequences, control characters and halves of characters."""
     text = _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    return whole_characters(_CONTROLS.sub("", text))
 
 
 def one_line(text: str, max_chars: int = SHOWN_CHARS) -> str:
@@ -45,10 +47,33 @@ def description(text: str) -> str:
     return cleaned if len(cleaned) <= DESCRIPTION_CHARS else cleaned[: DESCRIPTION_CHARS - 1] + "…"
 
 
+def whole_characters(text: str) -> str:
+    """The text with a sign in the place of each half of a character."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
 def tool_name(name: str) -> str:
     """A name of letters, digits, ``_`` and ``-``; empty where nothing is left of it."""
-    ascii_name = unicodedata.normalize("NFKD", plain_text(name[: 16 * NAME_CHARS]))
-    return _NO_NAME.sub("_", ascii_name).strip("_")[:NAME_CHARS]
+    letters = unicodedata.normalize("NFKD", plain_text(name[: 16 * NAME_CHARS]))
+    letters = "".join(char for char in letters if not unicodedata.combining(char))
+    return _NO_NAME.sub("_", letters).strip("_")[:NAME_CHARS]
+
+
+def tool_names(names: Iterable[str]) -> dict[str, str]:
+    """The names that tools get, by their own: where nothing is left of one, or it would be another's, with a digest.
+
+    Names that are usable as they are stay. What a tool is called depends on the order of the list for none.
+    """
+    found = dict[str, str]()
+    taken = set[str]()
+    for name in sorted(set(names), key=lambda one: (tool_name(one) != one, one)):
+        made = tool_name(name)
+        if not made or made in taken or len(name) > NAME_CHARS:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+            made = f"{made[: NAME_CHARS - 9] or 'tool'}_{digest}"
+        taken.add(made)
+        found[name] = made
+    return found
 
 
 def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
@@ -63,27 +88,42 @@ def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
     return found
 
 
-def schema(given: object) -> dict[str, object] | None:
-    """The schema of a tool's arguments with cleaned texts; None where it is too large or too deep, or no object's."""
-    if not isinstance(given, Mapping) or given.get("type", "object") != "object":
+def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | None:
+    """The schema of a tool's arguments; None where it is too large or too deep, or no object's.
+
+    Descriptions and titles are cleaned. Values and names stay to the letter: the server wants them so. Where nothing is
+    said of the arguments, any may be given.
+    """
+    given = {} if given is None or given is True else given
+    if not isinstance(given, Mapping):
         return None
+    kind = given.get("type", "object")
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        return None
+    shapes = {"properties": dict, "required": list}
+    made = {
+        key: value for key, value in {**given, "type": "object"}.items() if isinstance(value, shapes.get(key, object))
+    }
+    if not is_bounded:
+        return made
     try:
-        cleaned = _cleaned(given, _SCHEMA_DEPTH)
+        cleaned = _cleaned(made, _SCHEMA_DEPTH)
         size = len(json.dumps(cleaned))
     except (ValueError, RecursionError):
         return None
-    if size > SCHEMA_BYTES or not isinstance(cleaned, dict):
-        return None
-    return {"type": "object", **cleaned}
+    return cleaned if size <= SCHEMA_BYTES and isinstance(cleaned, dict) else None
 
 
-def _cleaned(value: object, depth: int) -> object:
+def _cleaned(value: object, depth: int, *, is_told: bool = False) -> object:
+    """``is_told``: a text that is read as one."""
     if depth == 0:
         raise ValueError("nested too deep")
     if isinstance(value, str):
-        return description(value)
+        return description(value) if is_told else whole_characters(value)
     if isinstance(value, Mapping):
-        return {description(str(key)): _cleaned(inner, depth - 1) for key, inner in value.items()}
+        return {
+            whole_characters(str(key)): _cleaned(inner, depth - 1, is_told=key in _TOLD) for key, inner in value.items()
+        }
     if isinstance(value, Sequence):
         return [_cleaned(inner, depth - 1) for inner in value]
     return value

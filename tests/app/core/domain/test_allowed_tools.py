@@ -13,7 +13,7 @@ TOOLS = st.builds(
     AllowedTool,
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: text.strip() == text),
     st.from_regex(r"[a-zA-Z0-9_-]{1,64}", fullmatch=True),
-    st.sampled_from(["", "0123abcd"]),
+    st.sampled_from(["", "0123abcd" * 8]),
 )
 
 

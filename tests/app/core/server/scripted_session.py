@@ -16,6 +16,7 @@ from app.core.server.embeddings import EmbeddingSource
 from app.core.server.metrics import Metrics
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
+from engine.errors import PromptError
 from engine.pacing.pass_trace import OnTrace
 from engine.records import (
     ChatRequest,
@@ -188,6 +189,8 @@ class ScriptedSession:
         self.is_closed = True
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
+        if isinstance(self.failure, PromptError):
+            raise self.failure
         return [1] * self.num_prompt_tokens
 
     def generate(self, request: ChatRequest, should_stop: Callable[[], bool], *_: object) -> Iterator[Event]:

@@ -174,9 +174,78 @@ def test_one_model_can_be_asked_for_by_its_name(server: ScriptedServer) -> None:
 def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: ScriptedServer) -> None:
     assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
     response = server.client.post("/v1/embeddings", json=HELLO)
-    assert (response.status_code, "makes no embeddings" in response.json()["error"]["message"]) == (501, True)
+    assert (response.status_code, "makes no embeddings" in response.json()["error"]["message"]) == (404, True)
     response = server.client.get(CHAT)
     assert (response.status_code, response.json()["error"]["type"]) == (405, "invalid_request_error")
+
+
+def test_programs_that_look_whether_somebody_is_there_find_out(server: ScriptedServer) -> None:
+    """Without a key, as Ollama's and Anthropic's clients look."""
+    nobody = {"Authorization": ""}
+    assert server.client.get("/", headers=nobody).text == "Paceline is running"
+    assert server.client.head("/", headers=nobody).status_code == 200
+    assert server.client.head("/v1/models").status_code == 200
+    assert server.client.post("/", json={}).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path", [f"{CHAT}/", "/v1/v1/chat/completions", "//v1//chat/completions", "/chat/completions/"]
+)
+def test_a_slash_too_many_and_the_version_twice_are_read(server: ScriptedServer, path: str) -> None:
+    assert server.client.post(path, json=HELLO).status_code == 200
+    assert f'endpoint="{CHAT}",status="200"' in server.client.get("/metrics/").text
+    assert server.client.get("/v1/api/tags/").status_code == 200
+    assert server.client.post(path, json=HELLO, headers={"Authorization": ""}).status_code == 401
+
+
+def test_a_temperature_is_bounded_as_the_api_has_it(server: ScriptedServer) -> None:
+    for path, body in ((CHAT, HELLO), (TEXT, {"prompt": "a"}), (RESPONSES, {"input": "a"})):
+        refused = server.client.post(path, json={**body, "temperature": 3})
+        assert (refused.status_code, refused.json()["error"]["param"]) == (400, "temperature")
+        assert server.client.post(path, json={**body, "temperature": 2}).status_code == 200
+    for path, body in (("/completion", {"prompt": "a", "temperature": 3}),
+                       ("/api/generate", {"prompt": "a", "stream": False, "options": {"temperature": 3}})):  # fmt: skip
+        assert server.client.post(path, json=body).status_code == 200
+        assert server.session.requests[-1].sampling.temperature == 3
+
+
+WEATHER = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedServer, is_streamed: bool) -> None:
+    """A call is then an answer that is nothing but its object; the client is warned."""
+    server.session.pieces = ('{"name": "weather", ', '"arguments": {"city": "Rome"}}')
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
+    asked = {"messages": messages, "tools": [{"type": "function", "function": WEATHER}], "stream": is_streamed}
+    response = server.client.post(CHAT, json=asked)
+    if is_streamed:
+        chunks = [json.loads(event) for event in events_of(response.text)[:-1]]
+        deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+        functions = [call["function"] for delta in deltas for call in delta.get("tool_calls", ())]
+        assert functions[0]["name"] == "weather"
+        assert json.loads("".join(one["arguments"] for one in functions)) == {"city": "Rome"}
+        warnings = chunks[-1]["warnings"]
+    else:
+        answer = response.json()
+        (call,) = answer["choices"][0]["message"]["tool_calls"]
+        assert json.loads(call["function"]["arguments"]) == {"city": "Rome"}
+        warnings = answer["warnings"]
+    assert "in words" in warnings[0]
+    request = server.session.requests[-1]
+    assert request.tools == ()
+    first, second = (message.content for message in request.messages)
+    assert first.startswith("Be brief.\n\nYou can call the functions below.")
+    assert json.loads(first.splitlines()[-1]) == WEATHER
+    assert (second, request.grammar) == ("Rain?", "")
+
+
+def test_a_call_can_be_demanded_of_a_model_whose_template_takes_no_tools(server: ScriptedServer) -> None:
+    asked = {**HELLO, "tools": [{"type": "function", "function": WEATHER}], "tool_choice": "required"}
+    server.client.post(CHAT, json=asked)
+    request = server.session.requests[-1]
+    assert "weather" in request.grammar
+    assert [message.role for message in request.messages] == ["system", "user"]
 
 
 def test_paths_without_the_version_are_answered_too(server: ScriptedServer) -> None:
@@ -234,8 +303,9 @@ def test_a_failed_request_has_a_status_and_does_not_end_the_server(
 ) -> None:
     server.session.failure = failure
     response = server.client.post(CHAT, json={**HELLO, "stream": is_streamed})
-    assert response.status_code == status
-    assert words in response.json()["error"]["message"]
+    has_begun = is_streamed and status == 500  # its prompt was counted
+    assert response.status_code == (200 if has_begun else status)
+    assert words in (json.loads(events_of(response.text)[-1]) if has_begun else response.json())["error"]["message"]
     assert SAID not in response.text
     server.session.failure = None
     assert server.client.post(CHAT, json=HELLO).status_code == 200
@@ -277,13 +347,18 @@ def test_what_was_said_is_in_no_log(server: ScriptedServer, caplog: pytest.LogCa
 class Client:
     """A client that sends a request and leaves when it is told to."""
 
-    def __init__(self, server: ScriptedServer, **fields: object) -> None:
-        self._server = server
+    def __init__(self, server: ScriptedServer, path: str = CHAT, **fields: object) -> None:
+        self._server, self._path = server, path
         self._body = json.dumps({**HELLO, **fields}).encode()
         self._gone = threading.Event()
         self.sent: list[Message] = []
         self._thread = threading.Thread(target=lambda: asyncio.run(self._ask()))
         self._thread.start()
+
+    @property
+    def body(self) -> bytes:
+        """What came so far."""
+        return b"".join(message.get("body", b"") for message in self.sent)
 
     def leave(self) -> None:
         self._gone.set()
@@ -293,7 +368,7 @@ class Client:
     async def _ask(self) -> None:
         headers = [(b"host", b"127.0.0.1:8080"), (b"authorization", f"Bearer {KEY}".encode())]
         scope = {
-            "type": "http", "method": "POST", "path": CHAT, "query_string": b"", "headers": headers,
+            "type": "http", "method": "POST", "path": self._path, "query_string": b"", "headers": headers,
             "asgi": {"version": "3.0", "spec_version": "2.3"},
         }  # fmt: skip
         is_read = False
@@ -378,7 +453,8 @@ def test_a_server_that_ends_says_so_to_all(server: ScriptedServer, is_streamed: 
     wait_until(lambda: server.scheduler.activity.num_waiting == 1)
     server.scheduler.close()
     wait_until(lambda: all(client.sent for client in clients))
-    assert [client.sent[0]["status"] for client in clients] == [503, 503]
+    wait_until(lambda: b"server_closing" in clients[0].body)
+    assert [client.sent[0]["status"] for client in clients] == [200 if is_streamed else 503, 503]
     for client in clients:
         client.leave()
     assert server.client.post(CHAT, json=HELLO).status_code == 503

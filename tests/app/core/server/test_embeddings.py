@@ -165,7 +165,7 @@ def test_another_name_is_told_and_the_model_is_listed(embedding: ScriptedServer)
 @pytest.mark.parametrize("path", [PATH, "/embeddings", "/embedding", "/api/embed"])
 def test_without_a_model_for_it_there_are_none(server: ScriptedServer, path: str) -> None:
     refused = server.client.post(path, json={"input": "Hello"})
-    assert refused.status_code == 501
+    assert refused.status_code == 404
     assert refused.headers["x-should-retry"] == "false"
 
 

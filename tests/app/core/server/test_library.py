@@ -6,20 +6,24 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
-from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer
+from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer, file_of
 from app.core.server.metrics import Metrics
+from app.core.server.ollama.models import tags
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
 from engine.errors import NotEnoughMemoryError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
 from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedSession, info, started_worker
+from tests.waiting import wait_for as until
 
 
 def choice(name: str) -> LoadableModel:
@@ -65,6 +69,64 @@ def server() -> Iterator[SwitchingServer]:
     opened.scheduler.close()
     assert opened.worker.close(PATIENCE_S)
     opened.client.close()
+
+
+def test_the_list_tells_state_kind_and_date(server: SwitchingServer, tmp_path: Path) -> None:
+    (tmp_path / "one.gguf").write_bytes(b"GGUF")
+    written = int((tmp_path / "one.gguf").stat().st_mtime)
+    server.session.loaded = replace(
+        server.session.loaded, target=replace(info("tiny"), path=str(tmp_path / "one.gguf"))
+    )
+    server.models.note_loaded(replace(server.session.loaded, target=info("tiny")))
+    server.models._current = replace(server.models.current(), ready=server.session.loaded)
+    first, second = server.client.get("/v1/models").json()["data"]
+    assert [first[name] for name in ("id", "type", "state", "created")] == ["tiny", "llm", "loaded", written]
+    assert [second[name] for name in ("id", "type", "state", "created")] == ["other", "llm", "not-loaded", 0]
+    assert [one["name"] for one in server.client.get("/api/tags").json()["models"]] == ["tiny", "other"]
+
+
+@pytest.mark.parametrize("keep_alive", [0, "0", "0s", 0.0, "0m"])
+def test_a_model_that_is_not_to_be_kept_is_unloaded(server: SwitchingServer, keep_alive: object) -> None:
+    """Behind its answer, or at once; the next request loads it again."""
+    asked = {"messages": [{"role": "user", "content": "Hello"}], "stream": False, "keep_alive": keep_alive}
+    assert server.client.post("/api/chat", json=asked).json()["message"]["content"] == "Good day"
+    until(lambda: server.session.loads == ["unloaded"])
+    until(lambda: server.client.get("/api/ps").json() == {"models": []})
+    assert server.client.get("/v1/models").json()["data"][0]["state"] == "not-loaded"
+    assert server.ask("tiny") == (200, "tiny")
+    assert server.session.loads == ["unloaded", "unloaded", "tiny"]
+    assert server.client.get("/v1/models").json()["data"][0]["state"] == "loaded"
+    told = server.client.post("/api/generate", json={"model": "tiny", "keep_alive": keep_alive}).json()
+    assert (told["done"], told["done_reason"]) == (True, "unload")
+    until(lambda: server.session.loads[-1] == "unloaded" and len(server.session.loads) == 4)
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"keep_alive": "5m"}, {"keep_alive": -1}, {"keep_alive": False}, {"model": "away", "keep_alive": 0}]
+)
+def test_other_models_and_times_unload_nothing(server: SwitchingServer, fields: dict[str, object]) -> None:
+    asked = {"messages": [{"role": "user", "content": "Hello"}], "stream": False, **fields}
+    assert server.client.post("/api/chat", json=asked).status_code == 200
+    assert server.ask("tiny") == (200, "tiny")
+    assert server.session.loads == []
+
+
+def test_a_file_is_told_by_its_size_date_and_digest(tmp_path: Path) -> None:
+    file, other = tmp_path / "a-Q4_K_M.gguf", tmp_path / "b.gguf"
+    file.write_bytes(b"GGUF" + bytes(3 * 2**20))
+    other.write_bytes(b"GGUF" + bytes(3 * 2**20 - 1) + b"1")
+    first, second = file_of(str(file)), file_of(str(other))
+    assert first is not None
+    assert second is not None
+    assert (first.size, first.modified) == (4 + 3 * 2**20, file.stat().st_mtime)
+    assert first.digest != second.digest
+    assert len(first.digest) == 64
+    assert file_of(str(tmp_path / "gone.gguf")) is None
+    model = choice("tiny").served(EngineReady(replace(info("tiny"), path=str(file))))
+    entry, away = tags(model, {"tiny": "", "b": str(other), "away": ""})["models"][::2]  # type: ignore[index]
+    assert (entry["digest"], entry["details"]["quantization_level"]) == (first.digest, "Q4_K_M")
+    assert datetime.fromisoformat(entry["modified_at"]).timestamp() == pytest.approx(first.modified, abs=1e-3)
+    assert (away["digest"], away["modified_at"][:4], away["size"]) == ("", "1970", 0)
 
 
 def test_a_request_has_the_model_loaded_that_it_names(server: SwitchingServer) -> None:

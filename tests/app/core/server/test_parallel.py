@@ -14,7 +14,7 @@ from app.core.domain.local_server import Activity
 from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent, Scheduler
 from app.core.server.turn import Told, Turn
-from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Message, TextChunk
+from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Message, PrefillProgress, TextChunk
 from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer, ScriptedSession
 from tests.app.core.server.sharing_engine import SharingEngine
 from tests.waiting import wait_for
@@ -32,6 +32,8 @@ class Listener:
         self.ended = threading.Event()
 
     def __call__(self, event: JobEvent) -> None:
+        if isinstance(event, PrefillProgress):
+            return
         self.events.append(event)
         if isinstance(event, Finished):
             self.num_left -= 1

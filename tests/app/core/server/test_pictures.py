@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.pictures import PictureSource
+from app.core.server.pictures import MOST_READ, PictureSource
 from app.core.server.request_body import MAX_BODY_BYTES
 from engine.picture import Picture
 from engine.prompt.pictures import MOST_PICTURES
@@ -153,9 +153,6 @@ def test_files_below_the_folder_and_none_elsewhere(seeing: ScriptedServer, folde
         (chat(words("a"), part(None)), "messages[0].content[1].image_url.url"),
         (chat(part(7)), "messages[0].content[0].image_url.url"),
         (chat({"type": "image_url"}), "messages[0].content[0].image_url.url"),
-        (chat(part(URL), role="assistant"), "messages[0].content[0].type"),
-        (chat(part(URL), role="system"), "messages[0].content[0].type"),
-        (chat({"type": "input_audio", "input_audio": {}}), "messages[0].content[0].type"),
     ],
 )
 def test_what_is_no_picture_is_refused_by_its_field(seeing: ScriptedServer, body: dict[str, Any], param: str) -> None:
@@ -182,28 +179,87 @@ def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -
         assert "messages[0].content[0].source.data" in answer.json()["error"]["message"]
 
 
+def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
+    """It stays in the conversation, also as a result of a tool; a new one is refused, so that somebody hears of it."""
+    far, line = "https://example.com/a.png", "[a picture that cannot be read]"
+    block = {"type": "image", "source": {"type": "url", "url": far}}
+    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
+    item = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    hi = {"role": "user", "content": "hi"}
+    old, result = (
+        chat(words("see"), part(far))["messages"],
+        {"role": "tool", "tool_call_id": "c", "content": [part(far)]},
+    )
+    picture = {"type": "input_image", "image_url": far}
+    bodies: list[tuple[str, dict[str, object]]] = [
+        (CHAT, {"messages": [*old, hi]}),  # type: ignore[misc]
+        (CHAT, {"messages": [hi, result]}),
+        ("/v1/messages", {"max_tokens": 1, "messages": [*chat(words("see"), block)["messages"], hi]}),  # type: ignore[misc]
+        ("/v1/messages", {"max_tokens": 1, "messages": [hi, {"role": "assistant", "content": [call]}, {"role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [block]}]}]}),
+        ("/v1/responses", {"input": [{"role": "user", "content": [picture]}, hi]}),
+        ("/v1/responses", {"input": [hi, item, {"type": "function_call_output", "call_id": "c", "output": [picture]}]}),
+    ]  # fmt: skip
+    for path, body in bodies:
+        answer = seeing.client.post(path, json=body)
+        assert answer.status_code == 200, (path, answer.text)
+        assert "from the network" in answer.json()["warnings"][0]
+        assert any(line in message.content for message in seeing.session.requests[-1].messages)
+    for path, body in (bodies[0], bodies[2], bodies[4]):
+        name = "input" if "input" in body else "messages"
+        new = {**body, name: body[name][:1]}  # type: ignore[index]
+        assert seeing.client.post(path, json=new).status_code == 400
+
+
 def test_too_many_pictures_and_bodies_are_bounded(seeing: ScriptedServer) -> None:
-    """A request may have as many as a prompt."""
+    """Of more than a prompt may have the latest are seen: an agent that looks at screens would come to an end."""
     assert len(asked(seeing, CHAT, chat(*[part(URL)] * MOST_PICTURES)).pictures) == MOST_PICTURES
-    response = seeing.client.post(CHAT, json=chat(*[part(URL)] * (MOST_PICTURES + 1)))
-    assert f"{MOST_PICTURES} pictures at most" in response.json()["error"]["message"]
+    body = {"messages": [*chat(words("a"), part(URL), part(URL))["messages"], *chat(*[part(URL)] * 63)["messages"]]}  # type: ignore[misc]
+    answer = seeing.client.post(CHAT, json=body).json()
+    assert f"the last {MOST_PICTURES} pictures" in answer["warnings"][0]
+    first, last = seeing.session.requests[-1].messages
+    assert (first.content, len(first.pictures), len(last.pictures)) == ("a", 1, 63)
+    many = [{"type": "image_url", "image_url": {"url": URL}}] * (MOST_READ + 1)
+    assert f"{MOST_READ} pictures at most" in seeing.client.post(CHAT, json=chat(*many)).json()["error"]["message"]
     large = chat(part(URL), words("x" * MAX_BODY_BYTES))
     assert seeing.client.post(CHAT, json=large).status_code == 200
 
 
-def test_a_model_that_does_not_see_refuses_as_ever(server: ScriptedServer) -> None:
-    """In one sentence, by the field."""
-    for path, body, param in (
-        (CHAT, chat(part(URL)), "messages[0].content[0].type"),
-        ("/v1/responses", {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": URL}]}]},
-         "input[0].content[0].type"),
+UNSEEN = "[a picture that this model cannot see]"
+
+
+def test_a_model_that_does_not_see_is_told_of_a_picture_in_words(server: ScriptedServer) -> None:
+    """It stays in the conversation, which a refusal would end for good; the client is warned."""
+    for path, body in (
+        (CHAT, chat(words("see"), part(URL))),
+        ("/v1/responses", {"input": [{"role": "user", "content": [
+            {"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]}]}),
+        ("/v1/messages", {"max_tokens": 1, **chat(words("see"), {"type": "image", "source": {}})}),
+        ("/api/chat", {"stream": False, "messages": [{"role": "user", "content": "see", "images": [DATA]}]}),
+        ("/api/generate", {"stream": False, "prompt": "see", "images": [DATA]}),
     ):  # fmt: skip
-        error = server.client.post(path, json=body).json()["error"]
-        assert error["param"] == param
-        assert "cannot see" in error["message"]
-    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
-    answer = server.client.post("/v1/messages", json={"max_tokens": 1, **chat(block)}).json()
-    assert "cannot see" in answer["error"]["message"]
+        response = server.client.post(path, json=body)
+        assert "cannot see" in response.json()["warnings"][0], path
+        message = server.session.requests[-1].messages[-1]
+        assert sorted(message.content.split("\n")) in ([UNSEEN, "see"], ["", UNSEEN, "see"]), path
+        assert message.pictures == ()
+
+
+def test_a_picture_of_the_assistant_or_the_system_is_told_in_words(seeing: ScriptedServer) -> None:
+    for role in ("assistant", "system"):
+        message = asked(seeing, CHAT, chat(words("see"), part(URL), role=role))
+        assert (message.content, message.pictures) == ("see\n[a picture that is not shown here]", ())
+
+
+def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
+    """In base64, also as it is written in addresses, and without the signs at its end."""
+    bare = DATA.replace("+", "-").replace("/", "_").rstrip("=")
+    for given in (DATA, bare, URL, f"data:application/octet-stream;base64,{DATA}"):
+        message = asked(seeing, "/api/chat", {"messages": [{"role": "user", "content": "what", "images": [given]}]})
+        assert (message.content, [place for place, _ in message.pictures]) == ("what", [0])
+    message = asked(seeing, "/api/generate", {"prompt": "what", "images": [DATA, DATA]})
+    assert (message.content, [place for place, _ in message.pictures]) == ("what", [0, 0])
+    assert "vision" in seeing.client.post("/api/show", json={"model": "tiny"}).json()["capabilities"]
 
 
 def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:

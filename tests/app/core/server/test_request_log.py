@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from starlette.testclient import TestClient
 
 from app.core.domain.local_server import GONE, LoggedRequest, RequestState
+from app.core.server.access import AllowedHosts
+from app.core.server.application import make_application
+from app.core.server.metrics import Metrics
 from app.core.server.request_log import KEPT, RequestLog
 from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
 
@@ -31,6 +36,26 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end_s
         time.sleep(0.005)
+
+
+def test_a_request_that_is_over_is_a_line_where_that_is_asked_for(server: ScriptedServer) -> None:
+    lines = list[str]()
+    server.session.pieces = (PRIVATE,)
+    app = make_application(
+        lambda: server.model, server.scheduler, Metrics(), "", AllowedHosts("127.0.0.1"), log_line=lines.append
+    )
+    client = TestClient(app, base_url="http://127.0.0.1:8080", headers={"User-Agent": "OpenAI/Python 1.109 (linux)"})
+    for stream in (False, True):
+        client.post(CHAT, json={**HELLO, "stream": stream, "messages": [{"role": "user", "content": PRIVATE}]})
+    client.get("/nothing%1b[31m")
+    client.get("/health")
+    figures = r"[\d-]{10} [\d:]{8} POST /v1/chat/completions, 200, \d+\.\d\d s, 9 tokens, tiny, OpenAI/Python 1.109"
+    assert [re.fullmatch(figures, line) is not None for line in lines] == [True, True, False]
+    assert "GET /nothing" in lines[2]
+    assert ", 404, " in lines[2]
+    assert "\x1b" not in "".join(lines)
+    assert PRIVATE not in "".join(lines)
+    client.close()
 
 
 @pytest.mark.parametrize("stream", [False, True])

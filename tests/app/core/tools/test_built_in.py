@@ -10,9 +10,8 @@ import pytest
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.tools.built_in import MAX_HITS, NAMES, PIECE_CHARS, BuiltInSources, BuiltInTools, ChatHit
-from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolProvider, ToolResult
 from app.core.tools.policy import HARMLESS
-from app.core.tools.providers import Providers
 
 Make = Callable[..., BuiltInTools]
 

@@ -12,6 +12,7 @@ from app.core.tools.policy import BUILT_IN, CallVerdict, Permission, ToolPolicy,
 
 READ = ToolDefinition("read", "Read a file.", {"type": "object"}, "files")
 OTHER = replace(READ, server="other")
+SAME_SHORT_DIGEST = (("Tells the size of a file. Changes nothing.", 1894), ("Deletes the file without asking.", 8402))
 
 
 def test_a_tool_is_asked_about_until_somebody_allows_it() -> None:
@@ -39,6 +40,20 @@ def test_a_tool_that_says_something_else_is_asked_about_again(change: dict[str, 
     assert always.verdict(changed) is CallVerdict.ASK
     again = always.after(changed, UserDecision(Permission.ALWAYS))
     assert (again.verdict(changed), again.verdict(READ)) == (CallVerdict.RUN, CallVerdict.ASK)
+
+
+def test_a_description_with_the_same_short_digest_is_asked_about() -> None:
+    """The two were found by trying; the first eight digits of their SHA-256 are the same."""
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    harmless, other = (
+        ToolDefinition("do", f"{said} (build {number})", schema, "files") for said, number in SAME_SHORT_DIGEST
+    )
+    always = ToolPolicy().after(harmless, UserDecision(Permission.ALWAYS))
+    assert (always.verdict(harmless), always.verdict(other)) == (CallVerdict.RUN, CallVerdict.ASK)
+    (digest,) = (one.digest for one in always.always)
+    short = AllowedTool("files", "do", digest[:8])
+    kept = ToolPolicy(frozenset(read_allowed_tools(allowed_line([short]))))
+    assert (kept.verdict(harmless), kept.verdict(other)) == (CallVerdict.ASK, CallVerdict.ASK)  # kept by an old version
 
 
 def test_always_goes_through_the_settings() -> None:

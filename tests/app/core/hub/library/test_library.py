@@ -105,6 +105,31 @@ def test_a_vanished_model_is_shown_as_missing(library: Library, tmp_path: Path) 
     assert not library.models()[0].missing
 
 
+ODD = (b"caf\xe9-Q4_0.gguf", b"caf\xe8-Q4_0.gguf", b"two\nlines.gguf", b"plain.gguf")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such names")
+def test_names_that_are_no_text_are_listed_as_one_and_cost_the_others_nothing(library: Library, tmp_path: Path) -> None:
+    """In the folder and in place; the index is found again, and no name breaks a table or an answer of a server."""
+    files = [tmp_path / os.fsdecode(name) for name in ODD[:1]]
+    files += [library.folder / os.fsdecode(name) for name in ODD[1:]]
+    try:
+        for file in files:
+            put(file)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    library.add(files[0])
+    for _ in range(2):
+        models = {model.name: model for model in library.models()}
+        assert list(models) == ["caf\ufffd-Q4_0", "caf\ufffd-Q4_0 (2)", "plain", "two\ufffdlines"]
+        assert {model.path for model in models.values()} == set(files)
+        assert not any(model.missing for model in models.values())
+        json.dumps(list(models), ensure_ascii=False).encode()
+    assert library.find("two\ufffdlines").path == files[2]
+    library.set_draft("plain", "caf\ufffd-Q4_0")
+    assert library.find("plain").draft == "caf\ufffd-Q4_0"
+
+
 def test_files_put_there_by_hand_and_a_lost_index(library: Library, tmp_path: Path) -> None:
     put(library.folder / "loose.gguf")
     put(library.folder / "owner" / "repo-GGUF" / "m-Q6_K.gguf")

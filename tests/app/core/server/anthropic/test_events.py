@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from app.core.server.anthropic.events import MessageBuilder
-from app.core.server.error_forms import body_of
-from app.core.server.errors import ApiError
+from app.core.server.errors import ApiError, body_of
 from app.core.server.protocol import CompletionRequest
 from engine.records import ChatRequest, Finished, FinishReason, Source, TextChunk, TokenSpan
 from tests.app.core.server.scripted_session import STATS
@@ -42,7 +41,7 @@ def events_of(raw: list[bytes]) -> list[dict[str, Any]]:
 
 def streamed(*pieces: str, end: Finished = END) -> list[dict[str, Any]]:
     making = builder(stream=True)
-    raw = making.first_chunks()
+    raw = making.first_chunks(10)
     for piece in pieces:
         raw += making.text_chunks(chunk(piece))
     return events_of([*raw, *making.last_chunks(end)])
@@ -77,7 +76,8 @@ def test_a_stream_gives_the_same_blocks_one_by_one() -> None:
     assert [(block["type"], block["parts"]) for block in blocks] == [
         ("thinking", "Hmm."), ("text", "Let me see."), ("tool_use", '{"city": "Rome"}'),
     ]  # fmt: skip
-    assert [event["type"] for event in found[:2]] == ["message_start", "content_block_start"]
+    assert [event["type"] for event in found[:3]] == ["message_start", "ping", "content_block_start"]
+    assert found[0]["message"]["usage"]["input_tokens"] == 10
     assert [event["type"] for event in found[-3:]] == ["content_block_stop", "message_delta", "message_stop"]
     assert found[-2]["delta"] == {"stop_reason": "tool_use", "stop_sequence": None}
     assert found[-2]["usage"]["output_tokens"] == 9
@@ -94,12 +94,14 @@ def test_a_stream_gives_the_same_blocks_one_by_one() -> None:
         (FinishReason.LENGTH, (), ("max_tokens", None)),
         (FinishReason.CONTEXT, (), ("max_tokens", None)),
         (FinishReason.STOP, (".",), ("stop_sequence", ".")),
-        (FinishReason.STOP, (".", "!"), ("stop_sequence", None)),
+        (FinishReason.STOP, (".", "!"), ("stop_sequence", "!")),
     ],
 )
 def test_why_a_message_ended(reason: FinishReason, stop: tuple[str, ...], told: tuple[str, str | None]) -> None:
     making = builder(stream=False, stop=stop)
-    message = making.whole([replace(chunk("Hi"), opened_tag="")], Finished(0, reason, STATS))
+    message = making.whole(
+        [replace(chunk("Hi"), opened_tag="")], Finished(0, reason, STATS, stop=(*stop, "")[len(stop) - 1])
+    )
     assert (message["stop_reason"], message["stop_sequence"]) == told
 
 
@@ -112,7 +114,7 @@ def test_a_call_that_a_stream_cut_has_no_input() -> None:
 
 
 def test_an_answer_of_nothing_is_a_message_without_blocks() -> None:
-    assert [event["type"] for event in streamed()] == ["message_start", "message_delta", "message_stop"]
+    assert [event["type"] for event in streamed()] == ["message_start", "ping", "message_delta", "message_stop"]
 
 
 def test_failures_are_in_the_words_of_the_api_that_was_asked() -> None:

@@ -18,7 +18,7 @@ def builder(**fields: object) -> CompletionBuilder:
 
 
 def finished(reason: FinishReason = FinishReason.END) -> Finished:
-    return Finished(0, reason, STATS, (4, 5))
+    return Finished(0, reason, STATS, (4, 5), "x")
 
 
 def test_an_answer_has_llama_cpps_fields() -> None:
@@ -41,7 +41,8 @@ def test_why_it_ended() -> None:
         (FinishReason.END, "eos"), (FinishReason.LENGTH, "limit"), (FinishReason.CONTEXT, "limit"),
     ):  # fmt: skip
         assert builder().whole([], finished(reason))["stop_type"] == told
-    assert builder(stop=["x", "y"]).whole([], finished(FinishReason.STOP))["stopping_word"] == ""
+    assert builder(stop=["y", "x"]).whole([], finished(FinishReason.STOP))["stopping_word"] == "x"
+    assert builder(stop=["x"]).whole([], finished())["stopping_word"] == ""
 
 
 def test_probabilities_have_ids() -> None:

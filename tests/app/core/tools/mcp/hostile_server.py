@@ -47,8 +47,6 @@ def tools() -> list[dict[str, object]]:
             tool("remote", outputSchema=remote),
             tool("slow", outputSchema=slow),
         ]
-    if KIND == "no object":
-        return [tool("echo"), tool("no_object", {"type": "array"})]
     if KIND == "nasty names":
         text = "\x1b[2J<script>alert(1)</script>\u202e\u200bend"
         return [tool(NASTY, title=NASTY, description=text), tool("\x1b[31m\u202e"), tool("a b"), tool("a_b")]
@@ -135,10 +133,6 @@ def write_no_json(_request: dict[str, object]) -> None:
     sys.stdout.write("Starting...\n{broken\n[]\n" + "[" * 100_000 + "\n")
 
 
-def answer_in_another_shape(request: dict[str, object]) -> None:
-    send({"id": request["id"], "result": {"content": "words"}})
-
-
 def notify(_request: dict[str, object]) -> None:
     while True:
         send({"method": "notifications/message", "params": {"level": "info", "data": "y" * 1_000}})
@@ -165,7 +159,6 @@ AT_A_CALL = {  # what is done first, and whether an answer follows
     "wrong ids": (answer_others, False),
     "no line end": (write_without_end, False),
     "no json": (write_no_json, True),
-    "wrong shape": (answer_in_another_shape, False),
     "notifications": (notify, False),
     "changes": (change, True),
     "asks back": (ask_back, True),

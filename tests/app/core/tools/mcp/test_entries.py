@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tools.errors import ToolFileError
+from app.core.tools.interface import ToolFileError
 from app.core.tools.mcp.entries import (
     MAX_FILE_BYTES,
     MAX_SERVERS,
     ServerEntry,
+    entries_of_line,
     files_of_others,
+    filled_entry,
     read_entries,
     read_entries_file,
     with_imported,
@@ -37,6 +39,16 @@ def test_the_usual_form_is_read() -> None:
     (remote,) = read_entries(LM_STUDIO)
     assert (remote.url, remote.headers) == ("https://huggingface.co/mcp", (("Authorization", "Bearer x"),))
     assert (remote.place, remote.problem) == ("huggingface.co", "")
+
+
+def test_comments_and_commas_too_many_cost_no_server() -> None:
+    text = """{ // my servers
+      "servers": {"a": {"command": "x", "args": ["//no", "/*no*/", ",]", "\\"//"],}, /* and
+        one more, */ "b": {"url": "https://a//b",},
+      },
+    }"""
+    first, second = read_entries(text)
+    assert (first.args, second.url) == (("//no", "/*no*/", ",]", '"//'), "https://a//b")
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -81,6 +93,62 @@ def test_what_cannot_be_used_is_told_with_its_entry(entry: str, words: str) -> N
     good, bad = read_entries('{"mcpServers": {"good": {"command": "x"}, "bad": ' + entry + "}}")
     assert good.problem == ""
     assert words in bad.problem
+
+
+def test_variables_and_the_users_folder_are_filled_in_where_a_server_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "secret")
+    monkeypatch.setenv("HOST", "example.com")
+    monkeypatch.delenv("GONE", raising=False)
+    home = str(Path.home())
+    text = """{"mcpServers": {"a": {"command": "~/bin/x", "cwd": "~", "env": {"KEY": "${env:TOKEN}", "N": "${GONE:-7}"},
+        "args": ["${TOKEN}-${KEY2}", "a~", "${x + 1}", "$HOME", "${userHome}/d"]},
+        "b": {"url": "https://${HOST}/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}}}"""
+    first, second = read_entries(text)
+    assert (first.problem, second.problem) == ("", "")
+    assert "secret" not in written_entries((first, second)), "the file keeps the variables"
+    made, not_set = filled_entry(first)
+    assert (made.command, made.cwd, made.env) == (f"{home}/bin/x", home, (("KEY", "secret"), ("N", "7")))
+    assert made.args == ("secret-", "a~", "${x + 1}", "$HOME", f"{home}/d")
+    assert not_set == "${KEY2}"
+    made, not_set = filled_entry(second)
+    assert (made.url, made.headers, not_set) == ("https://example.com/mcp", (("Authorization", "Bearer secret"),), "")
+    monkeypatch.setenv("HOST", "me:secret@a")
+    assert "name or password" in filled_entry(second)[0].problem
+
+
+@pytest.mark.parametrize("variable", ["${GONE}", "${env:GONE}", "${input:key}", "${workspaceFolder}"])
+def test_a_variable_that_is_not_set_is_named(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GONE", raising=False)
+    assert filled_entry(ServerEntry("x", "y", args=(f"a{variable}b",)))[1] == variable
+
+
+@pytest.mark.parametrize(
+    ("timeout", "seconds"),
+    [("60", 60.0), ("600000", 600.0), ("0.2", 1.0), ("1e999", None), ("0", None), ("-5", None), ('"60"', None)],
+)
+def test_a_timeout_is_of_seconds_or_milliseconds(timeout: str, seconds: float | None) -> None:
+    (entry,) = read_entries('{"mcpServers": {"a": {"command": "x", "timeout": ' + timeout + "}}}")
+    assert (entry.timeout_s, entry.problem) == (seconds, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("uvx mcp-server-time --local-timezone UTC", "mcp-server-time"),
+        ("npx -y @modelcontextprotocol/server-filesystem@1.2 /data /more", "server-filesystem"),
+        ("npx -p x @scope/tool", "tool"),
+        ("docker run -i --rm -e KEY mcp/fetch", "fetch"),
+        ("uv --directory /x run weather.py", "weather.py"),
+        ("python3.11 -m my_server --port 3", "my_server"),
+        ("/opt/bin/server --name UTC", "server"),
+        ("node", "node"),
+        ("https://example.com/mcp", "example.com"),
+    ],
+)
+def test_a_server_is_named_by_what_is_started(line: str, name: str) -> None:
+    (entry,) = entries_of_line(line)
+    assert (entry.name, entry.problem) == (name, "")
+    assert entry.url == (line if "://" in line else "")
 
 
 def test_no_server_is_called_as_what_is_built_in_and_none_as_another() -> None:

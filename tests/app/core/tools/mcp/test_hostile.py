@@ -18,10 +18,9 @@ import psutil
 import pytest
 
 from app.core.tools.interface import ParsedToolCall, ToolResult
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import LOG_LINES, Limits, ValueCounter
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.mcp.state import McpServerState, Phase
 
 SERVER = Path(__file__).with_name("hostile_server.py")
 ROOT = Path(__file__).resolve().parents[5]
@@ -163,11 +162,6 @@ def test_noise_between_messages_is_left_to_the_log(start: Start) -> None:
     assert any("Starting" in line for line in state(tools).log)
 
 
-def test_an_answer_of_another_shape_is_an_error(start: Start) -> None:
-    result = call(start(entry("wrong shape")))
-    assert result.text == "“x” did not answer: what it sent is no answer in the protocol."
-
-
 def test_requests_of_the_server_are_refused_and_do_not_hinder(start: Start) -> None:
     assert call(start(entry("asks back")), a=1).text == '{"a": 1}'
 
@@ -183,24 +177,23 @@ def test_its_complaints_are_a_bounded_log(start: Start) -> None:
 def test_of_many_tools_some_are_left_out(start: Start) -> None:
     tools = start(entry("many tools"))
     assert len(tools.definitions()) == 128
-    assert state(tools).notice == "372 of its tools are left out."
+    assert "The tool “tool128” is left out: there are more than 128." in state(tools).notice
+    assert state(tools).notice.endswith("So are 367 more.")
 
 
 def test_endless_pages_are_not_read_to_the_end(start: Start) -> None:
-    assert len(start(entry("endless pages")).definitions()) == Limits().pages
+    tools = start(entry("endless pages"))
+    assert len(tools.definitions()) == Limits().pages
+    assert state(tools).notice == "Its list of tools goes on after 20 pages, which are not read."
 
 
 def test_schemas_that_are_too_much_are_left_out_and_none_is_run(start: Start) -> None:
     tools = start(entry("schema bombs"))
     assert [one.name for one in tools.definitions()] == ["remote", "slow"]
-    assert state(tools).notice == "2 of its tools are left out."
+    why = "is left out: its arguments are too many, or nested too deep."
+    assert state(tools).notice == f"The tool “deep” {why} The tool “wide” {why}"
     assert call(tools, "remote", a=1).text == '{"a": 1}'
     assert call(tools, "slow", a="a" * 40 + "!").text.startswith('{"a": "aaaa')
-
-
-def test_a_list_that_is_none_is_told(start: Start) -> None:
-    tools = start(entry("no object"))
-    assert state(tools).problem == "Could not start “x”: what it sent is no answer in the protocol."
 
 
 def test_names_are_cleaned_and_html_is_text(start: Start) -> None:
@@ -210,8 +203,9 @@ def test_names_are_cleaned_and_html_is_text(start: Start) -> None:
     nasty = next(one for one in tools.definitions() if one.name.startswith("b_tool"))
     assert nasty.title == '<b>tool</b>red "name"'
     assert nasty.description == "<script>alert(1)</script>end"
-    assert len(names) == 2  # "a b" and "a_b" are one name, and one has none
-    assert state(tools).notice == "2 of its tools are left out."
+    assert names[1].startswith("a_b_")  # "a b", beside "a_b"
+    assert (names[2], len(names)) == ("a_b", 3)
+    assert state(tools).notice == "The tool “#2” is left out: it has no name."
 
 
 def test_results_are_cleaned_of_what_steers_terminals(start: Start) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.entries import Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.mcp.state import Phase
 from tests.app.core.tools.mcp.test_hostile import call
 
 Connect = Callable[..., McpTools]
@@ -30,6 +29,9 @@ RESULTS: dict[str, Any] = {
     "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
     "tools/call": {"content": [{"type": "text", "text": "said"}]},
 }
+
+
+ODD = '\ufeff{"id": ID, "result": {"content": "Grü\\ud83dße"}}'
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -64,8 +66,12 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(202, b"")
         elif method == "tools/call" and kind == "huge":
             self.huge()
-        elif method == "tools/call" and kind == "events":
+        elif method == "tools/call" and kind in ("events", "odd events"):
             self.events(request["id"])
+        elif method == "tools/call" and kind == "odd":
+            self.reply(200, ODD.replace("ID", str(request["id"])).encode())
+        elif method == "tools/call" and kind == "broken":
+            self.reply(200, b'{"jsonrpc": "2.0", "id": %d, "result": {"content": [Sunny]}}' % request["id"])
         else:
             self.reply(200, json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": RESULTS[method]}).encode())
 
@@ -89,8 +95,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}
         result = {"jsonrpc": "2.0", "id": id_, "result": {"content": [{"type": "text", "text": "by event"}]}}
+        if self.server.kind == "odd events":
+            result = {"id": id_, "result": "by event", "error": None}
         for message in (note, result):
-            self.wfile.write(b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n")
+            self.wfile.write(b"event: message\r\ndata: " + json.dumps(message).encode() + b"\r\n\r\n")
 
     def write_on(self, part: bytes) -> None:
         try:
@@ -144,7 +152,9 @@ def connected(servers: list[Server]) -> Iterator[Connect]:
         tools.close()
 
 
-@pytest.mark.parametrize(("kind", "text"), [("good", "said"), ("events", "by event")])
+@pytest.mark.parametrize(
+    ("kind", "text"), [("good", "said"), ("events", "by event"), ("odd events", "by event"), ("odd", "Grü�ße")]
+)
 def test_a_good_server_is_called_with_the_headers_of_its_entry(
     connected: Connect, servers: list[Server], kind: str, text: str
 ) -> None:
@@ -167,6 +177,11 @@ def test_no_other_host_is_sent_anything(connected: Connect, servers: list[Server
     assert state.problem.startswith("Could not start “x”: ")
     assert "edirect" in state.problem
     assert other.headers == []
+
+
+def test_an_answer_that_is_no_json_ends_its_call_with_its_words(connected: Connect) -> None:
+    words = '{"jsonrpc": "2.0", "id": 3, "result": {"content": [Sunny]}}'
+    assert call(connected("broken")).text == f"“x” did not answer: it sent no JSON: “{words}”."
 
 
 def test_answers_without_an_end_are_not_read_to_it(connected: Connect) -> None:

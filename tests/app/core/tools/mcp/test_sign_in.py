@@ -15,11 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from app.core.hub.errors import TokenStoreError
-from app.core.tools.mcp.entries import ServerEntry
+from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
 from app.core.tools.mcp.sign_in import ReturnPlace, may_be_asked
-from app.core.tools.mcp.state import McpServerState, Phase
 from tests.app.core.tools.mcp.oauth_server import OAuthServer
 from tests.app.core.tools.mcp.test_hostile import call, wait_for
 from tests.waiting import PATIENCE_S
