@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stands before the C++ compiler while llama.cpp is built, on processors with AVX2 or ARM's dot products (build_options.py says where another does):
-# compiles llama.cpp's products of a few tokens with ours in their place, and every other file as it is. narrow.sh and ordered.sh
-# source it.
+# compiles llama.cpp's products of a few tokens and its attention with ours in their place, and every other file as it is. narrow.sh
+# and ordered.sh source it.
 #
 # $others: options for the kernels of other weights, in the file of Q4_0's and Q4_K's.
 here=$(dirname "$0")

@@ -3,7 +3,7 @@
 //
 // llama.cpp has a product of eight tokens and more for them, which is asked first, also for each expert of a layer. It unpacks the
 // weights into a buffer, for tiles of 16 by 16, which pays with many tokens. few_tokens_sgemm.h gives fewer the same bits. (Of
-// llama.cpp's other K and I weights fewer tokens are rounded otherwise: engine/llama/library.py names them.)
+// llama.cpp's other K and I weights few tokens are rounded otherwise than many: docs/kernels.md.)
 #pragma once
 
 // Without GGML_USE_LLAMAFILE nobody asks few_tokens_sgemm.h.
