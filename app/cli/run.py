@@ -10,7 +10,6 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -54,12 +53,10 @@ from engine.records import (
     TextChunk,
 )
 from engine.sandbox.grammar_check import check_grammar
-from engine.sandbox.head_probe import head_inspector
-from engine.sandbox.kernel_check import inspector
 from engine.sandbox.picture import read_picture_file
-from engine.sandbox.side_probe import side_inspector
 from engine.sentences import said
 from engine.session.session import Session
+from engine.session.worker import probing_session
 
 MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
 MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the most that so many characters take, with a mark
@@ -124,15 +121,8 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
     What was said in earlier sessions is read from ``past_folder`` and kept there. Should llama.cpp end the program all
     the same, that is told as other failures are.
     """
-    cache = find_paths().cache
     say_last_words(partial(_tell_end, as_json=as_json))
-    return Session(
-        inspector(cache, builtin_target()),
-        cost_folder=cache,
-        past_folder=past_folder,
-        inspect_head=head_inspector(cache),
-        inspect_side=side_inspector(cache),
-    )
+    return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
 
 
 def _tell_end(reason: str, *, as_json: bool) -> None:
@@ -371,28 +361,16 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
     return [read_picture_file(Path(name)) for name in options.image]
 
 
-def load_models(session: Session, request: LoadRequest, *, for_another_thread: bool = False) -> EngineReady | None:
+def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
     """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
-
-    Where they are ``for_another_thread``, they are loaded on one that ends then. Each thread that has made a pass keeps
-    threads for the next, and where there are more of these than cores, OpenMP has all of them sleep between the
-    operations of a pass: with SmolLM2 on two cores a pass took 16.6 ms in place of 4.9.
 
     Raises:
         EngineError: they cannot be loaded.
     """
     with stop_on_interrupt() as interrupted:
         session.is_load_cancelled = interrupted.is_set
-
-        def load() -> EngineReady:
-            return session.load(request, lambda _path, _fraction: not interrupted.is_set())
-
         try:
-            if for_another_thread:
-                with ThreadPoolExecutor(1) as thread:
-                    ready = thread.submit(load).result()
-            else:
-                ready = load()
+            ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
         except EngineError:
             if not interrupted.is_set():
                 raise

@@ -6746,6 +6746,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>one of its control tokens is {longest:,} bytes long</source>
+        <translation>eines seiner Steuertoken ist {longest:,} Byte lang</translation>
+    </message>
+    <message>
         <source>The heads were made for a vocabulary of {num_tokens:,} tokens, and the target&apos;s has {number:,}.</source>
         <translation>Die Köpfe wurden für ein Vokabular von {num_tokens:,} Token gemacht, das des Zielmodells hat {number:,}.</translation>
     </message>

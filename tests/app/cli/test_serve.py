@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.cli.output import INTERRUPTED
@@ -25,6 +27,7 @@ from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
 from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
@@ -87,6 +90,32 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
             assert process.wait(PATIENCE_S) == code
             assert process.stderr is not None
             assert process.stderr.read() == ""
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_crash_of_the_engine_is_a_sentence_and_the_next_request_is_answered() -> None:
+    with started("--key", "k", "--parallel", "2") as (process, _, port), ThreadPoolExecutor(2) as threads:
+        assert ask(port, "k")[0] == 200
+        (engine,) = [one for one in psutil.Process(process.pid).children() if "engine.process.child" in one.cmdline()]
+        engine.suspend()  # so that both requests are under way when it ends
+        asked = [threads.submit(ask, port, "k") for _ in range(2)]
+        wait_for(lambda: len(psutil.Process(process.pid).net_connections()) >= 3)
+        engine.send_signal(signal.SIGSEGV)
+        engine.resume()
+        for answer in asked:
+            status, body = answer.result(PATIENCE_S)
+            if status != 200:  # it was with the engine, not on its way to it
+                assert (status, body["error"]["message"]) == (  # type: ignore[index]
+                    500, "The engine ended unexpectedly (signal SIGSEGV). Try again.",
+                )  # fmt: skip
+        assert ask(port, "k")[0] == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == INTERRUPTED
+        assert process.stderr is not None
+        assert process.stderr.read().splitlines() == [
+            "paceline: the engine ended unexpectedly (signal SIGSEGV); the next request starts it again"
+        ]
 
 
 @pytest.mark.usefixtures("tried")
