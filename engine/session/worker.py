@@ -185,7 +185,7 @@ class EngineWorker:
                 free.append(number)
                 free.sort()
 
-            batcher.start(work, number)
+            batcher.start(work, number, lambda: asked.is_cancelled)
 
         start(first)
         while len(batcher):
