@@ -6478,6 +6478,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was ankommt. Versuchen Sie ein anderes Netzwerk.</translation>
     </message>
     <message>
+        <source>{host} did not finish its answer in {seconds} s.</source>
+        <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
+    </message>
+    <message>
         <source>it wrote a message with more than {most:,} values</source>
         <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
     </message>
@@ -7456,6 +7460,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Ask again.</source>
         <translation>Fragen Sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>The answer was stopped.</source>
+        <translation>Die Antwort wurde gestoppt.</translation>
     </message>
     <message>
         <source>The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to before them, so it runs without drafting.</source>

@@ -219,7 +219,8 @@ def test_copies_that_a_person_renamed_are_left_alone(tmp_path: Path) -> None:
     others = [tmp_path / "chats-daily-20261121-061206-000000 (copy).db", tmp_path / "chats-daily-old.db"]
     for path in (ours, *others):
         path.write_bytes(b"")
-    rotate(tmp_path)
+    today = datetime(2026, 11, 21)  # noqa: DTZ001
+    rotate(tmp_path, today)
     assert backups_in(tmp_path) == [ours]
     assert all(path.exists() for path in others)
-    assert not backup_is_due(tmp_path, datetime(2026, 11, 21))  # noqa: DTZ001
+    assert not backup_is_due(tmp_path, today)
