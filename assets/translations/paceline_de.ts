@@ -4010,10 +4010,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieser Paceline-Export enthält keine Liste von Unterhaltungen.</translation>
     </message>
     <message>
-        <source>A conversation has no list of messages, or one that is too long.</source>
-        <translation>Eine Unterhaltung hat keine oder eine zu lange Liste von Nachrichten.</translation>
-    </message>
-    <message>
         <source>An entry in this file is not a valid message.</source>
         <translation>Ein Eintrag dieser Datei ist keine gültige Nachricht.</translation>
     </message>
@@ -4664,14 +4660,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{file} is not a regular file.</source>
         <translation>{file} ist keine gewöhnliche Datei.</translation>
-    </message>
-    <message>
-        <source>{file} could not be imported.</source>
-        <translation>{file} konnte nicht importiert werden.</translation>
-    </message>
-    <message>
-        <source>{number:,} files could not be imported, {file} the first.</source>
-        <translation>{number:,} Dateien konnten nicht importiert werden, {file} als erste.</translation>
     </message>
     <message>
         <source>{file} is a folder.</source>
@@ -6480,6 +6468,34 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{host} did not finish its answer in {seconds} s.</source>
         <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
+    </message>
+    <message>
+        <source>The file ends in the middle.</source>
+        <translation>Die Datei endet mittendrin.</translation>
+    </message>
+    <message>
+        <source>The chats before that were imported.</source>
+        <translation>Die Chats davor wurden importiert.</translation>
+    </message>
+    <message>
+        <source>A conversation has no list of messages.</source>
+        <translation>Eine Unterhaltung hat keine Liste von Nachrichten.</translation>
+    </message>
+    <message>
+        <source>A chat in this file is larger than {limit} MB.</source>
+        <translation>Ein Chat in dieser Datei ist größer als {limit} MB.</translation>
+    </message>
+    <message>
+        <source>Chat {number:,}</source>
+        <translation>Chat {number:,}</translation>
+    </message>
+    <message>
+        <source>{name} could not be imported: {reason}</source>
+        <translation>{name} konnte nicht importiert werden: {reason}</translation>
+    </message>
+    <message>
+        <source>{number:,} could not be imported; of the first:</source>
+        <translation>{number:,} konnten nicht importiert werden; zum ersten:</translation>
     </message>
     <message>
         <source>it wrote a message with more than {most:,} values</source>
