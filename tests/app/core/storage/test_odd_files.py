@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
+import tomllib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -67,11 +67,10 @@ HUGE_SETTINGS: dict[str, Callable[[], str]] = {
 
 
 @pytest.mark.parametrize("what", HUGE_SETTINGS)
-def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, what: str) -> None:
+def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "settings.toml").write_text(HUGE_SETTINGS[what]())
-    began_s = time.process_time()
+    monkeypatch.setattr(tomllib, "loads", lambda _text: pytest.fail("that takes seconds"))
     loaded = read_settings(tmp_path / "settings.toml")
-    assert time.process_time() - began_s < 2.0
     assert loaded.problem is not None
     assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
 
