@@ -30,6 +30,8 @@ from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError, PacelineError, SettingError, SideFileError
+from engine.gguf.header import read_header
+from engine.gguf.model_kind import weak_points
 from engine.grammar.json_schema import grammar_of
 from engine.llama.last_words import say_last_words
 from engine.llama.library import library_notices
@@ -95,7 +97,9 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     ready = load_models(session, load_request(options))
     if ready is None:
         return INTERRUPTED
-    for notice in (*ready.notices, *library_notices()):
+    target = Path(ready.target.path)
+    weak = () if options.raw else weak_points(read_header(target), target.name)
+    for notice in (*ready.notices, *weak, *library_notices()):
         notify(notice)
     if (options.draft and ready.draft is None) or (options.image and not ready.target.sees):
         return 1

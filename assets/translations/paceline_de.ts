@@ -6506,6 +6506,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ wird nicht verwendet: {why}</translation>
     </message>
     <message>
+        <source>This file needs a newer version</source>
+        <translation>Diese Datei braucht eine neuere Version</translation>
+    </message>
+    <message>
+        <source>Update Paceline, or choose another model; to download the file again would not help.</source>
+        <translation>Aktualisieren Sie Paceline, oder wählen Sie ein anderes Modell; die Datei noch einmal herunterzuladen würde nicht helfen.</translation>
+    </message>
+    <message>
         <source>This file does not let the model see</source>
         <translation>Diese Datei lässt das Modell nicht sehen</translation>
     </message>
@@ -6766,6 +6774,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>{subject} has weights of a type that is not known here ({kind}).</source>
+        <translation>{subject} hat Gewichte einer Art, die hier nicht bekannt ist ({kind}).</translation>
+    </message>
+    <message>
         <source>one of its control tokens is {longest:,} bytes long</source>
         <translation>eines seiner Steuertoken ist {longest:,} Byte lang</translation>
     </message>
@@ -6800,6 +6812,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>the next-token heads (MTP) of another model</source>
         <translation>die MTP-Köpfe eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>{name} does not say how its tokenizer splits text, as files from before May 2024. Its answers may be worse; a newer file of this model is better.</source>
+        <translation>{name} sagt nicht, wie der Tokenizer Text aufteilt, wie Dateien aus der Zeit vor Mai 2024. Die Antworten können schlechter sein; eine neuere Datei dieses Modells ist besser.</translation>
+    </message>
+    <message>
+        <source>{name} has no chat template: it gets messages in a form that it may not have been trained for.</source>
+        <translation>{name} hat keine Chat-Vorlage: Nachrichten erreichen das Modell in einer Form, für die es vielleicht nicht trainiert wurde.</translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -7228,6 +7248,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{name} is of a kind that is not read here ({projector}).</source>
         <translation>{name} ist von einer Art, die hier nicht gelesen wird ({projector}).</translation>
+    </message>
+    <message>
+        <source>{name} is of another model: it is for {family}, and this one is {architecture}.</source>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ist für {family}, und dieses ist {architecture}.</translation>
     </message>
     <message>
         <source>{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.</source>
