@@ -29,6 +29,7 @@ from app.core.domain.framing import with_attachments
 from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.storage.pictures import is_picture
 from engine.errors import EngineError, PacelineError, SettingError, SideFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import weak_points
@@ -62,11 +63,16 @@ from engine.session.worker import probing_session
 
 MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
 MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the most that so many characters take, with a mark
+_HEAD_BYTES = 64  # of a file, which tell a picture
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
 
 
 def command(options: argparse.Namespace) -> int:
-    """Answer the prompt of the options; the exit code as `main` says."""
+    """Answer the prompt of the options, or chat where there is none; the exit code as `main` says."""
+    if _is_chat(options):
+        from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
+
+        return chat(options)
     try:
         resolve_names(options)
         request = make_request(options)
@@ -88,6 +94,25 @@ def command(options: argparse.Namespace) -> int:
         session.close()
 
 
+def _is_chat(options: argparse.Namespace) -> bool:
+    """Whether nothing is asked, by somebody who sits at a terminal."""
+    names = (
+        "prompt",
+        "prompt_file",
+        "attach",
+        "image",
+        "json",
+        "raw",
+        "mcp",
+        "allow",
+        "json_schema",
+        "grammar",
+        "trace",
+    )
+    asks = any(getattr(options, name) for name in names) or options.tools is not None or options.history is not None
+    return not asks and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: RunTools | None) -> int:
     """Load the models and answer; the exit code.
 
@@ -97,9 +122,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     ready = load_models(session, load_request(options))
     if ready is None:
         return INTERRUPTED
-    target = Path(ready.target.path)
-    weak = () if options.raw else weak_points(read_header(target), target.name)
-    for notice in (*ready.notices, *weak, *library_notices()):
+    for notice in (*ready.notices, *(() if options.raw else target_notices(ready)), *library_notices()):
         notify(notice)
     if (options.draft and ready.draft is None) or (options.image and not ready.target.sees):
         return 1
@@ -112,6 +135,12 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
         if tools is not None:
             return answer_with_tools(session, request, ready.target, tools, as_json=options.json)
         return _answer(session, request, as_json=options.json)
+
+
+def target_notices(ready: EngineReady) -> tuple[str, ...]:
+    """What the target's file lacks, one sentence each."""
+    target = Path(ready.target.path)
+    return weak_points(read_header(target), target.name)
 
 
 def refusal(error: ValueError | OSError) -> Problem:
@@ -210,6 +239,9 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         GrammarError: no grammar can be made of what the answer is to follow.
     """
     apply_layers(options)
+    seen = [name for name in options.attach if _is_picture(Path(name))]
+    options.attach = [name for name in options.attach if name not in seen]
+    options.image = [*options.image, *seen]
     text = _prompt_text(options)
     request = decoding_defaults(options)
     if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
@@ -326,10 +358,12 @@ def _prompt_text(options: argparse.Namespace) -> str:
     elif options.prompt_file:
         with Path(options.prompt_file).open("rb") as file:
             text = _bounded(file)
+    elif options.prompt is None and not options.attach and not options.image and not sys.stdin.isatty():
+        text = _bounded(sys.stdin.buffer)
     else:
         text = options.prompt or ""
     if not text.strip() and not options.attach and not options.image:
-        raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
+        raise ValueError("There is no prompt: give one with --prompt, --prompt-file or on standard input.")
     return with_attachments(text, _attachments(options))
 
 
@@ -347,6 +381,14 @@ def _bounded(stream: IO[bytes], kind: str = "prompt") -> str:
         message = f"The {kind} has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
         raise AppError(message, "Give the part that matters." if kind == "prompt" else "Give a smaller one.")
     return text
+
+
+def _is_picture(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and is_picture(file.read(_HEAD_BYTES))
+    except (OSError, ValueError):  # who reads it as a text says what is wrong
+        return False
 
 
 def _attachments(options: argparse.Namespace) -> list[Attachment]:
@@ -417,19 +459,19 @@ def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     return INTERRUPTED if interrupted.is_set() else 0
 
 
-def show_events(events: Iterator[Event], *, as_json: bool) -> Finished | None:
-    """Print an answer as it comes, and its figures; the end of it."""
-    texts: list[str] = []
+def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | None = None) -> Finished | None:
+    """Print an answer as it comes, and its figures; the end of it. Its pieces are added to ``texts``."""
+    texts = [] if texts is None else texts
     finished = None
     for event in events:
         if isinstance(event, TextChunk):
-            texts.append(event.text)
+            texts += [event.opened_tag, event.text] if not texts else [event.text]
             if not as_json:
                 print(event.text, end="", flush=True)
         elif isinstance(event, Finished):
             finished = event
             if as_json:
-                print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
+                print(json.dumps(run_as_dict("".join(texts[1:]), event), ensure_ascii=False))
             else:
                 print()
                 write_styled(sys.stderr, figures(event.stats, event.reason), Style.FAINT)
