@@ -189,8 +189,9 @@ class _RaceCommand:
         verdicts = judge(runs, logit_gap_of(self._lanes, self._request), complete=complete)
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
             notify(TOO_SHORT)
-        rounds = counted(self._race.rounds, "round", "rounds")
-        self._report(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
+        title = f"All of {counted(self._race.rounds, 'round', 'rounds')}" if complete else "A round that was cut short"
+        summed = ": tokens and rollbacks are sums" if self._race.rounds > 1 else ""
+        self._report(title + summed, runs, verdicts)
         self._notify_threads()
         ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)
         report = make_race_report(ready, self._settings(), runs, verdicts)
