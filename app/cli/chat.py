@@ -15,7 +15,7 @@ from dataclasses import replace
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, notify_of
 from app.cli.run import (
     MEASURE_S,
     check_thinking,
@@ -31,7 +31,6 @@ from app.cli.terminal_stream import Style, write_styled
 from app.core.domain.errors import AppError
 from app.core.domain.thinking import without_thinking
 from engine.errors import EngineError
-from engine.llama.library import library_notices
 from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
 from engine.session.session import Session
 
@@ -63,8 +62,7 @@ def command(options: argparse.Namespace) -> int:
         ready = load_models(session, load_request(options))
         if ready is None:
             return INTERRUPTED
-        for notice in (*ready.notices, *target_notices(ready), *library_notices()):
-            notify(notice)
+        notify_of(ready, *target_notices(ready))
         if options.draft and ready.draft is None:
             return 1
         check_thinking(request, ready.target)

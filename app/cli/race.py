@@ -25,6 +25,7 @@ from app.cli.output import (
     fail,
     fail_with,
     notify,
+    notify_of,
     stream_beside,
     table,
     unreadable,
@@ -49,7 +50,6 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.domain.errors import AppError
 from app.core.domain.speed.races import UNTIL_MINUTES
 from engine.errors import DraftRefusedError, EngineError
-from engine.llama.library import library_notices
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats
 
 NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
@@ -142,8 +142,7 @@ def _opened(
     finally:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-    for notice in dict.fromkeys((*ready.notices, *library_notices())):
-        notify(notice)
+    notify_of(ready)
     return lanes
 
 

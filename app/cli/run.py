@@ -18,7 +18,7 @@ from typing import IO
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict, unreadable
+from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, notify_of, run_as_dict, unreadable
 from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, tools_of
 from app.core.attachments.reading import MAX_CHARS, read_attachment
@@ -35,7 +35,6 @@ from engine.gguf.header import read_header
 from engine.gguf.model_kind import weak_points
 from engine.grammar.json_schema import grammar_of
 from engine.llama.last_words import say_last_words
-from engine.llama.library import library_notices
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
 from engine.records import (
@@ -122,8 +121,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     ready = load_models(session, load_request(options))
     if ready is None:
         return INTERRUPTED
-    for notice in (*ready.notices, *(() if options.raw else target_notices(ready)), *library_notices()):
-        notify(notice)
+    notify_of(ready, *(() if options.raw else target_notices(ready)))
     if (options.draft and ready.draft is None) or (options.image and not ready.target.sees):
         return 1
     check_thinking(request, ready.target)

@@ -17,7 +17,7 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, notify_of
 from app.cli.run import decoding_defaults, load_request
 from app.core.domain.errors import AppError
 from app.core.hub.opening import open_library
@@ -101,8 +101,7 @@ def _serve_loaded(
         ready = _load(engine, _load_request(options))
         if ready is None:
             return INTERRUPTED
-        for notice in (*ready.notices, *ready.library_notices):
-            notify(notice)
+        notify_of(ready)
         if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
             return 1
         if embedder is not None:
