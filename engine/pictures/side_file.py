@@ -34,10 +34,11 @@ _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "lfm2": (("mm.2.weight", True),),
 }
 # How the architectures begin that a projector is for; of others, such as LLaVA's, the text model may be any.
+_QWEN = ("qwen2vl", "qwen3vl", "qwen35")
 _FAMILIES = {
-    "qwen2vl_merger": ("qwen2vl",),
-    "qwen2.5vl_merger": ("qwen2vl",),
-    "qwen3vl_merger": ("qwen3vl", "qwen35", "qwen3.5"),
+    "qwen2vl_merger": _QWEN,
+    "qwen2.5vl_merger": _QWEN,
+    "qwen3vl_merger": _QWEN,
     "gemma3": ("gemma3",),
     "gemma4v": ("gemma",),
     "gemma4uv": ("gemma",),
