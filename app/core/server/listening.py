@@ -147,6 +147,12 @@ class HttpServer(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(self._note_failure)
         await super().startup(sockets)
 
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second: tell of a crowd."""
+        if (number := len(self.server_state.connections)) > MAX_CONNECTIONS:
+            self._log_seldom(f"{number} connections at once: some are refused")
+        return await super().on_tick(counter)
+
     def _note_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Log what no one handles; asyncio tells of files that have run out with each connection that waits."""
         error = context.get("exception")
@@ -175,7 +181,6 @@ class HttpServer(uvicorn.Server):
                 await app(scope, receive, send)
                 return
             else:
-                self._log_seldom(f"{len(self.server_state.connections)} connections at once: some are refused")
                 error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers | {"Retry-After": "1"})
             response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
             await response(scope, receive, send)

@@ -321,6 +321,7 @@ def test_far_too_many_connections_are_hung_up_on_as_they_come_and_told_of_once(
         for link in [connect() for _ in range(40)]:
             with contextlib.suppress(ConnectionError):
                 assert link.recv(100) == b""
+        wait_for(lambda: "6 connections at once" in caplog.text)
         for number, link in enumerate(kept):
             link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert link.recv(12) == (b"HTTP/1.1 503" if number < 2 else b"HTTP/1.1 200")
