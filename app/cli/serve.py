@@ -125,7 +125,7 @@ def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
     Raises:
         EngineError: they cannot be loaded, or ended the engine.
     """
-    job = RunJob(Turn(None, request.target, load=request))
+    job = RunJob(Turn(None, load=request))
     ended: queue.SimpleQueue[Event] = queue.SimpleQueue()
     with stop_on_interrupt() as interrupted:
         engine.submit(job, lambda event: ended.put(event) if isinstance(event, JobEnded | EngineFailed) else None)

@@ -20,6 +20,7 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
+from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
 from app.core.server.listening import TERMINATED, bind
 from tests.app.controllers.window import stormy_clients as stormy
@@ -95,7 +96,9 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
 @pytest.mark.usefixtures("tried")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_crash_of_the_engine_is_a_sentence_and_the_next_request_is_answered() -> None:
-    with started("--key", "k", "--parallel", "2") as (process, _, port), ThreadPoolExecutor(2) as threads:
+    relative = os.path.relpath(builtin_target(), ROOT)
+    words = ("--key", "k", "--parallel", "2", "--model", relative)
+    with started(*words) as (process, _, port), ThreadPoolExecutor(2) as threads:
         assert ask(port, "k")[0] == 200
         (engine,) = [one for one in psutil.Process(process.pid).children() if "engine.process.child" in one.cmdline()]
         engine.suspend()  # so that both requests are under way when it ends
