@@ -65,6 +65,13 @@ class ModelHeaderError(ModelFileError):
     """The GGUF header is damaged, absurd, or of a kind that is not known."""
 
 
+class NewerModelError(ModelHeaderError):
+    """Made for a newer llama.cpp: of an architecture, a tokenizer or a type of weights that is not known here."""
+
+    title = "This file needs a newer version"
+    default_advice = "Update Paceline, or choose another model; to download the file again would not help."
+
+
 class SideFileError(ModelFileError):
     """The file does not let this model see: it is no side file (mmproj), or one of another model."""
 

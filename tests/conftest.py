@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
 PATIENCE_MS = round(1000 * PATIENCE_S)
+STEP_S = 0.0002  # of work in slices, on a fast processor
 FIRST_PAUSES_MS = (0, 1, 1, 2, 3, 5)  # between the first looks at a condition; pytest-qt has ten milliseconds
 
 hypothesis.settings.register_profile(
@@ -137,8 +139,14 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 
 @pytest.fixture(scope="session")
 def qapp(qapp: QApplication) -> QApplication:
-    """Let the application speak English, plurals included, whatever the machine speaks."""
-    from ui.text.catalogues import ENGLISH, install_language
+    """Let the application speak English, plurals included, whatever the machine speaks.
 
+    How many cards it makes in a turn does not depend on the machine: each look at the clock of slices is a step.
+    """
+    from ui.text.catalogues import ENGLISH, install_language
+    from ui.widgets.offscreen_scheduler import OffscreenScheduler
+
+    looks = itertools.count()
+    OffscreenScheduler.own_s = staticmethod(lambda: STEP_S * next(looks))
     install_language(qapp, Path(__file__).parents[1] / "assets" / "translations", ENGLISH)
     return qapp

@@ -22,7 +22,7 @@ from app.cli.output import (
     check_reports,
     fail,
     fail_with,
-    notify,
+    notify_of,
     stream_beside,
     unreadable,
     write_reports,
@@ -42,7 +42,6 @@ from app.core.domain.speed.races import UNTIL_MINUTES
 from app.core.hub.errors import LibraryError
 from app.core.paths import assets_dir
 from engine.errors import EngineError
-from engine.llama.library import library_notices
 from engine.pacing.draft_length import choose_draft_length
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session.session import Session
@@ -95,8 +94,7 @@ def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: 
     """
     load = load_request(options)
     ready = session.load(load)
-    for notice in (*ready.notices, *library_notices()):
-        notify(notice)
+    notify_of(ready)
     session.measure()
     own = OwnEngine(session, _variants(options, ready))
     peers = open_peers(task.requests, load, ready, stack)

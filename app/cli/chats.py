@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from dataclasses import replace
@@ -42,7 +43,8 @@ def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
         if sys.stdout.isatty():
             sys.stdout.write(file.read_text("utf-8", "replace"))
         else:
-            sys.stdout.buffer.write(file.read_bytes())
+            with file.open("rb") as written:
+                shutil.copyfileobj(written, sys.stdout.buffer)
     sys.stdout.flush()
     sys.stderr.write(f"{counted(number, 'chat', 'chats')} exported.\n")
     return 0
@@ -60,5 +62,5 @@ def _import(store: ChatStore, files: list[str]) -> int:
             return fail(replace(error.problem, advice=MAKE_SPACE))
         else:
             sys.stdout.write(f"{name}: {imported.sentence}\n")
-            code = code or int(bool(imported.bad_files))
+            code = code or int(bool(imported.bad))
     return code

@@ -21,9 +21,12 @@ from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
+from engine.gguf.model_kind import weak_points
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.llama.model import LlamaModel
 from engine.pictures.side_file import find_side_file
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.records import Message
 from engine.sandbox.head_probe import probe_head
 from engine.sandbox.pair_probe import PairVerdict
 from engine.sandbox.probe import probe
@@ -89,6 +92,8 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
     """Say that a target can be used, and whether it drafts for itself; exit code 0 either way."""
     try:
         probe(target, find_paths().cache)
+        with LlamaModel(target, vocab_only=True) as model:
+            _check_template(model)
         header = read_header(target)
         reason = own_head_verdict(target)
         expected = speed_forecast(target, None)
@@ -101,7 +106,7 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
         return 0
     print(f"{target.name} can be used.")
     print(reason or own_heads_sentence(header, target.name))
-    _print_each(*(expected.sentences if expected else ()), _sight(target))
+    _print_each(*weak_points(header, target.name), *(expected.sentences if expected else ()), _sight(target))
     return 0
 
 
@@ -194,6 +199,15 @@ def _expected(speed_forecast: SpeedForecast | None) -> dict[str, object] | None:
     }
 
 
+def _check_template(model: LlamaModel) -> None:
+    """Make a prompt, as an answer begins with.
+
+    Raises:
+        TemplateError: the chat template of the model makes none.
+    """
+    PromptBuilder(model.vocab, model.chat_template).build((Message("user", "Hello"),))
+
+
 def verdict(target: Path, draft: Path) -> PairVerdict:
     """Compare the two.
 
@@ -204,6 +218,7 @@ def verdict(target: Path, draft: Path) -> PairVerdict:
     for path in (target, draft):
         probe(path, cache)
     with LlamaModel(target, vocab_only=True) as one, LlamaModel(draft, vocab_only=True) as other:
+        _check_template(one)
         both = (one.vocab, one.chat_template), (other.vocab, other.chat_template)
         try:
             found = find_translation(*both)

@@ -15,7 +15,7 @@ from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
 from app.core.domain.speed.verdict import answer_verdict
 from engine.errors import EngineError
-from engine.records import Finished, FinishReason, Mode, Problem, RunStats, Source
+from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
 
 INTERRUPTED = 130  # what a shell gives for Ctrl+C
 
@@ -113,6 +113,12 @@ def notify(notice: str) -> None:
     """Say what is not as it was asked for."""
     write_styled(sys.stderr, "paceline:", Style.WARN)
     print(f" {for_terminal(notice)}", file=sys.stderr)
+
+
+def notify_of(ready: EngineReady, *more: str) -> None:
+    """Say what a person should know of the models that were loaded, and of llama.cpp itself."""
+    for notice in dict.fromkeys((*ready.notices, *more, *ready.library_notices)):
+        notify(notice)
 
 
 def warn(problem: Problem) -> None:

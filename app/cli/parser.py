@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import re
 import sys
@@ -38,6 +39,10 @@ EXAMPLES = {
         "paceline run --model T.gguf --image photo.jpg --prompt 'What is this?'",
         "paceline run --model T.gguf --tools --mcp mcp.json --allow read_file --prompt 'What is in notes.txt?'",
     ),
+    "paceline chat": (
+        "paceline chat --model T.gguf",
+        "paceline chat --model T.gguf --draft D.gguf --temperature 0 --system 'Be brief.'",
+    ),
     "paceline serve": (
         "paceline serve --model T.gguf --draft D.gguf",
         "paceline serve --model T.gguf --port 0 --idle-unload 10",
@@ -57,6 +62,7 @@ EXAMPLES = {
     ),
 }
 _NO_NUMBER = re.compile(r"invalid (int|float) value: ('.*')$")
+_NO_CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\)", re.DOTALL)
 _HEADING = re.compile(r"^[a-z][^:\n]*:(?=$| )")  # "usage:", "options:", and the headings of groups
 _NAMES_AT = 4  # columns from the left, at most
 _OPTION = re.compile(r"^( +)(-{1,2}[\w-]+(?:, -{1,2}[\w-]+)*|\{?[a-z][\w-]*)")
@@ -136,15 +142,25 @@ class _Parser(argparse.ArgumentParser):
         """Let the command that was named refuse what it does not know: argparse leaves it to the program's parser."""
         found, unknown = super().parse_known_args(args, namespace or argparse.Namespace())
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            names = [name for action in self._actions for name in action.option_strings]
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{_did_you_mean(unknown[0], names)}")
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
         message = _NO_NUMBER.sub(_number_words, message)
+        if found := _NO_CHOICE.fullmatch(message):
+            kind = "command" if found[1] == "COMMAND" else "choice"
+            close = _did_you_mean(found[2], re.findall(r"[\w.-]+", found[3]))
+            message = f"there is no {kind} {found[2]}{close or f'; there are: {found[3]}'}"
         if message.endswith(": COMMAND"):
             message = f"say what to do: {', '.join(name for action in self._actions for name in action.choices or ())}"
         self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
+
+
+def _did_you_mean(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word.partition("=")[0], known, 1)
+    return f". Did you mean {close[0]}?" if close else ""
 
 
 def _number_words(found: re.Match[str]) -> str:
@@ -172,6 +188,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.set_defaults(module="window")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
+    _add_chat(commands.add_parser("chat", help="a conversation in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
     _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
@@ -216,6 +233,16 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
 
 
+def _add_chat(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="chat")
+    _add_model_options(parser.add_argument_group("models"))
+    decoding = parser.add_argument_group("decoding")
+    decoding.add_argument("--system", metavar="S", help="a system prompt")
+    _add_mode_options(decoding)
+    _add_decoding_options(decoding)
+    _add_ending_options(decoding)
+
+
 def _add_engine_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--engine", metavar="URL", help="ask this OpenAI-compatible server: the prompt leaves this machine"
@@ -229,10 +256,14 @@ def _add_engine_options(group: argparse._ArgumentGroup) -> None:
 
 def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
     source = group.add_mutually_exclusive_group()
-    source.add_argument("--prompt", metavar="TEXT")
+    source.add_argument("--prompt", metavar="TEXT", help="default: standard input, or a chat at a terminal")
     source.add_argument("--prompt-file", metavar="F|-", help="a text file, or - for standard input")
     group.add_argument(
-        "--attach", action="append", default=[], metavar="FILE", help="text, code, Markdown, CSV or PDF; repeatable"
+        "--attach",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="text, code, Markdown, CSV, PDF or a picture; repeatable",
     )
     group.add_argument("--system", metavar="S", help="a system prompt")
     group.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")

@@ -25,6 +25,7 @@ from app.cli.output import (
     fail,
     fail_with,
     notify,
+    notify_of,
     stream_beside,
     table,
     unreadable,
@@ -49,7 +50,6 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.domain.errors import AppError
 from app.core.domain.speed.races import UNTIL_MINUTES
 from engine.errors import DraftRefusedError, EngineError
-from engine.llama.library import library_notices
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats
 
 NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
@@ -142,8 +142,7 @@ def _opened(
     finally:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-    for notice in dict.fromkeys((*ready.notices, *library_notices())):
-        notify(notice)
+    notify_of(ready)
     return lanes
 
 
@@ -189,8 +188,9 @@ class _RaceCommand:
         verdicts = judge(runs, logit_gap_of(self._lanes, self._request), complete=complete)
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
             notify(TOO_SHORT)
-        rounds = counted(self._race.rounds, "round", "rounds")
-        self._report(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
+        title = f"All of {counted(self._race.rounds, 'round', 'rounds')}" if complete else "A round that was cut short"
+        summed = ": tokens and rollbacks are sums" if self._race.rounds > 1 else ""
+        self._report(title + summed, runs, verdicts)
         self._notify_threads()
         ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)
         report = make_race_report(ready, self._settings(), runs, verdicts)

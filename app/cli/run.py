@@ -10,7 +10,6 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import IO
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict, unreadable
+from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, notify_of, run_as_dict, unreadable
 from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, tools_of
 from app.core.attachments.reading import MAX_CHARS, read_attachment
@@ -30,10 +29,12 @@ from app.core.domain.framing import with_attachments
 from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.storage.pictures import is_picture
 from engine.errors import EngineError, PacelineError, SettingError, SideFileError
+from engine.gguf.header import read_header
+from engine.gguf.model_kind import weak_points
 from engine.grammar.json_schema import grammar_of
 from engine.llama.last_words import say_last_words
-from engine.llama.library import library_notices
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
 from engine.records import (
@@ -54,20 +55,23 @@ from engine.records import (
     TextChunk,
 )
 from engine.sandbox.grammar_check import check_grammar
-from engine.sandbox.head_probe import head_inspector
-from engine.sandbox.kernel_check import inspector
 from engine.sandbox.picture import read_picture_file
-from engine.sandbox.side_probe import side_inspector
 from engine.sentences import said
 from engine.session.session import Session
+from engine.session.worker import probing_session
 
 MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
 MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the most that so many characters take, with a mark
+_HEAD_BYTES = 64  # of a file, which tell a picture
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
 
 
 def command(options: argparse.Namespace) -> int:
-    """Answer the prompt of the options; the exit code as `main` says."""
+    """Answer the prompt of the options, or chat where there is none; the exit code as `main` says."""
+    if _is_chat(options):
+        from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
+
+        return chat(options)
     try:
         resolve_names(options)
         request = make_request(options)
@@ -89,6 +93,25 @@ def command(options: argparse.Namespace) -> int:
         session.close()
 
 
+def _is_chat(options: argparse.Namespace) -> bool:
+    """Whether nothing is asked, by somebody who sits at a terminal."""
+    names = (
+        "prompt",
+        "prompt_file",
+        "attach",
+        "image",
+        "json",
+        "raw",
+        "mcp",
+        "allow",
+        "json_schema",
+        "grammar",
+        "trace",
+    )
+    asks = any(getattr(options, name) for name in names) or options.tools is not None or options.history is not None
+    return not asks and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: RunTools | None) -> int:
     """Load the models and answer; the exit code.
 
@@ -98,8 +121,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     ready = load_models(session, load_request(options))
     if ready is None:
         return INTERRUPTED
-    for notice in (*ready.notices, *library_notices()):
-        notify(notice)
+    notify_of(ready, *(() if options.raw else target_notices(ready)))
     if (options.draft and ready.draft is None) or (options.image and not ready.target.sees):
         return 1
     check_thinking(request, ready.target)
@@ -113,6 +135,12 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
         return _answer(session, request, as_json=options.json)
 
 
+def target_notices(ready: EngineReady) -> tuple[str, ...]:
+    """What the target's file lacks, one sentence each."""
+    target = Path(ready.target.path)
+    return weak_points(read_header(target), target.name)
+
+
 def refusal(error: ValueError | OSError) -> Problem:
     """Tell what is wrong with the options."""
     return unreadable("This cannot be run", error, "See paceline run --help.")
@@ -124,15 +152,8 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
     What was said in earlier sessions is read from ``past_folder`` and kept there. Should llama.cpp end the program all
     the same, that is told as other failures are.
     """
-    cache = find_paths().cache
     say_last_words(partial(_tell_end, as_json=as_json))
-    return Session(
-        inspector(cache, builtin_target()),
-        cost_folder=cache,
-        past_folder=past_folder,
-        inspect_head=head_inspector(cache),
-        inspect_side=side_inspector(cache),
-    )
+    return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
 
 
 def _tell_end(reason: str, *, as_json: bool) -> None:
@@ -216,6 +237,9 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         GrammarError: no grammar can be made of what the answer is to follow.
     """
     apply_layers(options)
+    seen = [name for name in options.attach if _is_picture(Path(name))]
+    options.attach = [name for name in options.attach if name not in seen]
+    options.image = [*options.image, *seen]
     text = _prompt_text(options)
     request = decoding_defaults(options)
     if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
@@ -332,10 +356,12 @@ def _prompt_text(options: argparse.Namespace) -> str:
     elif options.prompt_file:
         with Path(options.prompt_file).open("rb") as file:
             text = _bounded(file)
+    elif options.prompt is None and not options.attach and not options.image and not sys.stdin.isatty():
+        text = _bounded(sys.stdin.buffer)
     else:
         text = options.prompt or ""
     if not text.strip() and not options.attach and not options.image:
-        raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
+        raise ValueError("There is no prompt: give one with --prompt, --prompt-file or on standard input.")
     return with_attachments(text, _attachments(options))
 
 
@@ -355,6 +381,14 @@ def _bounded(stream: IO[bytes], kind: str = "prompt") -> str:
     return text
 
 
+def _is_picture(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and is_picture(file.read(_HEAD_BYTES))
+    except (OSError, ValueError):  # who reads it as a text says what is wrong
+        return False
+
+
 def _attachments(options: argparse.Namespace) -> list[Attachment]:
     if options.attach and options.raw:
         raise ValueError("Files are attached to a message of a chat: leave out --attach or --raw.")
@@ -371,28 +405,16 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
     return [read_picture_file(Path(name)) for name in options.image]
 
 
-def load_models(session: Session, request: LoadRequest, *, for_another_thread: bool = False) -> EngineReady | None:
+def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
     """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
-
-    Where they are ``for_another_thread``, they are loaded on one that ends then. Each thread that has made a pass keeps
-    threads for the next, and where there are more of these than cores, OpenMP has all of them sleep between the
-    operations of a pass: with SmolLM2 on two cores a pass took 16.6 ms in place of 4.9.
 
     Raises:
         EngineError: they cannot be loaded.
     """
     with stop_on_interrupt() as interrupted:
         session.is_load_cancelled = interrupted.is_set
-
-        def load() -> EngineReady:
-            return session.load(request, lambda _path, _fraction: not interrupted.is_set())
-
         try:
-            if for_another_thread:
-                with ThreadPoolExecutor(1) as thread:
-                    ready = thread.submit(load).result()
-            else:
-                ready = load()
+            ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
         except EngineError:
             if not interrupted.is_set():
                 raise
@@ -435,19 +457,19 @@ def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     return INTERRUPTED if interrupted.is_set() else 0
 
 
-def show_events(events: Iterator[Event], *, as_json: bool) -> Finished | None:
-    """Print an answer as it comes, and its figures; the end of it."""
-    texts: list[str] = []
+def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | None = None) -> Finished | None:
+    """Print an answer as it comes, and its figures; the end of it. Its pieces are added to ``texts``."""
+    texts = [] if texts is None else texts
     finished = None
     for event in events:
         if isinstance(event, TextChunk):
-            texts.append(event.text)
+            texts += [event.opened_tag, event.text] if not texts else [event.text]
             if not as_json:
                 print(event.text, end="", flush=True)
         elif isinstance(event, Finished):
             finished = event
             if as_json:
-                print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
+                print(json.dumps(run_as_dict("".join(texts[1:]), event), ensure_ascii=False))
             else:
                 print()
                 write_styled(sys.stderr, figures(event.stats, event.reason), Style.FAINT)

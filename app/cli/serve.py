@@ -6,21 +6,24 @@ import argparse
 import contextlib
 import logging
 import os
+import queue
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify
-from app.cli.run import decoding_defaults, load_models, load_request, open_session
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, notify_of
+from app.cli.run import decoding_defaults, load_request
 from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
 from app.core.hub.opening import open_library
 from app.core.logs import RedactingFormatter
-from app.core.paths import find_paths
+from app.core.paths import builtin_target, find_paths
 from app.core.server.access import AllowedHosts, is_loopback
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
@@ -30,17 +33,29 @@ from app.core.server.metrics import Metrics
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
+from app.core.server.turn import Turn, Unload
 from engine.embeddings import EmbeddingModel, Pooling
-from engine.errors import EngineError
-from engine.llama.library import library_notices
+from engine.errors import EngineError, ModelLoadError
 from engine.pictures.side_file import find_side_file
+from engine.process.client import EngineClient
 from engine.process.embedder import Embedder
-from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, ModelInfo, Problem
-from engine.requests import RunJob
-from engine.session.session import Session
-from engine.session.worker import EngineWorker
+from engine.records import (
+    ChatRequest,
+    EngineEnded,
+    EngineFailed,
+    EngineReady,
+    Event,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    Problem,
+)
+from engine.requests import JobEnded, RunJob
+from engine.session.worker import probing_session
 
 ENGINE_ENDS_S = 10.0
+POLL_S = 0.1
+CRASHES = "engine.process.process"  # the logger that tells an engine's last words
 
 
 def command(options: argparse.Namespace) -> int:
@@ -52,33 +67,84 @@ def command(options: argparse.Namespace) -> int:
         defaults = decoding_defaults(options)
         pictures, embedder = _pictures(options.media_path), _embedder(options)
         key = _key(options)
+        system, name = options.system or "", options.alias or ""
+        served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
         listener = bind(options.host, options.port)
     except AppError as error:
         return fail(error.problem)
     except ValueError as error:
         return fail(Problem("This cannot be served", str(error), "See paceline serve --help."))
     with listener, _errors_on_stderr():
-        session = open_session()
         try:
-            ready = load_models(session, _load_request(options), for_another_thread=True)
-            if ready is None:
-                return INTERRUPTED
-            for notice in (*ready.notices, *library_notices()):
-                notify(notice)
-            if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
-                return 1
-            system, name = options.system or "", options.alias or ""
-            served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
-            first = LoadableModel(_load_request(options), served)
-            if embedder is not None:
-                notify(_embedding_notice(embedder.model()))
-            return _serve(session, ModelSwitch(first, ready, library), listener, key, embedder, options)
+            return _serve_loaded(library, listener, key, embedder, options, served)
         except EngineError as error:
             return fail_with(error)
-        finally:
-            session.close()
-            if embedder is not None:
-                embedder.close()
+
+
+def _serve_loaded(
+    library: LibraryModels,
+    listener: socket.socket,
+    key: str,
+    embedder: Embedder | None,
+    options: argparse.Namespace,
+    served: Callable[[EngineReady], ServedModel],
+) -> int:
+    """Load the models in a process of their own and serve them.
+
+    Raises:
+        EngineError: they cannot be loaded.
+    """
+    make_session = partial(probing_session, find_paths().cache, builtin_target(), keeps_chats=False)
+    is_serving = threading.Event()
+    engine = EngineClient(partial(_tell_end, is_serving), make_session, formatter=RedactingFormatter())
+    engine.start()
+    try:
+        ready = _load(engine, _load_request(options))
+        if ready is None:
+            return INTERRUPTED
+        notify_of(ready)
+        if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
+            return 1
+        if embedder is not None:
+            notify(_embedding_notice(embedder.model()))
+            embedder.close()  # the engine's process has another
+        is_serving.set()
+        models = ModelSwitch(LoadableModel(_load_request(options), served), ready, library)
+        return _serve(engine, models, listener, key, embedder, options)
+    finally:
+        engine.close(ENGINE_ENDS_S)
+
+
+def _tell_end(is_serving: threading.Event, event: Event) -> None:
+    if isinstance(event, EngineEnded) and is_serving.is_set():
+        notify(f"the engine ended unexpectedly ({event.reason}); the next request starts it again")
+
+
+def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
+    """Load the models as a turn of a request does; None where Ctrl+C ended it.
+
+    Raises:
+        EngineError: they cannot be loaded, or ended the engine.
+    """
+    job = RunJob(Turn(None, load=request))
+    ended: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    with stop_on_interrupt() as interrupted:
+        engine.submit(job, lambda event: ended.put(event) if isinstance(event, JobEnded | EngineFailed) else None)
+        while True:
+            try:
+                event = ended.get(timeout=POLL_S)
+            except queue.Empty:
+                if interrupted.is_set():
+                    engine.cancel(job.request_id)
+                continue
+            if interrupted.is_set():
+                return None
+            if isinstance(event, EngineFailed):
+                raise ModelLoadError(event.problem.message, event.problem.advice)
+            assert isinstance(event, JobEnded)  # noqa: S101  (what is put there)
+            if isinstance(event.value, EngineReady):
+                return event.value
+            raise event.value if isinstance(event.value, EngineError) else ModelLoadError("Nothing was loaded.")
 
 
 def _embedder(options: argparse.Namespace) -> Embedder | None:
@@ -173,7 +239,7 @@ class LibraryModels:
 
 
 def _serve(
-    session: Session,
+    engine: EngineClient,
     models: ModelSwitch,
     listener: socket.socket,
     key: str,
@@ -181,8 +247,7 @@ def _serve(
     options: argparse.Namespace,
 ) -> int:
     """Answer requests. A signal ends it, as an exception of this thread."""
-    metrics, worker = Metrics(), EngineWorker(lambda _event: None, lambda: session)
-    scheduler = Scheduler(worker, options.queue)
+    metrics, scheduler = Metrics(), Scheduler(engine, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
@@ -190,9 +255,7 @@ def _serve(
     app = make_application(
         models, scheduler, metrics, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line
     )
-    worker.start()
-    free = [session.unload, *([] if embedder is None else [embedder.close])]
-    with ended_by_signals(), _unloading(session, free, worker, scheduler, options.idle_unload):
+    with ended_by_signals(), _unloading(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
             sees = ", sees pictures" if model.ready.target.sees else ""
@@ -203,9 +266,7 @@ def _serve(
             HttpServer(app, scheduler.close).run([listener])
         finally:
             scheduler.close()
-            # What the session holds is freed next, which must not happen under a pass. A second Ctrl+C changes nothing.
-            while not worker.close(ENGINE_ENDS_S):
-                notify("waiting for the engine to end a pass")
+            engine.close(ENGINE_ENDS_S)  # here, where a second Ctrl+C changes nothing
     return 0
 
 
@@ -220,25 +281,22 @@ def _drafted_by(ready: EngineReady) -> str:
 
 
 @contextlib.contextmanager
-def _unloading(
-    session: Session, free: list[Callable[[], None]], worker: EngineWorker, scheduler: Scheduler, minutes: float | None
-) -> Iterator[None]:
+def _unloading(engine: EngineClient, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
     """Unload the models after ``minutes`` without a request; the next request loads them again."""
     if minutes is None:
         yield
         return
 
-    class Unload:
-        """Implements `engine.requests.Job`."""
+    def on_event(event: Event) -> None:
+        if isinstance(event, JobEnded) and event.value:
+            notify("the models are unloaded; the next request loads them again")
 
-        def run(self, *_: object) -> None:
-            activity = scheduler.activity
-            if not activity.num_waiting and not activity.num_running and session.is_loaded:
-                for each in free:
-                    each()
-                notify("the models are unloaded; the next request loads them again")
+    def unload() -> None:
+        activity = scheduler.activity
+        if not activity.num_waiting and not activity.num_running:
+            engine.submit(RunJob(Unload(), background=True), on_event)
 
-    timer = UnloadTimer(minutes * 60.0, lambda: worker.submit(RunJob(Unload(), background=True)))
+    timer = UnloadTimer(minutes * 60.0, unload)
     scheduler.on_change = timer.restart
     timer.restart()
     try:
@@ -254,6 +312,7 @@ def _errors_on_stderr() -> Iterator[None]:
     handler = logging.StreamHandler()
     handler.setLevel(logging.WARNING)
     handler.setFormatter(RedactingFormatter())
+    handler.addFilter(lambda record: record.name != CRASHES)  # `_tell_end` says it in a sentence
     logging.getLogger().addHandler(handler)
     try:
         yield

@@ -4010,10 +4010,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieser Paceline-Export enthält keine Liste von Unterhaltungen.</translation>
     </message>
     <message>
-        <source>A conversation has no list of messages, or one that is too long.</source>
-        <translation>Eine Unterhaltung hat keine oder eine zu lange Liste von Nachrichten.</translation>
-    </message>
-    <message>
         <source>An entry in this file is not a valid message.</source>
         <translation>Ein Eintrag dieser Datei ist keine gültige Nachricht.</translation>
     </message>
@@ -4664,14 +4660,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{file} is not a regular file.</source>
         <translation>{file} ist keine gewöhnliche Datei.</translation>
-    </message>
-    <message>
-        <source>{file} could not be imported.</source>
-        <translation>{file} konnte nicht importiert werden.</translation>
-    </message>
-    <message>
-        <source>{number:,} files could not be imported, {file} the first.</source>
-        <translation>{number:,} Dateien konnten nicht importiert werden, {file} als erste.</translation>
     </message>
     <message>
         <source>{file} is a folder.</source>
@@ -6514,12 +6502,52 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was ankommt. Versuchen Sie ein anderes Netzwerk.</translation>
     </message>
     <message>
+        <source>{host} did not finish its answer in {seconds} s.</source>
+        <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
+    </message>
+    <message>
+        <source>The file ends in the middle.</source>
+        <translation>Die Datei endet mittendrin.</translation>
+    </message>
+    <message>
+        <source>The chats before that were imported.</source>
+        <translation>Die Chats davor wurden importiert.</translation>
+    </message>
+    <message>
+        <source>A conversation has no list of messages.</source>
+        <translation>Eine Unterhaltung hat keine Liste von Nachrichten.</translation>
+    </message>
+    <message>
+        <source>A chat in this file is larger than {limit} MB.</source>
+        <translation>Ein Chat in dieser Datei ist größer als {limit} MB.</translation>
+    </message>
+    <message>
+        <source>Chat {number:,}</source>
+        <translation>Chat {number:,}</translation>
+    </message>
+    <message>
+        <source>{name} could not be imported: {reason}</source>
+        <translation>{name} konnte nicht importiert werden: {reason}</translation>
+    </message>
+    <message>
+        <source>{number:,} could not be imported; of the first:</source>
+        <translation>{number:,} konnten nicht importiert werden; zum ersten:</translation>
+    </message>
+    <message>
         <source>it wrote a message with more than {most:,} values</source>
         <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
     </message>
     <message>
         <source>“{name}” is not used: {why}</source>
         <translation>„{name}“ wird nicht verwendet: {why}</translation>
+    </message>
+    <message>
+        <source>This file needs a newer version</source>
+        <translation>Diese Datei braucht eine neuere Version</translation>
+    </message>
+    <message>
+        <source>Update Paceline, or choose another model; to download the file again would not help.</source>
+        <translation>Aktualisieren Sie Paceline, oder wählen Sie ein anderes Modell; die Datei noch einmal herunterzuladen würde nicht helfen.</translation>
     </message>
     <message>
         <source>This file does not let the model see</source>
@@ -6782,6 +6810,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>{subject} has weights of a type that is not known here ({kind}).</source>
+        <translation>{subject} hat Gewichte einer Art, die hier nicht bekannt ist ({kind}).</translation>
+    </message>
+    <message>
+        <source>one of its control tokens is {longest:,} bytes long</source>
+        <translation>eines seiner Steuertoken ist {longest:,} Byte lang</translation>
+    </message>
+    <message>
         <source>The heads were made for a vocabulary of {num_tokens:,} tokens, and the target&apos;s has {number:,}.</source>
         <translation>Die Köpfe wurden für ein Vokabular von {num_tokens:,} Token gemacht, das des Zielmodells hat {number:,}.</translation>
     </message>
@@ -6812,6 +6848,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>the next-token heads (MTP) of another model</source>
         <translation>die MTP-Köpfe eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>{name} does not say how its tokenizer splits text, as files from before May 2024. Its answers may be worse; a newer file of this model is better.</source>
+        <translation>{name} sagt nicht, wie der Tokenizer Text aufteilt, wie Dateien aus der Zeit vor Mai 2024. Die Antworten können schlechter sein; eine neuere Datei dieses Modells ist besser.</translation>
+    </message>
+    <message>
+        <source>{name} has no chat template: it gets messages in a form that it may not have been trained for.</source>
+        <translation>{name} hat keine Chat-Vorlage: Nachrichten erreichen das Modell in einer Form, für die es vielleicht nicht trainiert wurde.</translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -7242,6 +7286,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} ist von einer Art, die hier nicht gelesen wird ({projector}).</translation>
     </message>
     <message>
+        <source>{name} is of another model: it is for {family}, and this one is {architecture}.</source>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ist für {family}, und dieses ist {architecture}.</translation>
+    </message>
+    <message>
         <source>{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.</source>
         <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen pro Platz, und dieses nimmt {wanted}.</translation>
     </message>
@@ -7488,6 +7536,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Ask again.</source>
         <translation>Fragen Sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>The answer was stopped.</source>
+        <translation>Die Antwort wurde gestoppt.</translation>
     </message>
     <message>
         <source>The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to before them, so it runs without drafting.</source>

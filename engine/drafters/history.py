@@ -19,6 +19,7 @@ import numpy as np
 
 from engine.drafters.suffix.index import BOUNDARY, DEPTH, SuffixIndex
 from engine.interfaces import Tokenizer
+from engine.sampling.sampler import History
 from engine.storage.atomic import write_atomically
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,8 @@ _DIGEST = 32
 _PATTERN = "past-*.ids"
 _UNFINISHED_S = 3600.0
 _SLICE = 256  # tokens between two looks at the clock
-_SAME_START = 64  # tokens: conversations that share so many at their beginning are one that went on
+_SAME_START = 64  # tokens: what conversations share at their beginning is learnt once where it is so many
+_NUM_RECENT = 8  # conversations of which the beginning is known: chats that alternate
 
 
 class VocabularyIdentity:
@@ -70,7 +72,7 @@ class PastTextIndex:
         self._max_tokens = max_tokens
         self._pending = array("i")
         self._next = 0  # of the waiting ones
-        self._last: list[int] = []
+        self._recent: list[History] = []  # the latest last
         self._changed = False
         self.index = SuffixIndex()
 
@@ -81,12 +83,15 @@ class PastTextIndex:
 
     def learn(self, ids: Sequence[int]) -> None:
         """Take in a conversation that ended or went on; it is in the index as soon as there was time for it."""
-        shared = _num_shared(self._last, ids)
+        learnt = np.array(ids, dtype=np.int32)
+        shared, place = max(((_num_shared(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0))
         start = max(0, shared - DEPTH) if shared >= _SAME_START else 0
         if shared < len(ids):
             self._pending.extend((BOUNDARY, *ids[start:]))
             self._changed = True
-        self._last = list(ids)
+        if self._recent and 2 * shared > len(self._recent[place]):  # that one went on, or was answered again
+            del self._recent[place]
+        self._recent = [*self._recent, learnt][-_NUM_RECENT:]
 
     def work(self, budget_s: float) -> None:
         """Read, index what waits, for about so many seconds, save when all is done. Not while an answer is made."""
@@ -132,7 +137,7 @@ class PastTextIndex:
             OSError: a file cannot be deleted.
         """
         self.index, self._pending, self._next = SuffixIndex(), array("i"), 0
-        self._last, self._changed = [], False
+        self._recent, self._changed = [], False
         if self._folder is not None:
             forget_files(self._folder)
 
@@ -183,11 +188,11 @@ def _remove_unfinished(folder: Path) -> None:
                 path.unlink()
 
 
-def _num_shared(left: Sequence[int], right: Sequence[int]) -> int:
-    for i, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
-            return i
-    return min(len(left), len(right))
+def _num_shared(left: History, right: History) -> int:
+    """How many tokens two conversations share at their beginning."""
+    length = min(len(left), len(right))
+    differs = np.flatnonzero(left[:length] != right[:length])
+    return int(differs[0]) if len(differs) else length
 
 
 class PastText:

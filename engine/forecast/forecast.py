@@ -10,6 +10,7 @@ from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 
 _BUILTIN = "paceline-tiny"
+TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # of a draft; the target's beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,10 @@ def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
     first, second = (_family(header) for header in (target, draft))
     if first == second == _BUILTIN:
         return PairKind.DISTILLED
-    return PairKind.FAMILY if first and first == second else PairKind.OTHER
+    if first and first == second:
+        return PairKind.FAMILY
+    is_tiny = draft.num_params < TINY_PARAMS and target.num_params > TINY_SHARE * draft.num_params
+    return PairKind.TINY if is_tiny else PairKind.OTHER
 
 
 def _family(header: GgufHeader) -> str:

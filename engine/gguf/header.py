@@ -16,7 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.gguf.source import MAX_STRING_BYTES, Cursor, ReadAt, check, open_for_reading
+from engine.errors import NewerModelError
+from engine.gguf.source import MAX_STRING_BYTES, SUBJECT, Cursor, ReadAt, check, open_for_reading
 from engine.gguf.value_types import BLOCK_SIZES, FORMATS, ValueType
 from engine.sentences import said, size_of
 
@@ -30,6 +31,7 @@ MAX_KEY_BYTES = 65_535  # the format's own limit
 MAX_NAME_BYTES = 63  # ggml keeps a tensor's name in 64 bytes, the last of them zero
 MAX_ARRAY_ITEMS = 2**24  # the largest vocabularies have about 300,000 tokens and 600,000 merges
 MAX_DIMS = 4  # ggml's own limit
+MAX_TYPES = 128  # of weights; there were some 40 in 2026
 SETTLED_S = 5.0  # what changed longer ago has another time if it changes again: file systems count 2 s at most
 MAX_NUM_VALUES = 2**53  # in one tensor; keeps every product below 64 bits, whatever the type
 MAX_ALIGNMENT = 65_536  # real files use 32
@@ -252,6 +254,10 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
     check(1 <= num_dims <= MAX_DIMS, "the tensor {name!r} has {num_dims:,} dimensions", name=name, num_dims=num_dims)
     dims = struct.unpack(f"<{num_dims}Q", cursor.take(8 * num_dims))
     kind, offset = cursor.number("I"), cursor.number("Q")
+    if max(BLOCK_SIZES) < kind < MAX_TYPES:
+        raise NewerModelError(
+            said("{subject} has weights of a type that is not known here ({kind}).", subject=SUBJECT, kind=kind)
+        )
     check(kind in BLOCK_SIZES, "the tensor {name!r} has the unknown type {kind}", name=name, kind=kind)
     block = BLOCK_SIZES[kind]
     check(min(dims) > 0, "the tensor {name!r} has a dimension of 0", name=name)

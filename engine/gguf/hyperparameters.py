@@ -24,6 +24,9 @@ MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 
 # Of tokenizers whose tables llama.cpp fills by a call within a call for each byte (where that ends the stack differs
 # between the process that tries a file and the thread that uses it), or fills or searches in the cube of the length.
 MAX_NESTED_TOKEN_BYTES = 1_024
+# Of tokens that are found in a text before it is split: no long text is cut within one, and llama.cpp's splitting of a
+# long run ends the process (`engine.llama.long_runs`). The longest real ones have about 50.
+MAX_CONTROL_TOKEN_BYTES = 512
 _NESTED_TOKENIZERS = ("bert", "plamo2", "rwkv", "t5")
 # (smallest, largest) of the architecture's own entries, per layer where they are lists. The largest are ten times
 # or more beyond any known model, and small enough that llama.cpp's products of them stay inside 64 bits. The smallest
@@ -50,7 +53,7 @@ _NEEDED = ("block_count", "context_length", "embedding_length")
 _RECURRENT_MARKS = (".ssm.", ".wkv.", ".shortconv.", ".linear_attention.")
 _ARCHITECTURE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
 _BYTE_TOKEN = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
-_BYTE_TYPE = 6  # llama.cpp's LLAMA_TOKEN_TYPE_BYTE
+_UNKNOWN_TYPE, _CONTROL_TYPE, _BYTE_TYPE = 2, 3, 6  # llama.cpp's LLAMA_TOKEN_TYPE_...
 _TOKENS, _SCORES, _TYPES, _CHARSMAP = (
     "tokenizer.ggml." + name for name in ("tokens", "scores", "token_type", "precompiled_charsmap")
 )
@@ -158,7 +161,12 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
     if _CHARSMAP in lists:
         check_charsmap(read_numbers(read_at, lists[_CHARSMAP]).tobytes())
     if _TYPES in lists:
-        for token_id in (read_numbers(read_at, lists[_TYPES]) == _BYTE_TYPE).nonzero()[0]:
+        types = read_numbers(read_at, lists[_TYPES])
+        marks = ((types == _CONTROL_TYPE) | (types == _UNKNOWN_TYPE)).nonzero()[0]
+        longest = max((len(texts[token_id]) for token_id in marks), default=0)
+        good = longest <= MAX_CONTROL_TOKEN_BYTES
+        check(good, "one of its control tokens is {longest:,} bytes long", longest=longest)
+        for token_id in (types == _BYTE_TYPE).nonzero()[0]:
             good = _BYTE_TOKEN.fullmatch(texts[token_id]) is not None
             check(
                 good,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from engine.errors import ModelFileError
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader
-from engine.sentences import said
+from engine.sentences import Sentence, said
 
 # Architectures that turn a text into one vector. llama.cpp loads them, but their contexts have no logits.
 _ENCODERS = (
@@ -81,6 +81,27 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         if head_method(header):
             advice = _OF_HEADS
         raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
+
+
+def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
+    """What a model's file lacks that makes its answers worse, one sentence each."""
+    found, metadata = list[Sentence](), header.metadata
+    if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
+        found.append(
+            said(
+                "{name} does not say how its tokenizer splits text, as files from before May 2024. Its answers may be "
+                "worse; a newer file of this model is better.",
+                name=name,
+            )
+        )
+    if "tokenizer.chat_template" not in metadata:
+        found.append(
+            said(
+                "{name} has no chat template: it gets messages in a form that it may not have been trained for.",
+                name=name,
+            )
+        )
+    return tuple(found)
 
 
 def unused_parts(

@@ -18,7 +18,7 @@ from engine.sentences import said, with_other
 MAX_STRING_BYTES = 16 * 2**20  # the longest real ones are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
-_SUBJECT = said("The file")  # until its name is known
+SUBJECT = said("The file")  # until its name is known
 
 ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> those bytes, fewer where it has no more
 
@@ -154,10 +154,10 @@ def check(good: bool, reason: str, /, **fields: object) -> None:
 
 def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
     """Return the same error with ``name`` in place of "The file"."""
-    return type(error)(with_other(error.message, _SUBJECT, name))
+    return type(error)(with_other(error.message, SUBJECT, name))
 
 
 def broken(reason: str, /, **fields: object) -> ModelHeaderError:
     """Return the error that tells ``reason``, the end of a sentence about the file, as a template for ``fields``."""
     reported = said(reason, **fields)
-    return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=_SUBJECT, reason=reported))
+    return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=SUBJECT, reason=reported))

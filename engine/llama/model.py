@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import DeviceError, EngineError, LoadCancelledError, ModelLoadError, ModelNotFoundError
+from engine.errors import (
+    DeviceError,
+    EngineError,
+    LoadCancelledError,
+    ModelFileError,
+    ModelLoadError,
+    ModelNotFoundError,
+    NewerModelError,
+)
 from engine.gguf.title import TITLE_KEYS, model_title
 from engine.llama import huge_pages, library
 from engine.llama.placement import NativePlacement
@@ -15,6 +24,7 @@ from engine.llama.vocab import Vocab
 from engine.records import ANYWHERE, Placement, SplitMode
 from engine.sentences import said
 
+_UNKNOWN = re.compile(r"unknown (?:model architecture|pre-tokenizer type|tokenizer)")
 _FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
 
 
@@ -101,7 +111,8 @@ class LlamaModel:
                 said("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
                 said("Choose another split: layer by layer works everywhere."),
             )
-        return ModelLoadError(
+        kind = NewerModelError if _UNKNOWN.search(reason) else ModelLoadError
+        return kind(
             said(
                 "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or said("no reason was given")
             )
@@ -184,6 +195,21 @@ class LlamaModel:
             and not self._lib.llama_model_has_encoder(self.handle)
             and not self._lib.llama_model_is_diffusion(self.handle)
         )
+
+    def check_writes_text(self) -> None:
+        """Return if it `generates_text`.
+
+        Raises:
+            ModelFileError: it does not.
+        """
+        if not self.generates_text:
+            raise ModelFileError(
+                said(
+                    "{path} is a {architecture} model, which does not write text.",
+                    path=self.path.name,
+                    architecture=self.architecture,
+                )
+            )
 
     @property
     def chat_template(self) -> str | None:

@@ -309,7 +309,7 @@ def _open_with(
             with_heads=options.heads,
         )
         try:
-            _check_kind(model)
+            model.check_writes_text()
             _go_on(path, progress)
             context = _make_context(model, options)
         except Exception:
@@ -334,17 +334,6 @@ def _open_with(
 def _go_on(path: Path, progress: Callable[[float], bool] | None) -> None:
     if progress is not None and not progress(1.0):
         raise LoadCancelledError(said("Loading {path} was cancelled.", path=path.name))
-
-
-def _check_kind(model: LlamaModel) -> None:
-    if not model.generates_text:
-        raise ModelFileError(
-            said(
-                "{path} is a {architecture} model, which does not write text.",
-                path=model.path.name,
-                architecture=model.architecture,
-            )
-        )
 
 
 def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:

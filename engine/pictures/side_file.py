@@ -33,6 +33,17 @@ _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "internvl": (("mm.model.mlp.3.weight", True),),
     "lfm2": (("mm.2.weight", True),),
 }
+# How the architectures begin that a projector is for; of others, such as LLaVA's, the text model may be any.
+_QWEN = ("qwen2vl", "qwen3vl", "qwen35")
+_FAMILIES = {
+    "qwen2vl_merger": _QWEN,
+    "qwen2.5vl_merger": _QWEN,
+    "qwen3vl_merger": _QWEN,
+    "gemma3": ("gemma3",),
+    "gemma4v": ("gemma",),
+    "gemma4uv": ("gemma",),
+    "lfm2": ("lfm2",),
+}
 # What llama.cpp makes of a picture depends on what else is in the prompt, which is not told to it here.
 _DEPENDENT = ("hunyuanvl", "deepseek4v")
 # Places of the largest picture, where each sees all others.
@@ -106,6 +117,16 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
         raise SideFileError(
             said("{name} is of a kind that is not read here ({projector}).", name=name, projector=projector),
             "Choose another model that sees.",
+        )
+    family = _FAMILIES.get(projector)
+    if family is not None and not target.architecture.startswith(family):
+        raise SideFileError(
+            said(
+                "{name} is of another model: it is for {family}, and this one is {architecture}.",
+                name=name,
+                family=family[0],
+                architecture=target.architecture,
+            )
         )
     width, wanted = row_width(header), target.own("embedding_length")
     if width is not None and width != wanted:

@@ -5,18 +5,27 @@ Both ends are this program, so what comes is trusted as far as the program itsel
 
 from __future__ import annotations
 
-import copyreg
-import io
 import logging
 import pickle
 import struct
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO
 
-from engine.records import LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk, TokenSpan
-from engine.requests import PassTraced
+from engine.records import (
+    EngineFailed,
+    EngineReady,
+    Finished,
+    LoadProgress,
+    PrefillProgress,
+    StatsUpdate,
+    SummaryUpdate,
+    TextChunk,
+    TokensCounted,
+)
+from engine.requests import JobEnded, PassTraced
+from engine.session.worker import UNEXPECTED
 
 log = logging.getLogger(__name__)
 
@@ -26,19 +35,8 @@ SWITCH_S = 0.0005  # of Python's threads: the engine's must not wait 5 ms for on
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
 _BESIDE_TEXT = (StatsUpdate, PassTraced)
+_LAST = (Finished, EngineReady, JobEnded, EngineFailed)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
-
-
-def _span(span: TokenSpan) -> tuple[object, ...]:
-    return TokenSpan, (span.num_chars, span.source, span.rejected, span.probabilities)
-
-
-def _chunk(chunk: TextChunk) -> tuple[object, ...]:
-    return TextChunk, (chunk.request_id, chunk.text, chunk.spans, chunk.logprobs, chunk.opened_tag)
-
-
-# Frozen dataclasses with slots are pickled slowly; those of which there is one a token are told how.
-_HOW: dict[type, Callable[[Any], Any]] = {**copyreg.dispatch_table, TokenSpan: _span, TextChunk: _chunk}
 
 
 def packed(message: object) -> bytes:
@@ -47,15 +45,8 @@ def packed(message: object) -> bytes:
     Raises:
         Exception: it cannot be pickled.
     """
-    buffer = io.BytesIO()
-    buffer.write(_SIZE.pack(0))
-    pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = _HOW
-    pickler.dump(message)
-    size = buffer.tell() - _SIZE.size
-    buffer.seek(0)
-    buffer.write(_SIZE.pack(size))
-    return buffer.getvalue()
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return _SIZE.pack(len(data)) + data
 
 
 def read_packed(stream: IO[bytes]) -> bytes:
@@ -121,7 +112,7 @@ class BatchingSender:
             if messages:
                 self._sent_s = time.monotonic()
                 try:
-                    self._write(packed(messages))
+                    self._write(_packed_list(messages))
                 except OSError:  # who reads the commands notices, too
                     self._write = lambda _data: None
 
@@ -130,7 +121,23 @@ class BatchingSender:
             self._due.wait()
             time.sleep(self._every_s)
             self._due.clear()
-            try:
-                self.flush()
-            except Exception:  # what cannot be pickled must not hold up what comes after it
-                log.exception("events could not be sent")
+            self.flush()
+
+
+def _packed_list(messages: list[object]) -> bytes:
+    try:
+        return packed(messages)
+    except Exception:  # noqa: BLE001  (whatever pickling calls)
+        return packed([sent for message in messages if (sent := _sendable(message)) is not None])
+
+
+def _sendable(message: object) -> object:
+    """A message that can be pickled: this one, or the failure of the request that it would have ended."""
+    try:
+        packed(message)
+    except Exception:
+        log.exception("%s could not be sent", type(message).__name__)
+        if isinstance(message, TokensCounted):
+            return TokensCounted(message.request_id, None)
+        return EngineFailed(UNEXPECTED, message.request_id) if isinstance(message, _LAST) else None
+    return message

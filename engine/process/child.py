@@ -30,6 +30,8 @@ def main() -> int:
     faulthandler.enable(2)
     # Ctrl+C in a terminal reaches both processes; the other one decides, and this one ends with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A service manager sends its own to both as well. A handler, as what is ignored would be by every helper, too.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     sys.setswitchinterval(SWITCH_S)
     try:
         setup = pickle.loads(read_packed(commands))  # noqa: S301  (of this very program)

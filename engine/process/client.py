@@ -167,7 +167,7 @@ class EngineClient:
             process = EngineProcess(setup, self._on_message, self._on_end)
         except OSError as error:
             log.exception("the engine's process could not be started")
-            self._fail_all(said("it could not be started: {reason}", reason=error.strerror or error))
+            self._end(None, said("it could not be started: {reason}", reason=error.strerror or error))
             return None
         with self._lock:
             self._process = process
@@ -192,17 +192,16 @@ class EngineClient:
         on_event(message)
 
     def _on_end(self, process: EngineProcess, status: int) -> None:
+        from engine.process.process import reason_of  # noqa: PLC0415  (as above)
+
+        self._end(process, reason_of(status))
+
+    def _end(self, process: EngineProcess | None, reason: Sentence) -> None:
+        """Tell that the engine is gone, and fail what was asked of it; what is asked from now on is the next one's."""
         with self._lock:
             if process is not self._process:
                 return
             self._process = None
-        from engine.process.process import reason_of  # noqa: PLC0415  (as above)
-
-        self._fail_all(reason_of(status))
-
-    def _fail_all(self, reason: Sentence) -> None:
-        """Tell that the engine is gone, and fail what was asked of it."""
-        with self._lock:
             self._generation += 1
             failing = list(self._unanswered)
             if self._is_closing:

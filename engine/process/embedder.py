@@ -22,18 +22,26 @@ from engine.sandbox.process import child_command, child_environment, creation_fl
 from engine.sentences import said
 
 _MAX_LINE_BYTES = 4_000_000_000  # of vectors for each of 8,192 tokens
+_here: dict[tuple[object, ...], Embedder] = {}  # that were sent to this process
 
 
 class Embedder:
-    """One helper with one model; it starts with the first call, and again where it died. Calls wait in line."""
+    """One helper with one model; it starts with the first call, and again where it died. Calls wait in line.
+
+    Sent to another process it is the one that has the same model there.
+    """
 
     def __init__(self, path: Path, threads: int | None = None, pooling: Pooling | None = None) -> None:
         """``pooling`` None is as the file has it."""
         self._path = path
+        self._made_of = path, threads, pooling
         self._words = (str(path.absolute()), str(threads or 0), pooling.value if pooling else "")
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._model: EmbeddingModel | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Embedder], tuple[object, ...]]:
+        return _embedder_here, self._made_of
 
     def model(self) -> EmbeddingModel:
         """Facts of the model, which is loaded for that the first time.
@@ -137,3 +145,13 @@ class Embedder:
             if pipe is not None:
                 pipe.close()
         process.wait()
+
+
+def _embedder_here(path: Path, threads: int | None, pooling: Pooling | None) -> Embedder:
+    return _here.setdefault((path, threads, pooling), Embedder(path, threads, pooling))
+
+
+def close_embedders() -> None:
+    """Free the models of those that were sent to this process; the next call loads one again."""
+    for embedder in _here.values():
+        embedder.close()

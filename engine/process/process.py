@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 LAST_WORDS_S = 1.0  # somebody whom it started may still have its standard error
 _KEPT_LINES = 60  # of standard error, for a crash
 # What may be logged of them: an assertion of ggml, the frames of a crash; nothing that may quote a chat.
+_CRASH = "Fatal Python error: "
 _TELLING = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
 
 OnMessage = Callable[[Any], None]
@@ -114,10 +115,14 @@ class EngineProcess:
             log.exception("%s of the engine could not be taken", type(message).__name__)
 
     def _read_errors(self) -> None:
+        has_crashed = False
         for line in cast("IO[bytes]", self._process.stderr):
             text = line.decode("utf-8", "replace").rstrip()
             if _TELLING.search(text):
                 self._lines.append(text)
+            has_crashed = has_crashed or text.startswith(_CRASH)
+            if has_crashed:  # frames of Python, which the log gets
+                continue
             # A program without a console has none; that of a terminal that was closed fails. The engine must not wait.
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 sys.stderr.write(text + "\n")

@@ -90,9 +90,8 @@ def examine(path: Path, *, may_lie_elsewhere: bool = False) -> dict[str, Any]:
             "has_template": model.chat_template is not None,
             "is_recurrent": model.is_recurrent,
         }
-        ids = _try_vocabulary(model)
-        if model.generates_text:
-            _run_passes(model, ids)
+        model.check_writes_text()
+        _run_passes(model, _try_vocabulary(model))
     return facts
 
 

@@ -48,11 +48,17 @@ class _Wish:
             return PassPart(self.sequence, self.ids, self.n_rows, self.num_padding)
         return PassPart(self.sequence, self.ids[self.done : self.done + most], 0)
 
+    def undo(self) -> None:
+        """Forget what was read: who is told of a failure knows its sequence as it was before."""
+        if self.done and not self.sequence.rollback(self.sequence.num_past - self.done):
+            self.sequence.clear()
+
 
 @dataclass(slots=True, eq=False)
 class _Task:
     run: greenlet
     lane: int
+    should_stop: Callable[[], bool]
     room_wanted: int = 0  # tokens, while it waits for room in a cache that others fill; 0: it does not wait
     kept: SequenceState | None = None  # what its sequence held, meanwhile
     wish: _Wish | None = None
@@ -64,6 +70,7 @@ class _Task:
     gain: float = 1.0  # tokens by such a pass, on the average
     is_reading: bool = True
     is_drafting: bool = False
+    num_missed: int = 0  # passes that had no room for its wish
 
     @property
     def is_stopped(self) -> bool:
@@ -129,9 +136,13 @@ class Batcher:
         """Whether no task was put out of the cache."""
         return not any(task.waits for task in self._tasks)
 
-    def start(self, work: Callable[[], None], lane: int) -> None:
-        """Add a task for the sequences numbered ``lane``; the next `step` begins it. ``work`` must not raise."""
-        self._tasks.append(_Task(greenlet(work), lane))
+    def start(self, work: Callable[[], None], lane: int, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Add a task for the sequences numbered ``lane``; the next `step` begins it. ``work`` must not raise.
+
+        Where ``should_stop`` says so, neither the rest of a prompt nor room in the cache is waited for: the pass fails.
+        """
+        num_missed = max((task.num_missed for task in self._tasks), default=0)
+        self._tasks.append(_Task(greenlet(work), lane, should_stop, num_missed=num_missed))
 
     # ---- in a task --------------------------------------------------------------------------------------------------
 
@@ -194,6 +205,7 @@ class Batcher:
             self._hub = None
 
     def _make_passes(self) -> None:
+        self._end_stopped()
         self._return_to_cache()
         self._resume()
         while wishes := self._wishes(lambda wish: not self._is_of_target(wish) and not wish.is_prompt):
@@ -203,6 +215,19 @@ class Batcher:
             self._make([], self._wishes(lambda wish, own=context_id: self._context_of(wish) == own))  # type: ignore[misc]
         of_target = self._wishes(self._is_of_target)
         self._make([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
+
+    def _end_stopped(self) -> None:
+        """Let tasks that are to stop go on, where they wait for more than one pass: for room, or for a prompt."""
+        for task in self._tasks:
+            if (task.waits or (task.wish is not None and task.wish.is_prompt)) and task.should_stop():
+                self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
+
+    @staticmethod
+    def _fail(task: _Task, error: DecodeError) -> None:
+        if task.wish is not None:
+            task.wish.undo()
+        task.wish = task.call = task.kept = None
+        task.room_wanted, task.error = 0, error
 
     def _resume(self) -> None:
         """Run each task that waits for nothing until it stops or ends, then the calls that were asked for."""
@@ -241,13 +266,15 @@ class Batcher:
         """Make one pass for each context: answers as far as they fit, prompts as far as the budget allows."""
         for handle in dict.fromkeys(self._context_of(wish) for _, wish in (*answers, *prompts)):
             chosen, num_tokens, num_rows = list[tuple[_Task, _Wish, PassPart]](), 0, 0
-            for task, wish in answers:
+            wanted = [one for one in answers if self._context_of(one[1]) == handle]
+            for task, wish in sorted(wanted, key=lambda one: -one[0].num_missed):
                 size = len(wish.ids)
                 fits = (
                     num_tokens + size <= wish.sequence.n_batch
                     and num_rows + wish.n_rows <= wish.sequence.params.max_rows
                 )
-                if self._context_of(wish) == handle and fits:
+                task.num_missed += not fits
+                if fits:
                     chosen.append((task, wish, wish.part(size)))
                     num_tokens, num_rows = num_tokens + size, num_rows + wish.n_rows
             reading = [one for one in prompts if self._context_of(one[1]) == handle]
@@ -294,7 +321,7 @@ class Batcher:
         task, wish, part = chosen[0]
         if len(chosen) == 1:
             if not (isinstance(error, CacheFullError) and self._is_of_target(wish) and self._make_room(task)):
-                task.wish, task.error = None, error
+                self._fail(task, error)
             return
         self._run([(task, wish, part)])
         for one in chosen[1:]:
@@ -348,8 +375,7 @@ class Batcher:
         self._evict_idle()
         kept, waiting.kept, waiting.room_wanted = waiting.kept, None, 0
         if kept is not None and not self._sequence(waiting).adopt(kept):
-            waiting.wish = waiting.call = None
-            waiting.error = DecodeError("An answer that waited for room could not go on.", "Ask again.")
+            self._fail(waiting, DecodeError("An answer that waited for room could not go on.", "Ask again."))
 
     def _sequence(self, task: _Task) -> CachedSequence:
         assert self.target is not None  # noqa: S101  (it has no room)

@@ -185,7 +185,7 @@ class EngineWorker:
                 free.append(number)
                 free.sort()
 
-            batcher.start(work, number)
+            batcher.start(work, number, lambda: asked.is_cancelled)
 
         start(first)
         while len(batcher):
@@ -385,12 +385,15 @@ def _cancelled(request: ModelRequest) -> LoadCancelledError:
     return LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
 
 
-def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Session:
+def probing_session(
+    cache_dir: Path | None, sample: Path | None = None, past_folder: Path | None = None, *, keeps_chats: bool = True
+) -> Session:
     """Make a session that has every new or changed file opened by a short-lived child process first.
 
     Before that, a new build of llama.cpp has to run ``sample``, a small model, in one.
 
-    What was found of files and of costs, what conversations said and their caches are kept in ``cache_dir``.
+    What was found of files and of costs is kept in ``cache_dir``. So are what conversations said and their caches
+    unless not ``keeps_chats``; then what they said may be kept in ``past_folder``.
     """
     # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
     from engine.sandbox.head_probe import head_inspector  # noqa: PLC0415
@@ -398,10 +401,12 @@ def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Sessi
     from engine.sandbox.side_probe import side_inspector  # noqa: PLC0415
     from engine.session.session import Session  # noqa: PLC0415
 
-    states = cache_dir / STATES if cache_dir is not None else None
-    inspect, inspect_head, inspect_side = (
+    chats = cache_dir if keeps_chats else None
+    return Session(
         inspector(cache_dir, sample),
+        cache_dir,
+        chats or past_folder,
+        None if chats is None else chats / STATES,
         head_inspector(cache_dir),
         side_inspector(cache_dir),
     )
-    return Session(inspect, cache_dir, cache_dir, states, inspect_head, inspect_side)

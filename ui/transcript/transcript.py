@@ -5,7 +5,6 @@ Long conversations are built from the end in slices, so that the event loop neve
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -172,8 +171,8 @@ class Transcript(MessageArea):
         begins with the first frame.
         """
         self.lay_out()
-        until = time.thread_time() + FIRST_FRAME_S
-        while self.is_building and self.verticalScrollBar().maximum() == 0 and time.thread_time() < until:
+        until = self._scheduler.own_s() + FIRST_FRAME_S
+        while self.is_building and self.verticalScrollBar().maximum() == 0 and self._scheduler.own_s() < until:
             self._build_slice(FIRST_FRAME_SLICE_S)
 
     def begin_answer(self, view: MessageView) -> None:
@@ -362,10 +361,10 @@ class Transcript(MessageArea):
         if self.is_building and self._recycler.building is None and self._recycler.recycle_one():
             self._build_timer.start(self._recycler.pause_ms)
             return
-        until = time.thread_time() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
+        until = self._scheduler.own_s() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
         self._grows_above = self._grows_above or self.is_building
         wanted = self.is_building or not self._column.entries  # else only what was replaced goes
-        while wanted and self._build_step() and time.thread_time() < until:
+        while wanted and self._build_step() and self._scheduler.own_s() < until:
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one

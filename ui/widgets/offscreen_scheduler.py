@@ -28,6 +28,8 @@ SCROLLING_SLICE_S = 0.0008  # a step takes most of a frame
 class OffscreenScheduler:
     """Follows the steps of a scroll bar, and says when and for how long a slice of offscreen work may run."""
 
+    own_s = staticmethod(time.thread_time)  # the clock of how long a slice takes, which other programs do not hurry
+
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._scrolled_s = self._worked_s = -math.inf

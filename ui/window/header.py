@@ -242,7 +242,7 @@ class Header(QFrame):
         """Name the conversation."""
         self.title.setText(title or translate("Header", "New chat"))
         self.title.setToolTip(as_written(title))
-        self._show()
+        self._fit_models()
 
     def set_engine(self, view: EngineView) -> None:
         """Show the models in use."""

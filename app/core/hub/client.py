@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -37,7 +38,8 @@ from engine.sentences import said
 if TYPE_CHECKING:
     from huggingface_hub.utils import httpx
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 20.0  # of silence
+WHOLE_S = 120.0  # for a small answer to be there, as a server may send a byte now and then
 MAX_API_BYTES = 16 << 20
 MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
@@ -246,15 +248,11 @@ class HubClient:
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, {}) as answer:
                 if answer.status_code not in REDIRECTS:
-                    body = bytearray()
                     with _connection_errors():
-                        for chunk in answer.iter_bytes():
-                            body += chunk
-                            if len(body) > max_bytes:
-                                if max_bytes == MAX_README_BYTES:
-                                    return bytes(body[:max_bytes])
-                                raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
-                    return bytes(body)
+                        body = small_body(answer, max_bytes)
+                    if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
+                        raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
+                    return body[:max_bytes]
                 url = redirected(url, answer.headers.get("Location", ""))
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
@@ -303,6 +301,22 @@ def http_library() -> Any:  # noqa: ANN401 (a module)
     from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
 
     return httpx
+
+
+def small_body(answer: Any, max_bytes: int, within_s: float = WHOLE_S) -> bytes:  # noqa: ANN401 (a response)
+    """Read an answer; more than ``max_bytes`` where it is too long, which the rest of it does not change.
+
+    Raises:
+        ReadTimeout: of the HTTP library, as for silence: it took longer than ``within_s`` seconds.
+    """
+    body, ends_s = bytearray(), time.monotonic() + within_s
+    for piece in answer.iter_bytes():
+        body += piece
+        if len(body) > max_bytes:
+            break
+        if time.monotonic() > ends_s:
+            raise http_library().ReadTimeout("a small answer took too long")
+    return bytes(body)
 
 
 def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:

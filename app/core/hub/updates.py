@@ -12,7 +12,7 @@ from typing import Any
 
 import app
 from app.core.domain.errors import AppError
-from app.core.hub.client import TIMEOUT_S, http_client, http_library
+from app.core.hub.client import TIMEOUT_S, http_client, http_library, small_body
 from engine.sentences import said
 
 # GitHub's API (https://docs.github.com/en/rest/releases/releases#get-the-latest-release): neither drafts nor previews.
@@ -49,11 +49,9 @@ def newest_release(address: str = RELEASES, current: str = "", timeout_s: float 
     headers = {"User-Agent": f"paceline/{app.__version__}", "Accept": "application/vnd.github+json"}
     try:
         with closing(http_client(timeout_s)) as client, client.stream("GET", address, headers=headers) as answer:
-            status, body = answer.status_code, b""
-            for piece in answer.iter_bytes():
-                body += piece
-                if len(body) > MAX_BYTES:
-                    raise UpdatesError("The answer about releases is far too long.")
+            status, body = answer.status_code, small_body(answer, MAX_BYTES)
+            if len(body) > MAX_BYTES:
+                raise UpdatesError("The answer about releases is far too long.")
     except library.TimeoutException as error:
         raise UpdatesError("The page of releases did not answer in time.") from error
     except (library.HTTPError, library.InvalidURL, OSError, ValueError, ImportError) as error:

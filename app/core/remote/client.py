@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import app
 from app.core.domain.engines import MAX_ADDRESS_CHARS, host_in, stays_here
 from app.core.hub.addresses import origin
-from app.core.hub.client import http_client, http_library
+from app.core.hub.client import http_client, http_library, small_body
 from app.core.hub.errors import HubAnswerError
 from app.core.hub.tokens import TokenStore
 from app.core.remote.errors import (
@@ -29,6 +29,7 @@ from app.core.remote.errors import (
     EngineUnreachableError,
     KeyRefusedError,
     PlainAddressError,
+    RemoteError,
 )
 from app.core.remote.refusals import refusal
 from engine.sentences import said
@@ -142,7 +143,7 @@ class RemoteClient:
         return _json(self._small("POST", path, body))
 
     def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
-        with self._sent(method, path, body, ASK_S) as answer:
+        with self._within(ASK_S), self._sent(method, path, body, ASK_S) as answer:
             if answer.status_code in (400, 404, 405, 422, 501):
                 return None
             self._check(answer)
@@ -169,12 +170,40 @@ class RemoteClient:
         """End what is being sent or read."""
         with self._lock:
             self._aborted = True
+        self._shut()
+
+    def _shut(self) -> None:
+        with self._lock:
             streams = list(self._streams)
         for stream in streams:
             connection = stream.get_extra_info("socket")
             if isinstance(connection, socket.socket):
                 with contextlib.suppress(OSError):  # closed in the meantime, which is what was wanted
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[None]:
+        """End a small answer that is not whole after so long: a server may send a byte now and then."""
+        is_late = threading.Event()
+
+        def end() -> None:
+            is_late.set()
+            self._shut()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except RemoteError:
+            if not is_late.is_set():
+                raise
+        finally:
+            timer.cancel()
+        if is_late.is_set():
+            raise EngineSlowError(
+                said("{host} did not finish its answer in {seconds} s.", host=self.host, seconds=round(seconds))
+            )
 
     # ---- one request -----------------------------------------------------------------------------------------------
 
@@ -206,7 +235,7 @@ class RemoteClient:
                 self._streams.append(info["return_value"])
                 aborted = self._aborted
             if aborted:
-                self.abort()
+                self._shut()
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -235,14 +264,10 @@ class RemoteClient:
         raise refusal(answer.status_code, body, self.host, had_key=bool(self._key))
 
     def _body(self, answer: Any, most: int, *, cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
-        body = bytearray()
-        for piece in answer.iter_bytes():
-            body += piece
-            if len(body) > most:
-                if cut:
-                    break
-                raise EngineAnswerError(said("The answer of {host} is far too long.", host=self.host))
-        return self._without_key(bytes(body[:most]))
+        body = small_body(answer, most, self._silence_s)
+        if len(body) > most and not cut:
+            raise EngineAnswerError(said("The answer of {host} is far too long.", host=self.host))
+        return self._without_key(body[:most])
 
     def _without_key(self, text: bytes) -> bytes:
         """What came without the key: some servers quote it in their refusals, which are shown, kept and exported."""

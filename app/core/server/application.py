@@ -23,13 +23,13 @@ from app.core.server.answering import AnswerStream, Builder, events_across_threa
 from app.core.server.anthropic.events import MessageBuilder
 from app.core.server.anthropic.request import parse_messages_request
 from app.core.server.embeddings import (
+    Asking,
     Dialect,
     EmbeddingSource,
     as_first_ollama,
     as_native,
     as_ollama,
     as_openai,
-    asking,
     no_embeddings,
     read_native,
     read_ollama,
@@ -274,7 +274,7 @@ class Endpoints:
         with self._reading():
             asked = read(body, model)
             self._report(warnings_so_far())
-        ask = asking(asked, embedder, lambda found: tell(asked, model.name, found))
+        ask = Asking(asked, embedder, partial(tell, asked, model.name))
         return await self._told(request, "", ask)
 
     async def api_version(self, _request: Request) -> Response:

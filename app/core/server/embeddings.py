@@ -11,7 +11,6 @@ from typing import Protocol
 
 from app.core.server.errors import ApiError, api_error
 from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn, warnings_so_far, wrong_type
-from app.core.server.turn import Ask
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError
 
@@ -96,19 +95,24 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     return EmbeddingRequest(inputs, form, warnings=warnings_so_far())
 
 
-def asking(request: EmbeddingRequest, embedder: EmbeddingSource, tell: Callable[[list[Embedded]], object]) -> Ask:
-    """What is done in the request's turn: no answer is in the making then, which two at once would slow down.
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """An `Ask` for the request's turn: no answer is in the making then, which two at once would slow down."""
 
-    It cannot be pickled: the embedder is of this process, and so must the engine be.
-    """
+    request: EmbeddingRequest
+    embedder: EmbeddingSource
+    tell: Callable[[list[Embedded]], object]
 
-    def ask(_session: object, should_stop: Callable[[], bool]) -> object:
+    def __call__(self, _session: object, should_stop: Callable[[], bool]) -> object:
+        """Return what is told of the vectors.
+
+        Raises:
+            ApiError: there are none.
+        """
         try:
-            return tell(embedder.embed(request.inputs, request.form, should_stop))
+            return self.tell(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
         except EngineError as error:
             raise api_error(error, "input") from error
-
-    return ask
 
 
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:

@@ -6,12 +6,15 @@ import asyncio
 import contextlib
 import errno
 import json
+import logging
 import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from starlette.responses import JSONResponse
@@ -21,8 +24,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from app.core.domain.errors import AppError, PortTakenError
 from app.core.server.errors import ApiError, body_of
 
+log = logging.getLogger(__name__)
+
 BACKLOG = 128  # connections that nobody has accepted yet
 MAX_CONNECTIONS = 256  # more get a 503
+MAX_REFUSED = 64  # that wait for theirs; beyond them nothing is read
+MIN_FILES = 4096  # that the process may have open, where the system lets it: connections take some
+LOG_EVERY_S = 60.0
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 REQUEST_S = 30.0  # for the head of a request to arrive
@@ -67,9 +75,12 @@ class TimedProtocol(H11Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Begin to wait for the first request; hang up on what comes over far too many connections."""
         super().connection_made(transport)
-        self._watch()
+        if len(self.connections) > MAX_CONNECTIONS + MAX_REFUSED:
+            transport.abort()
+        else:
+            self._watch()
 
     def handle_events(self) -> None:
         """Take what came."""
@@ -127,16 +138,49 @@ class HttpServer(uvicorn.Server):
         )
         super().__init__(config)
         self._on_shutdown = on_shutdown
+        self._logged_s = -LOG_EVERY_S
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to take connections."""
+        _allow_files()
+        asyncio.get_running_loop().set_exception_handler(self._note_failure)
+        await super().startup(sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second: tell of a crowd."""
+        if (number := len(self.server_state.connections)) > MAX_CONNECTIONS:
+            self._log_seldom(f"{number} connections at once: some are refused")
+        return await super().on_tick(counter)
+
+    def _note_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log what no one handles; asyncio tells of files that have run out with each connection that waits."""
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+            loop.default_exception_handler(context)
+        else:
+            self._log_seldom(f"connections wait: {error.strerror}")
+
+    def _log_seldom(self, words: str) -> None:
+        if time.monotonic() - self._logged_s >= LOG_EVERY_S:
+            self._logged_s = time.monotonic()
+            log.warning("%s; for a minute this is not told again", words)
 
     def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
-        """Refuse what comes over too many connections, in the form of its API; uvicorn's own limit answers in text."""
+        """Refuse what comes over too many connections, in the form of its API; uvicorn's own limit answers in text.
+
+        Likewise a head that is too long: the HTTP library bounds those that come in several pieces.
+        """
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http" or len(self.server_state.connections) <= MAX_CONNECTIONS:
+            headers = {"Connection": "close"}
+            if scope["type"] == "http" and _head_bytes(scope) > MAX_HEADER_BYTES:
+                message = f"The head of this request is longer than {MAX_HEADER_BYTES:,} bytes."
+                error = ApiError(431, message, code="head_too_long", headers=headers)
+            elif scope["type"] != "http" or len(self.server_state.connections) <= MAX_CONNECTIONS:
                 await app(scope, receive, send)
                 return
-            headers = {"Retry-After": "1", "Connection": "close"}
-            error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers)
+            else:
+                error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers | {"Retry-After": "1"})
             response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
             await response(scope, receive, send)
 
@@ -163,6 +207,24 @@ class HttpServer(uvicorn.Server):
                 with contextlib.suppress(NotImplementedError):  # of Windows' loop, which has no readers
                     loop.remove_reader(listener.fileno())
         await asyncio.sleep(0)
+
+
+def _head_bytes(scope: Scope) -> int:
+    fields = sum(len(name) + len(value) for name, value in scope["headers"])
+    return fields + len(scope["raw_path"]) + len(scope["query_string"])
+
+
+def _allow_files() -> None:
+    """Let this process have `MIN_FILES` open, where the system lets it: many systems begin with 256 or 1,024."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415  (Unix only)
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MIN_FILES if hard == resource.RLIM_INFINITY else min(MIN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):  # a system may have a limit of its own besides
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @contextlib.contextmanager

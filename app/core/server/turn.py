@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.core.server.errors import ApiError, model_changed_error
 from engine.errors import EngineError, PromptTooLongError
+from engine.process.embedder import close_embedders
 from engine.records import (
     LEAST_ROOM,
     ChatRequest,
@@ -156,6 +157,18 @@ class ForgetGuests:
     def run(self, session: Session, *_: object) -> None:
         """Lose them."""
         session.states.forget_guests()
+
+
+class Unload:
+    """Implements `engine.requests.Job`: free the models; True where there were any."""
+
+    def run(self, session: Session, *_: object) -> bool:
+        """Free them."""
+        close_embedders()
+        is_loaded = session.is_loaded
+        if is_loaded:
+            session.unload()
+        return is_loaded
 
 
 def _guest(request: ChatRequest) -> int:

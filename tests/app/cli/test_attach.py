@@ -8,6 +8,7 @@ import pytest
 
 from app.cli.parser import main, make_parser
 from app.cli.run import make_request
+from tests.engine.sandbox.pictures import encoded, sample
 
 
 def test_several_files_go_along_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,6 +36,17 @@ def test_a_file_that_cannot_be_attached_is_a_sentence(tmp_path: Path, capsys: py
     assert main(["run", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
     assert "“a.bin”" in capsys.readouterr().err
     assert main(["run", "--attach", str(tmp_path / "gone.txt"), "--prompt", "x"]) == 1
-    assert "no longer exists" in capsys.readouterr().err
+    assert "There is no file “gone.txt”. Check the path" in capsys.readouterr().err
     assert main(["run", "--raw", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
     assert "--raw" in capsys.readouterr().err
+
+
+def test_a_picture_goes_along_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "photo").write_bytes(encoded(sample(), "PNG"))
+    (tmp_path / "a.txt").write_text("words")
+    files = ["--attach", str(tmp_path / "photo"), "--attach", str(tmp_path / "a.txt")]
+    request = make_request(make_parser().parse_args(["run", *files, "--prompt", "What is this?"]))
+    assert len(request.messages[-1].pictures) == 1
+    assert "a.txt" in request.messages[-1].content
+    assert main(["run", *files, "--prompt", "What is this?"]) == 1
+    assert "so it cannot see pictures" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from app.core.storage.chats import database
 from app.core.storage.chats.database import as_storage_error
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
+from engine.records import Mode
 
 
 def fill() -> None:
@@ -82,7 +83,7 @@ def test_a_bad_file_keeps_out_no_other(
     ]
 
 
-def test_chats_that_are_in_use_are_left_alone(
+def test_chats_that_are_in_use_are_read_and_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
@@ -90,14 +91,21 @@ def test_chats_that_are_in_use_are_left_alone(
     paths = find_paths()
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
-    file = tmp_path / "out.json"
-    for words in (["chats", "export", str(file)], ["chats", "import", str(file)], ["stats"]):
-        assert main(words) == 1
-        told = capsys.readouterr().err
-        assert "in use" in told
-        assert told.count("\n") == 1
-        assert "Nothing was read or written. Close the other Paceline, or do it in its window." in told
-    assert not file.exists()
+    turn = store.begin_turn(None, "Asked while the window runs", Mode.OFF, None)
+    assert store.messages(turn.conversation_id)
+    file, used = tmp_path / "out.json", paths.chats_file.read_bytes()
+    assert main(["chats", "export", str(file)]) == 0
+    exported = file.read_text("utf-8")
+    assert "Hello there" in exported
+    assert "Asked while the window runs" in exported
+    assert main(["stats"]) == 0
+    capsys.readouterr()
+    assert main(["chats", "import", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "in use" in told
+    assert told.count("\n") == 1
+    assert "nothing can be added to them. Close the other Paceline, or do it in its window." in told
+    assert paths.chats_file.read_bytes() == used
     store.close()
 
 

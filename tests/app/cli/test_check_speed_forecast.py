@@ -12,7 +12,7 @@ from app.core.domain.speed.pair_speed import RaceSpeed
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
 from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 from tests.engine.vision_factory import write_pair
 
@@ -129,3 +129,33 @@ def test_what_a_target_sees_with_is_named_with_its_memory(
     pair.side.unlink()
     main(["check", *words])
     assert "sees" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tokenizer__chat_template": (Kind.STRING, "{% for m in messages %}")}, "chat template"),
+        ({"general__architecture": (Kind.STRING, "no-such-thing")}, "to download the file again would not help"),
+    ],
+)
+def test_what_run_refuses_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, object], words: str
+) -> None:
+    file = tiny_llama().with_metadata(**changes)
+    if "general__architecture" in changes:
+        metadata = {key.replace("llama.", "no-such-thing."): value for key, value in file.metadata.items()}
+        file = GgufFile(metadata, file.tensors)
+    path = str(file.write(tmp_path / "odd.gguf"))
+    told = []
+    for command in (["check", path], ["check", path, str(builtin_draft())], ["run", "--model", path, "--prompt", "Hi"]):
+        assert main(command) == 1
+        told.append(capsys.readouterr().err)
+    assert all(words in each for each in told), told
+
+
+def test_what_a_file_lacks_is_said_by_check_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tiny_llama().write(tmp_path / "bare.gguf"))
+    assert main(["check", path]) == 0
+    assert "bare.gguf has no chat template" in capsys.readouterr().out
+    assert main(["run", "--model", path, "--prompt", "Hi", "--max-tokens", "2", "--mode", "off"]) == 0
+    assert "bare.gguf has no chat template" in capsys.readouterr().err

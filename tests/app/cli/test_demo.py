@@ -8,6 +8,7 @@ import pytest
 
 from app.__main__ import main
 from app.cli import demo
+from app.core.paths import builtin_target
 
 
 @pytest.mark.usefixtures("tried")
@@ -23,3 +24,17 @@ def test_every_mode_that_is_here_is_compared_with_plain_decoding_over_several_ro
     assert {tokens for _name, tokens in lanes} == {str(24 * demo.ROUNDS)}
     assert len(re.findall(r"x plain \(.*4 rounds.*; same answer token for token", told.out)) == 4
     assert "head" not in told.out
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_real_model_races_where_drafting_can_pay_and_where_it_cannot(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "MAX_TOKENS", 12)
+    monkeypatch.setattr(demo, "_real_model", builtin_target)  # in its place
+    assert main(["demo"]) == 0
+    told = capsys.readouterr().out
+    real, _, _ = told.partition("The built-in pair is tiny")
+    assert re.findall(r"^(plain|auto) +\d+ +\d", real, re.MULTILINE) == ["plain", "auto"] * 2
+    assert len(re.findall(r"auto [\d.]+x plain", real)) == 2
+    assert "tokens of 4 rounds together" in real

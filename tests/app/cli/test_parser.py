@@ -26,15 +26,23 @@ CHAT = {
 }
 
 
-@pytest.mark.parametrize("words", [["chat"], ["models", "serach"]])
-def test_a_command_that_does_not_exist_is_reported_with_those_that_do(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["sevre"], "paceline: there is no command sevre. Did you mean serve?\n"),
+        (["models", "serach"], "paceline models: there is no command serach. Did you mean search?\n"),
+        (["xyzzy"], "there is no command xyzzy; there are: 'run', "),
+        (["run", "--promt", "x"], "unrecognized arguments: --promt x. Did you mean --prompt?\n"),
+        (["run", "--mode", "drft"], "there is no choice drft. Did you mean draft?\n"),
+    ],
+)
+def test_what_does_not_exist_is_reported_with_what_is_meant(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert f"argument COMMAND: invalid choice: '{words[-1]}'" in told
+    assert told in capsys.readouterr().err
 
 
 def test_a_command_that_is_missing_is_reported_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ def test_two_lanes_answer_the_same_question_and_both_reports_are_written(tmp_pat
     told = capsys.readouterr()
     assert "\x1b" not in told.out + told.err
     assert [line for line in told.out.splitlines() if line.startswith(("Round", "All"))] == [
-        "Round 1", "Round 2", "All of 2 rounds",
+        "Round 1", "Round 2", "All of 2 rounds: tokens and rollbacks are sums",
     ]  # fmt: skip
     verdict = told.out.splitlines()[-2]
     how_sure = r"\d+\.\d\d-\d+\.\d\d over 2 rounds|2 rounds that differ too much"

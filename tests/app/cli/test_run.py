@@ -101,7 +101,7 @@ def test_text_goes_to_stdout_and_figures_to_stderr(capsys: Capture) -> None:
     assert "tok/s" not in shown.out
 
 
-@pytest.mark.parametrize("place", ["file", "-"])
+@pytest.mark.parametrize("place", ["file", "-", ""])
 def test_the_prompt_from_a_file_or_standard_input(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -110,7 +110,7 @@ def test_the_prompt_from_a_file_or_standard_input(
         Path(place).write_text("Once upon a time", encoding="utf-8")
     else:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Once upon a time")))
-    assert main([*words("--max-tokens", "8"), "--prompt-file", place]) == 0
+    assert main([*words("--max-tokens", "8"), *(["--prompt-file", place] if place else [])]) == 0
     assert capsys.readouterr().out.strip()
 
 

@@ -11,15 +11,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.serve import _served
+from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
 from app.core.server.listening import TERMINATED, bind
 from engine.records import ChatRequest, EngineReady
@@ -29,6 +32,7 @@ from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
 from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
@@ -103,6 +107,34 @@ def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: st
     assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == [shown]
     assert [one["name"] for one in server.client.get("/api/tags").json()["models"]] == [shown]
     server.close()
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_crash_of_the_engine_is_a_sentence_and_the_next_request_is_answered() -> None:
+    relative = os.path.relpath(builtin_target(), ROOT)
+    words = ("--key", "k", "--parallel", "2", "--model", relative)
+    with started(*words) as (process, _, port), ThreadPoolExecutor(2) as threads:
+        assert ask(port, "k")[0] == 200
+        (engine,) = [one for one in psutil.Process(process.pid).children() if "engine.process.child" in one.cmdline()]
+        engine.suspend()  # so that both requests are under way when it ends
+        asked = [threads.submit(ask, port, "k") for _ in range(2)]
+        wait_for(lambda: len(psutil.Process(process.pid).net_connections()) >= 3)
+        engine.send_signal(signal.SIGSEGV)
+        engine.resume()
+        for answer in asked:
+            status, body = answer.result(PATIENCE_S)
+            if status != 200:  # it was with the engine, not on its way to it
+                assert (status, body["error"]["message"]) == (  # type: ignore[index]
+                    500, "The engine ended unexpectedly (signal SIGSEGV). Try again.",
+                )  # fmt: skip
+        assert ask(port, "k")[0] == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == INTERRUPTED
+        assert process.stderr is not None
+        assert process.stderr.read().splitlines() == [
+            "paceline: the engine ended unexpectedly (signal SIGSEGV); the next request starts it again"
+        ]
 
 
 @pytest.mark.usefixtures("tried")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 
 import pytest
@@ -14,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer, SavedPrompt
 from app.core.storage.chats import conversations
-from app.core.storage.exchange.own_format import from_data, to_json
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import EngineReady, Mode, SamplingParams
+from tests.app.core.storage.exchange.whole import there_and_back
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.rows import NumberRow
@@ -181,7 +180,7 @@ def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: App
     assert harness.store.options.read(copy) == own
     chat = harness.store.read(lambda db: read_chat(db, number))
     assert chat is not None
-    (outside,) = from_data(json.loads(to_json([chat])))
+    (outside,) = there_and_back(chat)
     assert outside.options == chat.options
     for gone in (number, copy):
         harness.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))

@@ -59,7 +59,7 @@ def test_an_import_leaves_whole_chats_and_goes_on_where_it_was(tmp_path: Path) -
         for key in range(1, NUM_MESSAGES + 1)
     )
     chats = [PortableChat(f"chat {number}", messages) for number in range(NUM_CHATS)]
-    (tmp_path / "chats.json").write_text(to_json(chats), "utf-8")
+    (tmp_path / "chats.json").write_text("".join(to_json(chats)), "utf-8")
     rng = random.Random(8)  # noqa: S311 (moments, not secrets)
     for number in range(NUM_KILLS):
         folder = tmp_path / str(number)

@@ -1,8 +1,7 @@
 """The event loop keeps turning while an answer streams.
 
-The long form streams 2,000 tokens.
-The wall clock also counts what other programs take from a busy machine, so the suite judges by what this thread
-itself did: computing, and waiting for the store.
+The long form streams 2,000 tokens. What a turn takes depends on the machine, so the suite judges by what is done in it:
+how often a function is called, and how often the store is waited for. The times are told, not judged.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 import time
+from types import FrameType
 
 import pytest
 from PySide6.QtCore import QObject, QTimer
@@ -22,32 +22,41 @@ from tests.fake_model import Script, ScriptedWorker
 from tests.long_form import rounds
 
 NUM_TOKENS = rounds(400, 2000)
-MAX_STALL_MS = 50.0
+MAX_CALLS = 20_000  # of functions in a turn: the one that sends a message has some 6,000
 PARAGRAPH = "A sentence with **bold words** and `code` in it. " * 6 + "\n\n"
 CODE = "```python\ndef pace(line):\n    return sorted(line)\n```\n\n"
 LIST = "- one thing\n- another thing\n- a third thing\n\n"
 
 
 class Heartbeat(QObject):
-    """Turns with the event loop and keeps the longest turn, by the wall and by this thread's processor time."""
+    """Turns with the event loop; keeps the most calls of functions in a turn, and the longest one in milliseconds."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.worst_wall_ms = 0.0
         self.worst_cpu_ms = 0.0
-        self._wall_s, self._cpu_s = time.perf_counter(), time.thread_time()
+        self.most_calls = self._num_calls = 0
+        self._cpu_s = time.thread_time()
         self._timer = QTimer(self, interval=1)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
+        sys.setprofile(self._count)
 
     def stop(self) -> None:
         self._timer.stop()
+        sys.setprofile(None)
+
+    def _count(self, _frame: FrameType, event: str, _arg: object) -> None:
+        self._num_calls += event in ("call", "c_call")
 
     def _beat(self) -> None:
-        wall_s, cpu_s = time.perf_counter(), time.thread_time()
-        self.worst_wall_ms = max(self.worst_wall_ms, (wall_s - self._wall_s) * 1000)
+        cpu_s = time.thread_time()
         self.worst_cpu_ms = max(self.worst_cpu_ms, (cpu_s - self._cpu_s) * 1000)
-        self._wall_s, self._cpu_s = wall_s, cpu_s
+        self.most_calls = max(self.most_calls, self._num_calls)
+        self._cpu_s, self._num_calls = cpu_s, 0
+
+    @property
+    def told(self) -> str:
+        return f"at most {self.most_calls:,} calls in a turn, {self.worst_cpu_ms:.1f} ms of this thread with counting\n"
 
 
 def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,24 +76,17 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
     harness = open_app(functools.partial(ScriptedWorker, script=script))
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     monkeypatch.setattr(WriterThread, "call", timed_call)
-    best_ms = float("inf")
-    # Other programs on a busy machine can only add to a turn, so one good answer of six is proof enough.
-    for attempt in range(1, 7):
-        worst_cpu_ms, worst_wall_ms = one_answer(harness, qtbot, attempt)
-        sys.stderr.write(
-            f"{NUM_TOKENS} tokens: longest turn {worst_wall_ms:.1f} ms by the wall, {worst_cpu_ms:.1f} ms of this "
-            f"thread; {len(waits_ms)} waits for the store, longest {max(waits_ms):.1f} ms\n"
-        )
-        assert len(waits_ms) <= 20 * attempt  # a few an answer, none a token
-        best_ms = min(best_ms, worst_cpu_ms)
-        if best_ms < MAX_STALL_MS:
-            break
+    for number in (1, 2):
+        heartbeat = one_answer(harness, qtbot, number)
+        longest_ms = max(waits_ms)
+        sys.stderr.write(f"{NUM_TOKENS} tokens: {heartbeat.told}{len(waits_ms)} waits, longest {longest_ms:.1f} ms\n")
+        assert len(waits_ms) <= 20 * number  # a few an answer, none a token
+        assert heartbeat.most_calls < MAX_CALLS
     harness.close()
-    assert best_ms < MAX_STALL_MS
 
 
-def one_answer(harness: AppHarness, qtbot: QtBot, number: int) -> tuple[float, float]:
-    """Stream one answer; return the longest turn by this thread's time and by the wall, in milliseconds."""
+def one_answer(harness: AppHarness, qtbot: QtBot, number: int) -> Heartbeat:
+    """Stream one answer."""
     harness.window.sidebar.new_chat.emit()
     qtbot.wait(300)
     num_before = len(harness.store.conversations())
@@ -94,4 +96,4 @@ def one_answer(harness: AppHarness, qtbot: QtBot, number: int) -> tuple[float, f
     qtbot.wait(100)
     heartbeat.stop()
     assert len(harness.store.conversations()) == num_before + 1
-    return heartbeat.worst_cpu_ms, heartbeat.worst_wall_ms
+    return heartbeat

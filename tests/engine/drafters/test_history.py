@@ -76,6 +76,41 @@ def test_a_conversation_that_goes_on_is_not_learnt_twice() -> None:
     assert past.index.ids.tolist() == [BOUNDARY, *CHAT, BOUNDARY, *CHAT[-32:], 1, 2, 3]
 
 
+def test_chats_that_alternate_are_each_learnt_once() -> None:
+    past, other = PastTextIndex(None, VOCABULARY), list(range(1000, 1200))
+    for turn in range(4):
+        for chat in (CHAT, other):
+            past.learn([*chat, *range(turn)])
+    finish(past)
+    once = [BOUNDARY, *CHAT, BOUNDARY, *other]
+    assert past.index.ids[: len(once)].tolist() == once
+    assert len(past.index) == len(once) + 3 * 2 * (1 + 32 + 1)
+
+
+def test_chats_with_one_beginning_are_told_apart() -> None:
+    past = PastTextIndex(None, VOCABULARY)
+    system, first, second = list(range(80)), list(range(1000, 1400)), list(range(2000, 2400))
+    for turn in range(3):
+        for chat in (first, second):
+            past.learn([*system, *chat, *range(5000, 5000 + turn)])
+    finish(past)
+    assert len(past.index) < 1200, "neither is learnt again because the other came between"
+
+
+def test_of_many_chats_the_latest_are_known() -> None:
+    past = PastTextIndex(None, VOCABULARY)
+    for start in range(0, 20_000, 1000):
+        past.learn(list(range(start, start + 200)))
+    finish(past)
+    before = len(past.index)
+    past.learn([*range(19_000, 19_200), 7])
+    finish(past)
+    assert len(past.index) == before + 1 + 32 + 1
+    past.learn([*range(200), 7])
+    finish(past)
+    assert len(past.index) == before + 1 + 32 + 1 + 202
+
+
 def test_learning_waits_for_time() -> None:
     past = PastTextIndex(None, VOCABULARY)
     past.learn(list(range(5000)))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.forecast.forecast import forecast, pair_kind
 from engine.forecast.gain import PairKind
 from engine.forecast.passes import MachineSpeed, PlacedModel
-from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.header import GgufHeader, TensorInfo, read_header
 from engine.gguf.token_weights import TokenWeights
 
 
@@ -33,6 +35,25 @@ def test_the_kind_of_a_pair(target: GgufHeader, draft: GgufHeader, kind: PairKin
 
 def test_the_built_in_draft_was_trained_on_its_target() -> None:
     assert pair_kind(read_header(builtin_target()), read_header(builtin_draft())) is PairKind.DISTILLED
+
+
+def test_a_draft_that_is_tiny_beside_a_stranger_is_not_expected_to_pay() -> None:
+    """Six of a hundred tokens of the built-in draft are right for a real model, however little each costs."""
+    weights = TensorInfo("w", (1024, 130_000), "Q4_0", 0, 0)
+    target = replace(header("llama", "smollm2"), tensors=(weights,))
+    kind = pair_kind(target, read_header(builtin_draft()))
+    assert kind is PairKind.TINY
+    machine = MachineSpeed((), 40e9, 2)
+    found = forecast(
+        machine,
+        PlacedModel(TokenWeights({"Q4_K": 98_000_000}, 30), 2),
+        PlacedModel(TokenWeights({"Q8_0": 1_000_000}, 4), 2),
+        kind,
+        0.0,
+        speaks=0.74,
+    )
+    assert found is not None
+    assert not found.gain.draft_pays
 
 
 def test_a_head_is_no_model_of_a_family() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import engine.gguf.header
 import engine.gguf.source
-from engine.errors import ModelHeaderError, ModelNotFoundError
+from engine.errors import ModelHeaderError, ModelNotFoundError, NewerModelError
 from engine.gguf.header import GgufHeader, parse_header, read_header, read_numbers, read_strings
 from engine.gguf.source import MoreBytesNeededError, ReadAt
 from engine.gguf.value_types import BLOCK_SIZES
@@ -256,3 +256,12 @@ def test_long_arrays_stay_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "tokenizer.ggml.scores" not in header.metadata
     scores = read_numbers(prefix_reader(TINY.to_bytes()), header.arrays["tokenizer.ggml.scores"])
     assert scores.tolist()[-2:] == [-2.0, -3.0]
+
+
+def test_a_type_of_weights_that_is_not_known_yet_is_no_damage(tmp_path: Path) -> None:
+    path = GgufFile(tensors=(Tensor("one", (4,), 90, bytes(16)),)).write(tmp_path / "new.gguf")
+    with pytest.raises(
+        NewerModelError, match=r"new\.gguf has weights of a type that is not known here \(90\)"
+    ) as caught:
+        read_header(path)
+    assert "to download the file again would not help" in caught.value.advice

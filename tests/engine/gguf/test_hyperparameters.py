@@ -79,6 +79,7 @@ ABSURD = {
         "that of the entries in tokenizer.ggml.",
     ),
     "negative byte": ({"tokenizer__ggml__tokens": tokens_with(3, "<0x-1>")}, "should name a byte"),
+    "long control token": ({"tokenizer__ggml__tokens": tokens_with(1, "a" * 600)}, "control tokens is 600 bytes long"),
     "long token": ({"tokenizer__ggml__tokens": tokens_with(260, "a" * 70_000)}, "70,000 bytes long"),
     **{
         f"long token of {tokenizer}": (

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import ModelFileError
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import check_writes_text, unused_parts
+from engine.gguf.model_kind import check_writes_text, unused_parts, weak_points
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 
@@ -61,3 +61,18 @@ def test_an_encoder_is_refused_by_what_it_does(tmp_path: Path) -> None:
         with pytest.raises(ModelFileError, match=r"a text encoder .*: it turns texts into numbers, for searching"):
             check_writes_text(read_header(path), path.name)
     check_writes_text(read_header(tiny_llama().write(path)), path.name)
+
+
+def test_what_a_file_lacks_is_told(tmp_path: Path) -> None:
+    bare = tiny_llama()
+    old = bare.with_metadata(tokenizer__ggml__model=(Kind.STRING, "gpt2"), tokenizer__ggml__pre=(Kind.STRING, ""))
+    new = old.with_metadata(
+        tokenizer__ggml__pre=(Kind.STRING, "qwen2"), tokenizer__chat_template=(Kind.STRING, "{{ messages }}")
+    )
+    told = [
+        weak_points(read_header(file.write(tmp_path / f"{number}.gguf")), "It")
+        for number, file in enumerate((bare, old, new))
+    ]
+    assert [len(each) for each in told] == [1, 2, 0]
+    assert told[1][0].startswith("It does not say how its tokenizer splits")
+    assert told[1][1].startswith("It has no chat template")

@@ -91,3 +91,12 @@ def test_one_that_does_not_fit_is_not_found_and_half_precision_comes_first(tmp_p
     found = find_side_file(pair.model)
     assert found is not None
     assert found.name == "mmproj-tiny-llava-f16.gguf"
+
+
+@pytest.mark.parametrize("family", ["gemma3", "qwen2vl", "qwen3vl"])
+def test_one_of_another_family_is_refused_though_it_is_as_wide(tmp_path: Path, family: str) -> None:
+    pair = write_pair(tmp_path, family)
+    other = tiny_llama().write(tmp_path / "other.gguf")
+    assert read_header(other).own("embedding_length") == row_width(read_header(pair.side))
+    with pytest.raises(SideFileError, match=r"is of another model: it is for \w+, and this one is llama\."):
+        check_side_file(pair.side, read_header(other))

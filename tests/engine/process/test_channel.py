@@ -6,15 +6,22 @@ import io
 import pickle
 import threading
 import time
+from typing import get_args
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from app.core.server.turn import TurnBegan
 from engine.errors import PromptTooLongError
 from engine.pacing.pass_trace import TracedPass
 from engine.process.channel import BatchingSender, packed, read_packed
 from engine.records import (
+    EngineFailed,
+    Event,
     Finished,
     FinishReason,
+    JobEvent,
     PassProbabilities,
     PrefillProgress,
     RunStats,
@@ -22,11 +29,12 @@ from engine.records import (
     StatsUpdate,
     TextChunk,
     TokenLogprob,
+    TokensCounted,
     TokenSpan,
 )
 from engine.requests import JobEnded, PassTraced
 from engine.sentences import Sentence, said
-from tests.waiting import PATIENCE_S
+from engine.session.worker import UNEXPECTED
 
 CHUNK = TextChunk(
     3,
@@ -40,10 +48,16 @@ def unpacked(data: bytes) -> object:
     return pickle.loads(read_packed(io.BytesIO(data)))  # noqa: S301 (our own)
 
 
-def test_what_goes_in_comes_out() -> None:
-    finished = Finished(1, FinishReason.END, RunStats(provenance={Source.DRAFT: 2}), (1, 2))
-    for message in (CHUNK, [CHUNK, CHUNK], finished):
-        assert unpacked(packed(message)) == message
+EVENTS = [one for one in get_args(Event) if one is not JobEvent]
+
+
+@pytest.mark.parametrize("kind", [*EVENTS, JobEnded, PassTraced, TurnBegan], ids=lambda kind: kind.__name__)
+@given(st.data())
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_goes_in_comes_out(kind: type, data: st.DataObject) -> None:
+    held = {PassTraced: TracedPass, JobEnded: Finished}.get(kind)
+    message = data.draw(st.builds(kind, st.from_type(held), request_id=st.integers()) if held else st.from_type(kind))
+    assert repr(unpacked(packed([message, message]))) == repr([message, message])  # NaN is not equal to itself
 
 
 def test_a_sentence_can_still_be_translated() -> None:
@@ -171,23 +185,12 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
         assert texts == [str(number) for number in range(300)]
 
 
-def test_what_cannot_be_sent_holds_up_nothing_that_comes_later() -> None:
-    sent: list[bytes] = []
-    came = threading.Event()
-
-    def write(data: bytes) -> None:
-        sent.append(data)
-        came.set()
-
-    sender = BatchingSender(write, every_s=0.05)
-    sender.post(TextChunk(1, "a", ()))
-    assert came.wait(PATIENCE_S)
-    sender.post(StatsUpdate(1, lambda: None))  # type: ignore[arg-type]
-    time.sleep(0.2)
-    came.clear()
-    sender.post(TextChunk(1, "b", ()))
-    sender.post(TextChunk(1, "c", ()))
-    end_s = time.monotonic() + 60
-    while "c" not in [chunk.text for data in sent for chunk in unpacked(data)]:  # type: ignore[attr-defined]
-        assert time.monotonic() < end_s
-        time.sleep(0.01)
+def test_what_cannot_be_sent_costs_itself_and_fails_the_request_that_it_would_have_ended() -> None:
+    pipe, odd = Pipe(), threading.Lock()
+    sender = BatchingSender(pipe.write, every_s=60.0)
+    sender.post(chunk(0))
+    for message in (chunk(1), StatsUpdate(1, odd), chunk(2), JobEnded(odd, request_id=3)):  # type: ignore[arg-type]
+        sender.post(message)
+    assert pipe.lists[1:] == [[chunk(1), chunk(2), EngineFailed(UNEXPECTED, 3)]]
+    sender.post(TokensCounted(4, (odd,)))  # type: ignore[arg-type]
+    assert pipe.lists[2:] == [[TokensCounted(4, None)]]

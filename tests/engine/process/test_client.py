@@ -321,6 +321,37 @@ def test_a_process_that_cannot_be_started_fails_what_was_asked(tmp_path: Path, m
     assert bench.client.close(WAIT_S)
 
 
+def test_a_request_at_the_moment_of_its_death_fails_and_starts_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.client.set_state_limit(7)
+    bench.load("model")
+    bench.wait_for(EngineReady)
+
+    def reason(_status: int) -> str:
+        bench.ask("late", request_id=9)
+        time.sleep(0.05)  # the thread that sends takes it up
+        return "a reason"
+
+    monkeypatch.setattr("engine.process.process.reason_of", reason)
+    os.kill(bench.pid(), signal.SIGKILL)
+    bench.wait_for(EngineEnded)
+    failed = bench.wait_for(EngineFailed)
+    assert (failed.request_id, failed.engine_ended) == (9, True)
+    assert bench.engine.pid is None
+    bench.load("other")
+    bench.wait_for(EngineReady)
+    assert bench.noted() == ["limit 7", "limit 7"], "the next process is told what every one has to be told"
+
+
+def test_a_service_manager_that_asks_all_processes_to_end_cuts_no_answer(bench: Bench) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    os.kill(bench.pid(), signal.SIGTERM)
+    bench.ask("and on")
+    assert bench.wait_for(Finished).reason is FinishReason.END
+
+
 def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         bench.ask("fail secret-words")

@@ -29,6 +29,7 @@ from engine.errors import (
     ModelFileError,
     ModelLoadError,
     ModelNotFoundError,
+    NewerModelError,
     NotEnoughMemoryError,
 )
 from engine.gguf.hyperparameters import read_checked_header
@@ -212,7 +213,7 @@ def test_a_crash_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_refusal_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ModelLoadError, match=r"refused bad\.gguf: unknown model architecture: 'no-such-thing'\."):
+    with pytest.raises(NewerModelError, match=r"refused bad\.gguf: unknown model architecture: 'no-such-thing'\."):
         probe(ABSURD["unknown architecture"].write(tmp_path / "bad.gguf"))
 
 

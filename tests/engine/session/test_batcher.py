@@ -32,6 +32,7 @@ class ScriptedSequence:
     n_batch: int = 64
     max_rows: int = 64
     tap: object = None
+    can_roll_back: bool = True
     failing: set[int] = field(default_factory=set)
 
     @property
@@ -40,6 +41,13 @@ class ScriptedSequence:
 
     def forward(self, ids: Sequence[int], n_rows: int, num_padding: int = 0) -> Rows:
         return self.forward_joined([PassPart(cast("LlamaContext", self), ids, n_rows, num_padding)])[0]
+
+    def rollback(self, num_past: int) -> bool:
+        self.num_past = num_past if self.can_roll_back else self.num_past
+        return self.can_roll_back
+
+    def clear(self) -> None:
+        self.num_past = 0
 
     def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
         sequences = [cast("ScriptedSequence", part.sequence) for part in parts]
@@ -348,9 +356,6 @@ class CellSequence(ScriptedSequence):
         self.num_past = len(kept.ids)
         return True
 
-    def clear(self) -> None:
-        self.num_past = 0
-
 
 def test_who_gave_its_room_to_another_makes_no_pass_until_it_has_it_back(place: Place) -> None:
     sequences = list[CellSequence]()
@@ -370,3 +375,91 @@ def test_who_gave_its_room_to_another_makes_no_pass_until_it_has_it_back(place: 
     place.start(work(0), work(1))
     place.run()
     assert [one.begun_at for one in sequences] == [list(range(45))] * 2
+
+
+def test_one_that_waits_for_room_and_is_stopped_waits_no_more(place: Place) -> None:
+    sequences, stopped, told = list[CellSequence](), set[int](), list[str]()
+    sequences += [CellSequence(1, i, place.passes, beside=sequences) for i in range(2)]
+    place.batcher.target = cast("LlamaContext", sequences[0])
+    place.batcher._sequences = {(1, i): cast("Any", one) for i, one in enumerate(sequences)}
+
+    def fill(sequence: CellSequence) -> None:
+        for _ in range(70):
+            place.forward(sequence, 1, 1)
+
+    def second() -> None:
+        try:
+            fill(sequences[1])
+        except DecodeError as error:
+            told.append(str(error))
+
+    for lane, work in enumerate((lambda: fill(sequences[0]), second)):
+        place.batcher.start(work, lane, lambda lane=lane: lane in stopped)  # type: ignore[misc]
+    while place.batcher.has_room:
+        place.batcher.step()
+    place.batcher.step()
+    assert (told, len(place.batcher), place.batcher.has_room) == ([], 2, False)
+    stopped.add(1)
+    place.batcher.step()
+    assert (told, len(place.batcher), place.batcher.has_room) == (["The answer was stopped."], 1, True)
+    assert sequences[1].num_past == 0
+
+
+@pytest.mark.parametrize(("can_roll_back", "left"), [(True, 7), (False, 0)])
+def test_a_stop_ends_the_reading_of_a_prompt_at_the_next_pass(place: Place, *, can_roll_back: bool, left: int) -> None:
+    told, stopped = list[str](), list[bool]()
+    place.targets[1].can_roll_back, place.targets[1].num_past = can_roll_back, 7
+
+    def answering() -> None:
+        for _ in range(6):
+            place.forward(place.targets[0], 1, 1)
+
+    def reading() -> None:
+        with pytest.raises(DecodeError, match="stopped"):
+            place.forward(place.targets[1], 1000)
+        told.append("stopped")
+
+    place.batcher.start(answering, 0)
+    place.batcher.start(reading, 1, lambda: bool(stopped))
+    place.batcher.step()
+    place.batcher.step()
+    assert (place.targets[1].num_past, told) == (27, [])
+    stopped.append(True)
+    place.batcher.step()
+    assert (place.targets[1].num_past, told) == (left, ["stopped"])
+    assert place.passes[-1] == [(0, 1, 1)]
+    place.run()
+
+
+def test_what_was_read_of_a_prompt_that_fails_is_forgotten(place: Place) -> None:
+    def answering() -> None:
+        for _ in range(3):
+            place.forward(place.targets[0], 1, 1)
+
+    def reading() -> None:
+        with pytest.raises(DecodeError, match="scripted"):
+            place.forward(place.targets[1], 30)
+
+    place.start(answering, reading)
+    place.batcher.step()
+    place.failing.add(1)
+    place.batcher.step()
+    assert place.targets[1].num_past == 0
+    place.run()
+
+
+def test_answers_with_many_drafts_take_turns_where_a_pass_has_no_room_for_all(place: Place) -> None:
+    def answering(lane: int) -> Callable[[], None]:
+        def work() -> None:
+            for _ in range(8):
+                place.forward(place.targets[lane], 17, 17)
+
+        return work
+
+    place.start(*map(answering, range(4)))
+    for _ in range(4):
+        place.batcher.step()
+    served = [[lane for lane, _, _ in made] for made in place.passes]
+    assert all(len(made) == 3 for made in served)
+    assert [sum(lane in made for made in served) for lane in range(4)] == [3, 3, 3, 3]
+    place.run()

@@ -128,7 +128,7 @@ def test_a_message_far_above_is_built_when_it_is_looked_for(window: MainWindow, 
 
 
 def test_another_conversation_replaces_one_half_built(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("a", [MessageView(number, "user", "old") for number in range(120)])
+    window.show_conversation("a", [MessageView(number, "user", "old") for number in range(1000)])
     assert window.transcript.is_building
     window.show_conversation("b", [MessageView(number, "user", "new") for number in range(500, 620)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)

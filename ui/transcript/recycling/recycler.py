@@ -5,7 +5,6 @@ So memory follows what can be seen, not what was looked at.
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -149,11 +148,11 @@ class CardRecycler(QObject):
             self._recycle_timer.start(SETTLE_MS)
             return
         entry = self._column().entries[near.index]
-        until = time.thread_time() + self._scheduler.slice_s(near.pages)
+        until = self._scheduler.own_s() + self._scheduler.slice_s(near.pages)
         # A card without its parts takes a turn of its own; and before it, one that is far is recycled, since its card
         # can be that of this message.
         if isinstance(entry, MessageCard):
-            while self._build_step(entry) and time.thread_time() < until:
+            while self._build_step(entry) and self._scheduler.own_s() < until:
                 pass
         elif not (self.recycle_one() or self._prefetch(entry.view)):
             self._begin_restore(near.index)

@@ -114,35 +114,54 @@ def backups_in(folder: Path, label: str = "*") -> list[Path]:
 
 def backup_is_due(folder: Path, now: datetime) -> bool:
     """Tell whether no copy was made yet today."""
-    daily = backups_in(folder, "daily")
-    return not daily or _made_at(daily[0])[:8] != now.strftime("%Y%m%d")
+    today = now.strftime("%Y%m%d")
+    return not any(_made_at(path)[:8] == today for path in backups_in(folder, "daily"))
 
 
-def rotate(folder: Path) -> None:
-    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months that have one."""
+def rotate(folder: Path, now: datetime) -> None:
+    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months that have one.
+
+    As many are kept of the time after ``now``, when the clock was ahead: those must not displace what is made today.
+    """
+    keep, today = set[Path](), now.strftime("%Y%m%d")
     daily = backups_in(folder, "daily")
     days = [(path, datetime.strptime(_made_at(path), _STAMP)) for path in daily]  # noqa: DTZ007 (a file's name)
-    keep = {
-        *_newest_of_each(days, lambda day: day.strftime("%Y%m%d"), DAILY),
-        *_newest_of_each(days, lambda day: day.strftime("%G-%V"), WEEKLY),
-        *_newest_of_each(days, lambda day: day.strftime("%Y%m"), MONTHLY),
-    }
+    for is_ahead in (False, True):
+        some = [(path, day) for path, day in days if (day.strftime("%Y%m%d") > today) is is_ahead]
+        for period, limit in (("%Y%m%d", DAILY), ("%G-%V", WEEKLY), ("%Y%m", MONTHLY)):
+            keep.update(_newest_of_each(some, period, limit))
     for path in daily:
         if path not in keep:
             path.unlink(missing_ok=True)
 
 
 def newest_intact(folder: Path, max_version: int) -> Path | None:
-    """Find the newest copy that is whole and of a layout up to ``max_version``."""
-    for path in backups_in(folder):
+    """Find the copy with the most in it that is whole and of a layout up to ``max_version``; of several the newest.
+
+    The clock says nothing certain: it may have been ahead when an old copy was made.
+    """
+    for path in sorted(backups_in(folder), key=_num_stored, reverse=True):
         try:
-            with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
+            with _reading(path) as copy:
                 check(copy)
                 if 0 < version_of(copy) <= max_version:
                     return path
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
             continue
     return None
+
+
+def _num_stored(path: Path) -> int:
+    """How many rows were ever put into the tables of a copy: it only grows, also where chats are deleted."""
+    try:
+        with _reading(path) as copy:
+            return int(copy.execute("SELECT coalesce(sum(seq), 0) FROM sqlite_sequence").fetchone()[0])
+    except (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError):
+        return 0
+
+
+def _reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
+    return contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
 
 def _is_dated(path: Path) -> bool:
@@ -160,10 +179,10 @@ def _made_at(path: Path) -> str:
     return path.stem.split("-", 2)[2]
 
 
-def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: Callable[[datetime], str], limit: int) -> list[Path]:
+def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: str, limit: int) -> list[Path]:
     newest: dict[str, Path] = {}
     for path, day in days:
-        newest.setdefault(period(day), path)
+        newest.setdefault(day.strftime(period), path)
     return list(newest.values())[:limit]
 
 

@@ -170,7 +170,7 @@ class ChatsFile:
         """Read the copy whole, on a thread of its own: what is damaged in it is damaged in the file, too."""
         try:
             verify(copied)
-            rotate(self._place.backups)
+            rotate(self._place.backups, self._now())
         except (BackupError, OSError) as error:
             log.warning("The chats could not be backed up: %s", error)
             self._may_be_damaged = True

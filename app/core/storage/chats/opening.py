@@ -21,6 +21,7 @@ from app.core.domain.errors import (
     DamagedFileError,
     MigrationError,
     NewerFileError,
+    StorageBusyError,
     StorageError,
     StorageFullError,
     StorageReadOnlyError,
@@ -41,6 +42,8 @@ from app.core.storage.chats.database import (
 from app.core.storage.chats.schema import MIGRATIONS, Migration
 from engine.records import Problem
 from engine.sentences import joined, said
+
+COPY_TRIES = 5  # of a file that another program writes to
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +276,7 @@ def _advice(why: StorageError, place: StoreLocation) -> str:
 def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> OpenedStore:
     """Go on without a file: what can be read is shown, nothing is saved."""
     memory = connect(MEMORY)
-    readable = isinstance(why, StorageReadOnlyError | StorageFullError) and _read_into(memory, place)
+    readable = isinstance(why, StorageReadOnlyError | StorageFullError | StorageBusyError) and _read_into(memory, place)
     if not readable:
         memory.close()
         memory = _empty_in_memory(place)
@@ -294,14 +297,26 @@ def _advice_in_memory(why: StorageError) -> str:
     return why.advice
 
 
+def _copied_at_rest(file: Path, copy: Path) -> bool:
+    """Copy a file and then its log, which others may write to; False where the file itself was written meanwhile.
+
+    Each log has all that was written since the file was.
+    """
+    before = file.stat()
+    for source, target in zip((file, *_companions(file)), (copy, *_companions(copy)), strict=True):
+        if source.exists():
+            shutil.copyfile(source, target)
+    after = file.stat()
+    return (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
+
+
 def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
     """Copy what a file that cannot be written and its log hold, and bring that up to date; False where it cannot be."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / place.file.name
-            for source, target in zip((place.file, *_companions(place.file)), (copy, *_companions(copy)), strict=True):
-                if source.exists():
-                    shutil.copyfile(source, target)
+            if not any(_copied_at_rest(place.file, copy) for _ in range(COPY_TRIES)):
+                return False
             with contextlib.closing(sqlite3.connect(copy)) as readable:
                 check(readable)
                 if not 0 < version_of(readable) <= len(place.migrations):

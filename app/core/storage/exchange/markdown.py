@@ -24,11 +24,10 @@ from app.core.storage.exchange.own_format import (
 )
 from app.core.storage.exchange.records import (
     MAX_ATTACHMENTS,
-    MAX_MESSAGES,
     PortableChat,
     PortableMessage,
-    clean_text,
     clean_title,
+    whole_text,
 )
 from engine.records import RunStats
 from engine.sentences import said
@@ -37,6 +36,7 @@ VERSION = 1
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
 _MAX_MS = 2**53
 _HEADING_CHARS = 200
+MAX_MARKED = 1_000_000  # messages, which take a kilobyte each in memory
 UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # a call of which nothing is known but its result
 OTHER_VERSIONS = said(
     "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
@@ -79,13 +79,13 @@ def from_markdown(text: str) -> PortableChat:
         if "chat" in part.fields:
             chat = _head(part, text)
         elif part.fields.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
-            if len(messages) >= MAX_MESSAGES:
+            if len(messages) >= MAX_MARKED:
                 raise ChatsImportError("A conversation in this file has too many messages.")
             messages.append(_message(part, len(messages) + 1))
         elif messages and "file" in part.fields and len(messages[-1].attachments) < MAX_ATTACHMENTS:
             messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))
         elif messages and "words" in part.fields:
-            messages[-1] = replace(messages[-1], text=clean_text(part.text))
+            messages[-1] = replace(messages[-1], text=whole_text(part.text))
     return chat_of(messages, chat)
 
 
@@ -189,7 +189,7 @@ def _message(part: MarkedPart, key: int) -> PortableMessage:
         key,
         key - 1 or None,
         part.fields["role"],
-        clean_text(_with_thought(words, part.fields)),
+        whole_text(_with_thought(words, part.fields)),
         thinking_ms=spent if is_span else None,
         call=(call_from_data(part.fields.get("call")) or UNNAMED) if part.fields["role"] == "tool" else None,
     )

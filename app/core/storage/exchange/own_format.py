@@ -1,6 +1,8 @@
 """Our own format: JSON with every branch, figure and provenance, so that nothing is lost on the way there and back.
 
 {"format": "paceline-chats", "version": 1, "conversations": [{"title", "messages": [{"key", "parent", ...}], ...}]}
+
+Each conversation has a line of its own, so that a file of any size is written and read one after the other.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ import base64
 import dataclasses
 import json
 import logging
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
 from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment, AttachmentKind
@@ -33,31 +36,59 @@ from app.core.storage.exchange.records import (
     EPOCH,
     LATEST,
     MAX_ATTACHMENTS,
-    MAX_MESSAGES,
     PortableChat,
     PortableMessage,
-    clean_text,
     clean_title,
+    whole_text,
 )
 from app.core.storage.pictures import picture_attachment
 from engine.records import Mode, RunStats, TokenSpan
+from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "paceline-chats", 1
+HEAD = re.compile(  # in one line, or with indents
+    rb'\{(?:\r?\n )?"format": "paceline-chats",(?:\r?\n)? "version": (\d{1,9}),(?:\r?\n)? "conversations": \[\r?\n'
+)
+_TAIL = (b"]", b" ]")
+_ENDS = (b"  }", b"  },")  # of a conversation with indents
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
 
 
-def to_json(chats: Iterable[PortableChat]) -> str:
-    """Write conversations down."""
-    data = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
-    return json.dumps(data, ensure_ascii=False, indent=1)
+def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
+    """Write conversations down, piece by piece."""
+    yield f'{{"format": "{FORMAT}", "version": {VERSION}, "conversations": ['
+    before = "\n"
+    for chat in chats:
+        yield before + json.dumps(_chat_to_data(chat), ensure_ascii=False)
+        before = ",\n"
+    yield "\n]}\n"
 
 
-def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
-    """Read conversations from parsed JSON.
+def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
+    """Give the JSON of each conversation, behind the `HEAD` of a file that was written here, now or with indents.
+
+    Raises:
+        ChatsImportError: the file is cut off, or a conversation has more than ``most`` bytes.
+    """
+    text = bytearray()
+    while line := file.readline(most + 1):
+        if not text and line.startswith(_TAIL):
+            return
+        text += line
+        if len(text) > most:
+            raise ChatsImportError(said("A chat in this file is larger than {limit} MB.", limit=most // 2**20))
+        if line.rstrip() in _ENDS or (line.startswith(b"{") and line.endswith(b"\n")):
+            yield bytes(text).rstrip().removesuffix(b",")
+            text.clear()
+    raise ChatsImportError("The file ends in the middle.", "The chats before that were imported.")
+
+
+def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the conversations of parsed JSON, for `from_data`.
 
     Raises:
         ChatsImportError: it is of a newer version, or not what it says.
@@ -66,7 +97,7 @@ def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
     chats = data.get("conversations")
     if not isinstance(chats, list):
         raise ChatsImportError("This export of Paceline contains no list of conversations.")
-    return [_chat_from_data(chat) for chat in chats if isinstance(chat, dict)]
+    return [chat for chat in chats if isinstance(chat, dict)]
 
 
 def check_version(found: object, known: int) -> None:
@@ -126,10 +157,15 @@ def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
     return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text, **encoded}
 
 
-def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
+def from_data(data: Mapping[str, Any]) -> PortableChat:
+    """Read a conversation, as large as any that the chats may have.
+
+    Raises:
+        ChatsImportError: something in it is not as it has to be.
+    """
     raw = data.get("messages")
-    if not isinstance(raw, list) or len(raw) > MAX_MESSAGES:
-        raise ChatsImportError("A conversation has no list of messages, or one that is too long.")
+    if not isinstance(raw, list):
+        raise ChatsImportError("A conversation has no list of messages.")
     known: set[int] = set()
     messages = []
     for entry in raw:
@@ -164,7 +200,7 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         raise ChatsImportError("A tool's result in this file does not say which call it answers.")
     if parent is not None and (not isinstance(parent, int) or parent not in known):
         raise ChatsImportError("A message in this file follows one that is missing.")
-    text = clean_text(data.get("text"))
+    text = whole_text(data.get("text"))
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
     return PortableMessage(
         key=key,
@@ -175,13 +211,13 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         created_at=time_from(data.get("created_at")),
         stats=_stats(data.get("stats")),
         spans=_spans(data.get("spans"), len(text)),
-        notice=clean_text(data.get("notice")),
+        notice=whole_text(data.get("notice")),
         cut=data.get("cut") is True,
         target=clean_title(data.get("target")),
         draft=clean_title(data.get("draft")),
         thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
         attachments=_attachments(data.get("attachments")),
-        summary=clean_text(data.get("summary")),
+        summary=whole_text(data.get("summary")),
         call=call,
         drawn=drawn_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
     )
@@ -193,11 +229,7 @@ def call_to_data(call: StoredCall) -> dict[str, Any]:
 
 
 def call_from_data(data: object) -> StoredCall | None:
-    """Read a call of a tool; None where it is none.
-
-    Raises:
-        ChatsImportError: it is longer than any message.
-    """
+    """Read a call of a tool; None where it is none."""
     if not isinstance(data, dict):
         return None
     call = call_from_text(json.dumps(data), str(data.get("status") or CallStatus.UNKNOWN))
@@ -208,7 +240,7 @@ def call_from_data(data: object) -> StoredCall | None:
         call_id=clean_title(call.call_id),
         name=clean_title(call.name),
         server=clean_title(call.server),
-        arguments=clean_text(call.arguments),
+        arguments=whole_text(call.arguments),
         title=clean_title(call.title),
         cut=min(call.cut, _MAX_COUNT),
     )
@@ -220,11 +252,7 @@ def _attachments(data: object) -> tuple[Attachment, ...]:
 
 
 def to_attachment(data: Mapping[str, Any]) -> Attachment:
-    """Read an attachment: name, kind, size and text, or its picture; what cannot be is left out.
-
-    Raises:
-        ChatsImportError: its text is longer than any message.
-    """
+    """Read an attachment: name, kind, size and text, or its picture; what cannot be is left out."""
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     raw = data.get("num_bytes")
     num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
@@ -234,7 +262,7 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
             return picture_attachment(name, base64.b64decode(encoded, validate=True))
         except (ValueError, FileUnreadableError) as error:
             log.warning("a picture of an import is left out: %s", type(error).__name__)
-    return Attachment(0, name, kind, num_bytes, clean_text(data.get("text")))
+    return Attachment(0, name, kind, num_bytes, whole_text(data.get("text")))
 
 
 def _stats(data: object) -> RunStats | None:

@@ -8,10 +8,10 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,22 +25,24 @@ from app.core.storage.exchange.pictures import PictureFiles, beside, in_archive
 from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
 
-MAX_FILE_BYTES = 512 * 2**20  # unpacked
+MAX_FILE_BYTES = 512 * 2**20  # unpacked; of our own exports each chat
+MOST_PACKED = 20  # times as much as a zip has: chats have 3 to 10
+_HEAD_BYTES = 500
 MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # with Paceline's marks, and without
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
 _WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
-_MAX_ENTRIES = 2 * MAX_CHATS
 MAX_DIRECTORY_BYTES = 32 * 2**20  # of a list in a zip: some 300,000 names, which take ten times as much memory
 _END_BYTES = 66_000  # a zip's end: a comment of 64 KB at most, and what stands before it
 MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
 _SMALL_BYTES = 32 * 2**20  # cannot hold too many
-_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
+_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, IndexError)
 _BEGINNING_BYTES = 65_536
 _EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
     rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
 )
 _CHUNK_BYTES = 4 << 20
+OnBad = Callable[[str, ChatsImportError], object]
 _QUOTE = ord('"')
 _BEGINS_ONE = np.zeros(256, dtype=bool)
 _BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
@@ -69,88 +71,95 @@ def may_be_export(file: Path) -> bool:
     return is_marked(text)
 
 
-def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None) -> list[PortableChat]:
+def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterator[PortableChat]:
     """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
 
-    ``on_bad`` is given the name of each part of a zip that cannot be used beside others that can.
+    ``on_bad`` is given the name of each chat, or part of a zip, that cannot be used beside others that can, and why.
 
     Raises:
-        ChatsImportError: it cannot be read, is too large, or is no such export.
+        ChatsImportError: before any chat: it cannot be read, is too large, is no such export, or holds none.
     """
+    bad: list[ChatsImportError] = []
+
+    def note(name: str, error: ChatsImportError) -> None:
+        bad.append(error)
+        on_bad(name, error)
+
+    has_chats = False
     try:
-        if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
-            raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
-        if zipfile.is_zipfile(file):
-            chats = _read_zip(file, on_bad)
+        for chat in _chats_in(file, note):
+            if chat.messages:
+                has_chats = True
+                yield chat
+    except (ChatsImportError, OSError, ValueError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
+        failure = error if isinstance(error, ChatsImportError) else _unreadable(file.name, error)
+        if not has_chats:
+            raise failure from error
+        note(file.name, failure)
+    if not has_chats:
+        raise bad[0] if bad else ChatsImportError(said("{file} contains no conversations.", file=file.name))
+
+
+def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
+    if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
+        raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
+    if zipfile.is_zipfile(file):
+        yield from _read_zip(file, note)
+        return
+    with file.open("rb") as handle:
+        if file.suffix.lower() in _MARKDOWN_ENDINGS:
+            yield _read_markdown(handle, file.name)
         else:
-            with file.open("rb") as handle:
-                is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
-                chats = (
-                    _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name, beside(file))
-                )
-    except (OSError, ValueError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=reason)) from error
-    chats = [chat for chat in chats if chat.messages]
-    if not chats:
-        raise ChatsImportError(said("{file} contains no conversations.", file=file.name))
-    if len(chats) > MAX_CHATS:
-        raise ChatsImportError(
-            said("{file} contains more than {limit:,} conversations.", file=file.name, limit=MAX_CHATS)
-        )
-    return chats
+            yield from _read_json(handle, file.name, beside(file), note)
 
 
-def _read_zip(file: Path, on_bad: Callable[[str], object]) -> list[PortableChat]:
+def _unreadable(name: str, error: Exception) -> ChatsImportError:
+    reason = getattr(error, "strerror", None) or error
+    return ChatsImportError(said("{file} cannot be read ({error}).", file=name, error=reason))
+
+
+def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
     if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
         raise ChatsImportError(said("{file} contains too many files for an export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
-        listed = archive.infolist()[:_MAX_ENTRIES]
+        listed = archive.infolist()
         entries = [entry for entry in listed if _WANTED.search(entry.filename)]
         texts = [] if entries else [entry for entry in listed if _WANTED_MARKDOWN.match(entry.filename)]
-        if sum(entry.file_size for entry in (*entries, *texts)) > MAX_FILE_BYTES:
-            raise ChatsImportError(
-                said("{file} unpacks to more than {limit} MB.", file=file.name, limit=MAX_FILE_BYTES // 2**20)
-            )
-        return _read_entries(archive, entries or texts, in_archive(archive, archive.infolist()), on_bad)
+        most = max(MAX_FILE_BYTES, MOST_PACKED * file.stat().st_size)
+        if sum(entry.file_size for entry in (*entries, *texts)) > most:
+            raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
+        files = in_archive(archive, listed)
+        for entry in entries or texts:
+            yield from _read_entry(archive, entry, files, note)
 
 
-def _read_entries(
-    archive: zipfile.ZipFile,
-    entries: Sequence[zipfile.ZipInfo],
-    files: PictureFiles,
-    on_bad: Callable[[str], object],
-) -> list[PortableChat]:
-    """What the parts of a zip hold. One that is cut off or damaged keeps none of the others out."""
-    chats: list[PortableChat] = []
-    bad: list[tuple[str, Exception]] = []
-    for entry in entries:
-        name = entry.filename
-        try:
-            with archive.open(entry) as handle:
-                is_json = _WANTED.search(name)
-                if is_json:
-                    chats += _in_folder(_read_json(handle, name, files), name)
-                else:
-                    chats += _read_markdown(handle, name)
-        except NoChatError:  # a README among them, say
-            continue
-        except (ChatsImportError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
-            bad.append((name, error))
-    if bad and not chats:
-        raise bad[0][1]
-    for name, _ in bad:
-        on_bad(name)
-    return chats
+def _read_entry(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, files: PictureFiles, note: OnBad
+) -> Iterator[PortableChat]:
+    """What a part of a zip holds. One that is cut off or damaged keeps none of the others out."""
+    name = entry.filename
+    try:
+        with archive.open(entry) as handle:
+            if _WANTED.search(name):
+                for chat in _read_json(handle, name, files, note):
+                    yield _in_folder(chat, name)
+            else:
+                yield _read_markdown(handle, name)
+    except NoChatError:  # a README among them, say
+        return
+    except ChatsImportError as error:
+        note(name, error)
+    except (RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
+        note(name, _unreadable(name, error))
 
 
-def _in_folder(chats: list[PortableChat], name: str) -> list[PortableChat]:
+def _in_folder(chat: PortableChat, name: str) -> PortableChat:
     """LM Studio keeps each chat in a file, and its folders of chats are folders of files, below ``conversations``."""
-    if not name.endswith(".conversation.json"):
-        return chats
+    if not name.endswith(".conversation.json") or chat.folder:
+        return chat
     folders = PurePosixPath(name).parent.parts
     below = folders[folders.index("conversations") + 1 :] if "conversations" in folders else folders
-    return [replace(chat, folder=chat.folder or clean_title(" / ".join(below))) for chat in chats]
+    return replace(chat, folder=clean_title(" / ".join(below)))
 
 
 def _directory_bytes(file: Path) -> int:
@@ -164,12 +173,12 @@ def _directory_bytes(file: Path) -> int:
     return int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
 
 
-def _read_markdown(handle: IO[bytes], name: str) -> list[PortableChat]:
+def _read_markdown(handle: IO[bytes], name: str) -> PortableChat:
     raw = _bounded(handle, name, MAX_MARKDOWN_BYTES)
     try:
         text = raw.decode("utf-8-sig")
         if is_marked(text):
-            return [from_markdown(text)]
+            return from_markdown(text)
     except UnicodeDecodeError:
         pass  # no export of ours
     if len(raw) > MAX_TRANSCRIPT_BYTES:
@@ -180,30 +189,57 @@ def _read_markdown(handle: IO[bytes], name: str) -> list[PortableChat]:
         raise NoChatError(error.message) from error
     if chat is None:
         raise NoChatError(said("{name} is not a chat: no lines in it say who is speaking.", name=name))
-    return [chat]
+    return chat
 
 
-def _read_json(handle: IO[bytes], name: str, files: PictureFiles) -> list[PortableChat]:
-    raw = _bounded(handle, name, MAX_FILE_BYTES)
+def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -> Iterator[PortableChat]:
+    head = b""
+    while len(head) < _HEAD_BYTES and (line := handle.readline(_HEAD_BYTES)):
+        head += line
+        if own := own_format.HEAD.fullmatch(head):  # one after the other: together they may be larger than the memory
+            own_format.check_version(int(own[1]), own_format.VERSION)
+            yield from _each(own_format.chat_lines(handle, MAX_FILE_BYTES), own_format.from_data, note, name)
+            return
+    data = _parsed(head + _bounded(handle, name, MAX_FILE_BYTES), name)
+    if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
+        yield from _each(own_format.chats_of(data), own_format.from_data, note, name)
+    elif isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
+        found = [each for each in data if chatgpt.is_chatgpt(each)]
+        yield from _each(found[:MAX_CHATS], lambda each: chatgpt.from_data(each, files), note, name)
+        if len(found) > MAX_CHATS:
+            sentence = said("{file} contains more than {limit:,} conversations.", file=name, limit=MAX_CHATS)
+            note(name, ChatsImportError(sentence))
+    elif isinstance(data, dict) and chatgpt.is_chatgpt(data):
+        yield chatgpt.from_data(data, files)
+    elif isinstance(data, dict) and lm_studio.is_lm_studio(data):
+        yield lm_studio.from_data(data, files)
+    else:
+        raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
+
+
+def _each(
+    entries: Iterable[Any], read: Callable[[Any], PortableChat], note: OnBad, name: str
+) -> Iterator[PortableChat]:
+    """Read chats of a file, as JSON or parsed, each for itself: one that is bad keeps none of the others out."""
+    for number, entry in enumerate(entries, start=1):
+        title = ""
+        try:
+            data = _parsed(entry, name) if isinstance(entry, bytes) else entry
+            title = clean_title(data.get("title"))
+            chat = read(data)
+        except ChatsImportError as error:
+            note(title or said("Chat {number:,}", number=number), error)
+        else:
+            yield chat
+
+
+def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
     if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
-        data = json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
+        return json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
     except (ValueError, RecursionError) as error:
         raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
-    return _chats(data, name, files)
-
-
-def _chats(data: object, name: str, files: PictureFiles) -> list[PortableChat]:
-    if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
-        return own_format.from_data(data)
-    if isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
-        return [chatgpt.from_data(each, files) for each in data[: MAX_CHATS + 1] if chatgpt.is_chatgpt(each)]
-    if isinstance(data, dict) and chatgpt.is_chatgpt(data):
-        return [chatgpt.from_data(data, files)]
-    if isinstance(data, dict) and lm_studio.is_lm_studio(data):
-        return [lm_studio.from_data(data, files)]
-    raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
 
 
 def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:

@@ -18,6 +18,7 @@ from app.core.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan
 from engine.sentences import said
 
+# Of what other programs write; our own exports hold what the chats held.
 MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # of one conversation
 MAX_ATTACHMENTS = 100  # of one message
@@ -102,11 +103,14 @@ def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
     Raises:
         ChatsImportError: it is longer than any message.
     """
-    if not isinstance(value, str):
-        return ""
-    if len(value) > limit:
+    if isinstance(value, str) and len(value) > limit:
         raise ChatsImportError(said("A message has more than {limit:,} characters.", limit=limit))
-    return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "")
+    return whole_text(value)
+
+
+def whole_text(value: object) -> str:
+    """Take a text as it can be stored, however long; empty for anything else."""
+    return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "") if isinstance(value, str) else ""
 
 
 def with_thinking(text: str, thought: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,9 +21,9 @@ from app.core.storage.exchange.own_format import to_json
 from app.core.storage.exchange.reading import read_chats
 from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.store_access import insert_chat, read_chat
-from engine.sentences import joined, said
+from engine.sentences import Sentence, joined, said
 
-BATCH = 20  # conversations in one transaction: the window waits for no longer than that
+BATCH, BATCH_MESSAGES = 20, 2000  # in one transaction: the window waits for no longer than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class ImportResult:
 
     num_new: int
     num_known: int
-    bad_files: tuple[str, ...] = ()
+    bad: tuple[tuple[str, ChatsImportError], ...] = ()  # files, parts of them and chats that could not be used, by name
 
     @property
     def sentence(self) -> str:
@@ -45,13 +46,13 @@ class ImportResult:
             sentences.append(said("1 already existed."))
         elif self.num_known:
             sentences.append(said("{number:,} already existed.", number=self.num_known))
-        if len(self.bad_files) == 1:
-            sentences.append(said("{file} could not be imported.", file=self.bad_files[0]))
-        elif self.bad_files:
-            first, number = self.bad_files[0], len(self.bad_files)
-            sentences.append(
-                said("{number:,} files could not be imported, {file} the first.", number=number, file=first)
-            )
+        if self.bad:
+            (name, error), number = self.bad[0], len(self.bad)
+            if number > 1:
+                sentences.append(said("{number:,} could not be imported; of the first:", number=number))
+            reason = error.message if isinstance(error.message, Sentence) else said(error.message)
+            named = said("{name} could not be imported: {reason}", name=name, reason=reason)
+            sentences.append(reason if name in reason else named)
         return joined(sentences)
 
 
@@ -65,36 +66,44 @@ def export_chats(
         StorageError: the chats cannot be read.
     """
     wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
-    chats = list(_stored(store, wanted))
-    if not chats:
+    stored = _stored(store, wanted)
+    if (first := next(stored, None)) is None:
         raise ChatsExportError("There is no chat to export.", "Nothing was written.")
+    whole, num_read = itertools.chain((first,), stored), 0
+
+    def chats() -> Iterator[PortableChat]:
+        nonlocal num_read
+        for chat in whole:
+            num_read += 1
+            yield chat
+
     try:
         with exported_file(file) as handle:
             if form == MARKDOWN and conversation_id is None:
-                _write_zip(handle, chats, words)
+                _write_zip(handle, chats(), words)
             else:
-                text = to_json(chats) if form == JSON else to_markdown(chats[0], words)
-                handle.write(text.encode("utf-8", "replace"))  # line ends as they are, on every system
+                for text in to_json(chats()) if form == JSON else map(partial(to_markdown, words=words), chats()):
+                    handle.write(text.encode("utf-8", "replace"))  # line ends as they are, on every system
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
-    return len(chats)
+    return num_read
 
 
 def import_chats(store: ChatStore, file: Path) -> ImportResult:
-    """Take in what a file holds.
+    """Take in what a file holds, chat by chat.
 
     Raises:
-        ChatsImportError: the file cannot be used; nothing was taken in.
+        ChatsImportError: nothing in the file can be used.
         StorageError: the chats cannot be written; what was taken in before stays, and is known the next time.
     """
-    bad: list[str] = []
-    chats = read_chats(file, bad.append)
-    num_new = 0
-    for begin in range(0, len(chats), BATCH):
-        batch = chats[begin : begin + BATCH]
+    bad: list[tuple[str, ChatsImportError]] = []
+    chats = read_chats(file, lambda name, error: bad.append((name, error)))
+    num_new = num_read = 0
+    for batch in _batches(chats):
         num_new += store.write(partial(_insert_all, batch))
-    return ImportResult(num_new, len(chats) - num_new, tuple(bad))
+        num_read += len(batch)
+    return ImportResult(num_new, num_read - num_new, tuple(bad))
 
 
 def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
@@ -114,8 +123,18 @@ def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
     if bad and not done:
         raise bad[0][1]
     num_new, num_known = sum(each.num_new for each in done), sum(each.num_known for each in done)
-    parts = (name for each in done for name in each.bad_files)
-    return ImportResult(num_new, num_known, (*(name for name, _ in bad), *parts))
+    return ImportResult(num_new, num_known, (*bad, *(part for each in done for part in each.bad)))
+
+
+def _batches(chats: Iterator[PortableChat]) -> Iterator[list[PortableChat]]:
+    batch: list[PortableChat] = []
+    for chat in chats:
+        batch.append(chat)
+        if len(batch) == BATCH or sum(len(each.messages) for each in batch) > BATCH_MESSAGES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
@@ -133,7 +152,7 @@ def _insert_all(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
     return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
 
 
-def _write_zip(file: IO[bytes], chats: Sequence[PortableChat], words: ExportTexts) -> None:
+def _write_zip(file: IO[bytes], chats: Iterable[PortableChat], words: ExportTexts) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, chat in enumerate(chats, start=1):
             archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat, words))

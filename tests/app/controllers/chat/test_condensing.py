@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from app.core.storage.chats.library import duplicate
 from app.core.storage.chats.messages import delete_branch
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.exchange import own_format
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import Message, Mode
 from engine.session.summarising import in_front
+from tests.app.core.storage.exchange.whole import there_and_back
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -114,7 +113,7 @@ def test_a_copy_and_an_export_have_it_too(store: ChatStore) -> None:
     assert list(store.read(lambda db: summaries.of_conversation(db, copy)).values()) == ["Told."]
     chat = store.read(lambda db: read_chat(db, conversation))
     assert chat is not None
-    (read,) = own_format.from_data(json.loads(own_format.to_json([chat])))
+    (read,) = there_and_back(chat)
     store.write(lambda db: db.execute("DELETE FROM conversations"))
     imported = store.write(lambda db: insert_chat(db, read, NOW))
     assert imported is not None

@@ -22,7 +22,7 @@ from tests.app.core.hub.test_tokens import Memory
 from tests.app.core.tools.mcp.oauth_server import OAuthServer
 from tests.app.core.tools.mcp.test_sign_in import fetched
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
-from tests.app.journeys.test_responsiveness import MAX_STALL_MS, Heartbeat
+from tests.app.journeys.test_responsiveness import MAX_CALLS, Heartbeat
 from ui.transcript.cards.tool_card import ToolCard
 
 SERVER = Path(__file__).parents[2] / "core" / "tools" / "mcp" / "hostile_server.py"
@@ -167,8 +167,8 @@ def test_a_hostile_server_does_not_hold_the_window_up(
     assert not any(ord(char) < 32 and char != "\n" for text in shown for char in text)
     result = app.engine.requests[-1].messages[-1]
     assert (result.role, result.content.split("\n[")[0]) == ("tool", view.text.split("\n[")[0])  # of nobody else
-    sys.stderr.write(f"{heartbeat.worst_cpu_ms:.1f} ms of this thread, {heartbeat.worst_wall_ms:.1f} ms by the wall\n")
-    assert heartbeat.worst_cpu_ms < MAX_STALL_MS
+    sys.stderr.write(heartbeat.told)
+    assert heartbeat.most_calls < MAX_CALLS
 
 
 def test_a_sign_in_is_kept_in_the_keyring_and_in_no_file(qtbot: QtBot) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,9 +13,9 @@ from app.core.domain.messages import MessageView
 from app.core.domain.requests import prompt_messages
 from app.core.domain.thinking import ThinkingTime
 from app.core.storage.exchange.markdown import to_markdown
-from app.core.storage.exchange.own_format import from_data, to_json
 from app.core.storage.exchange.store_access import read_chat
 from engine.records import Message
+from tests.app.core.storage.exchange.whole import there_and_back
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.journeys.test_journeys import ask, settle
 from tests.fake_model import Script, ScriptedWorker
@@ -124,7 +123,7 @@ def _check_outside(harness: AppHarness, view: MessageView) -> None:
     markdown = to_markdown(chat)
     seconds = f"{(view.thinking_ms or 0) / 1000:.1f}"
     assert f"> **Thought for {seconds} s**\n>\n> Two and two, so to speak.\n\nIt is **4**." in markdown
-    (read,) = from_data(json.loads(to_json([chat])))
+    (read,) = there_and_back(chat)
     assert read.messages[-1].thinking_ms == view.thinking_ms
     copy = harness.store.library.duplicate(chat_id)
     assert harness.store.messages(copy)[-1].thinking_ms == view.thinking_ms

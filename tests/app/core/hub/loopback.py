@@ -41,6 +41,7 @@ class Fault:
     """What goes wrong with one answer. Byte counts are of this answer's body."""
 
     status: int = 0  # answer with this status and no body of the file
+    of: str = ""  # only where the path has this: of what is asked beside it nobody knows the order
     headers: tuple[tuple[str, str], ...] = ()
     cut_after: int | None = None  # close the connection properly
     reset_after: int | None = None  # break it with a TCP reset
@@ -198,7 +199,8 @@ class _Handler(BaseHTTPRequestHandler):
         with hub.lock:
             hub.requests.append(Seen(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}))
             refusal = None
-            if hub.refusals and (self.command == "HEAD" or path.startswith("/api/")):
+            is_first = bool(hub.refusals) and hub.refusals[0].of in path
+            if is_first and (self.command == "HEAD" or path.startswith("/api/")):
                 refusal = hub.refusals.popleft()
         if refusal is not None:
             self._plain(refusal.status, b"out of order", dict(refusal.headers))

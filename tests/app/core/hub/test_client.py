@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from app.core.domain.models import FileKind
-from app.core.hub.client import HubClient
+from app.core.hub.client import HubClient, http_library, small_body
 from app.core.hub.errors import (
     HubAccessError,
     HubAnswerError,
@@ -52,6 +52,24 @@ def client(hub: LoopbackHub) -> Iterator[HubClient]:
     opened = HubClient(timeout_s=20)
     yield opened
     opened.close()
+
+
+class Dripping:
+    """An answer that never comes to an end."""
+
+    num_given = 0
+
+    def iter_bytes(self) -> Iterator[bytes]:
+        while self.num_given < 1000:
+            self.num_given += 1
+            time.sleep(0.01)
+            yield b"x"
+
+
+def test_a_small_answer_is_not_waited_for_without_end() -> None:
+    with pytest.raises(http_library().TimeoutException):
+        small_body(Dripping(), 1 << 20, within_s=0.1)
+    assert len(small_body(Dripping(), 3)) == 4, "of one that is too long no more is read than shows it"
 
 
 def test_search(hub: LoopbackHub, client: HubClient) -> None:

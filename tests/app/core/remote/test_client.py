@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +20,18 @@ from app.core.hub.client import http_library
 from app.core.remote import client as client_module
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url, stays_here
 from app.core.remote.engines import Engines
-from app.core.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError, RemoteError
+from app.core.remote.errors import (
+    EngineAddressError,
+    EngineSlowError,
+    KeyRefusedError,
+    PlainAddressError,
+    RemoteError,
+)
 from app.core.remote.identity import ask
 from tests.app.core.hub.link_server import Answer, LinkServer, says
 from tests.app.core.hub.test_tokens import Memory, memory
 from tests.app.core.remote.scripted_server import serving
+from tests.waiting import PATIENCE_S
 
 __all__ = ["memory"]  # a fixture
 
@@ -236,3 +247,27 @@ def test_a_page_that_is_no_json_tells_nothing() -> None:
         assert RemoteClient(server.url("")).json("/props") is None
         server.answers["/props"] = says(404)
         assert RemoteClient(server.url("")).json("/props") is None
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"])
+def test_an_engine_that_sends_a_byte_now_and_then_is_not_waited_for(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its head nor its body comes to an end, and it is never silent for long."""
+    monkeypatch.setattr(client_module, "ASK_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(head or b"HTTP/1.1 200 OK\r\nX: ")
+                for _ in range(1000):
+                    connection.sendall(b"x")
+                    time.sleep(0.02)
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        with pytest.raises(EngineSlowError, match=r"did not finish its answer|was silent"):
+            RemoteClient(f"http://127.0.0.1:{listener.getsockname()[1]}").json("/v1/models")
+        dripping.join(PATIENCE_S)
+        assert not dripping.is_alive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import http.client
 import json
 import os
@@ -35,6 +36,7 @@ from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingPar
 from engine.requests import RunJob
 from engine.session.worker import EngineWorker
 from tests.app.core.server.scripted_session import CHAT, KEY, PATIENCE_S
+from tests.waiting import wait_for
 
 LOCAL = "127.0.0.1"
 DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0), max_tokens=40)
@@ -222,6 +224,24 @@ def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(
     connection.close()
 
 
+async def answer_nothing(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body"})
+
+
+@contextmanager
+def plain_server() -> Iterator[int]:
+    """The port of one without an engine."""
+    with bind(LOCAL, 0) as listener:
+        server = HttpServer(answer_nothing, lambda: None)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
 class CaughtServer(HttpServer):
     """Lets its loop be reached."""
 
@@ -275,16 +295,7 @@ def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
     path: str, read: Callable[[Any], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listening, "MAX_CONNECTIONS", 1)
-
-    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
-        await send({"type": "http.response.body"})
-
-    with bind(LOCAL, 0) as listener:
-        port = listener.getsockname()[1]
-        server = HttpServer(app, lambda: None)
-        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-        thread.start()
+    with plain_server() as port:
         first, second = (http.client.HTTPConnection(LOCAL, port, timeout=PATIENCE_S) for _ in range(2))
         with contextlib.closing(first), contextlib.closing(second):
             first.request("GET", "/")
@@ -294,9 +305,55 @@ def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
             assert (refused.status, refused.headers["content-type"]) == (503, "application/json")
             assert read(json.loads(refused.read()))
             assert refused.headers["retry-after"]
-        server.should_exit = True
-        thread.join(PATIENCE_S)
-        assert not thread.is_alive()
+
+
+def test_far_too_many_connections_are_hung_up_on_as_they_come_and_told_of_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(listening, "MAX_CONNECTIONS", 4)
+    monkeypatch.setattr(listening, "MAX_REFUSED", 2)
+    with plain_server() as port, contextlib.ExitStack() as links:
+
+        def connect() -> socket.socket:
+            return links.enter_context(socket.create_connection((LOCAL, port), timeout=PATIENCE_S))
+
+        kept = [connect() for _ in range(6)]
+        for link in [connect() for _ in range(40)]:
+            with contextlib.suppress(ConnectionError):
+                assert link.recv(100) == b""
+        wait_for(lambda: "6 connections at once" in caplog.text)
+        for number, link in enumerate(kept):
+            link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert link.recv(12) == (b"HTTP/1.1 503" if number < 2 else b"HTTP/1.1 200")
+            if number < 2:
+                assert link.makefile("rb").read().endswith(b"}")  # it is closed then
+    assert caplog.text.count("connections at once") == 1
+
+
+def test_a_head_that_is_too_long_is_refused_in_one_piece_as_well() -> None:
+    with plain_server() as port, socket.create_connection((LOCAL, port), timeout=PATIENCE_S) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 20_000 + b"\r\n\r\n")
+        head, _, _ = link.recv(4096).partition(b"\r\n")
+        assert head in (b"HTTP/1.1 431 ", b"HTTP/1.1 431 Request Header Fields Too Large", b"HTTP/1.1 400 Bad Request")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+def test_a_server_may_have_as_many_files_as_the_system_lets_it(caplog: pytest.LogCaptureFixture) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        with plain_server():
+            wait_for(lambda: resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(listening.MIN_FILES, hard))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    server, context = HttpServer(answer_nothing, lambda: None), {"exception": OSError(errno.EMFILE, "Too many files")}
+    loop = asyncio.new_event_loop()
+    for _ in range(50):
+        server._note_failure(loop, context)
+    loop.close()
+    assert caplog.text.count("Too many files") == 1
 
 
 def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:

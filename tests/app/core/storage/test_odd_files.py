@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
+import tomllib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -67,11 +67,10 @@ HUGE_SETTINGS: dict[str, Callable[[], str]] = {
 
 
 @pytest.mark.parametrize("what", HUGE_SETTINGS)
-def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, what: str) -> None:
+def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "settings.toml").write_text(HUGE_SETTINGS[what]())
-    began_s = time.process_time()
+    monkeypatch.setattr(tomllib, "loads", lambda _text: pytest.fail("that takes seconds"))
     loaded = read_settings(tmp_path / "settings.toml")
-    assert time.process_time() - began_s < 2.0
     assert loaded.problem is not None
     assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
 
@@ -219,7 +218,8 @@ def test_copies_that_a_person_renamed_are_left_alone(tmp_path: Path) -> None:
     others = [tmp_path / "chats-daily-20261121-061206-000000 (copy).db", tmp_path / "chats-daily-old.db"]
     for path in (ours, *others):
         path.write_bytes(b"")
-    rotate(tmp_path)
+    today = datetime(2026, 11, 21)  # noqa: DTZ001
+    rotate(tmp_path, today)
     assert backups_in(tmp_path) == [ours]
     assert all(path.exists() for path in others)
-    assert not backup_is_due(tmp_path, datetime(2026, 11, 21))  # noqa: DTZ001
+    assert not backup_is_due(tmp_path, today)

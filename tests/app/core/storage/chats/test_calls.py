@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -20,9 +19,9 @@ from app.core.storage.chats.opening import StoreLocation, open_chats
 from app.core.storage.chats.schema import MIGRATIONS
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.markdown import from_markdown, to_markdown
-from app.core.storage.exchange.own_format import from_data, to_json
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import Message, Mode, ToolCall
+from tests.app.core.storage.exchange.whole import there_and_back
 
 ROOT = Path(__file__).resolve().parents[5]
 CLOCK = StoredCall("a1", "current_time", "Built in", '{"time_zone": "Europe/Berlin"}', title="Date and time")
@@ -117,7 +116,7 @@ def test_a_copy_an_export_and_the_search_have_them(store: ChatStore) -> None:
     assert [view.call for view in copy[2:]] == [replace(CLOCK, status=CallStatus.STOPPED), DONE]
     portable = store.read(lambda db: read_chat(db, chat))
     assert portable is not None
-    (back,) = from_data(json.loads(to_json([portable])))
+    (back,) = there_and_back(portable)
     assert back.messages == portable.messages
     assert [each.call for each in back.messages[2:]] == [replace(CLOCK, status=CallStatus.STOPPED), DONE]
     text = to_markdown(portable)

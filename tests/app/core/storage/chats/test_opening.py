@@ -311,7 +311,7 @@ def test_copies_thin_out_by_age(place: StoreLocation) -> None:
     kept_always.touch()
     assert not backup_is_due(place.backups, NOW)
     assert backup_is_due(place.backups, NOW + timedelta(days=1))
-    rotate(place.backups)
+    rotate(place.backups, NOW)
     stamps = [path.stem.split("-")[2] for path in backups_in(place.backups, "daily")]
     dates = [date(int(stamp[:4]), int(stamp[4:6]), int(stamp[6:])) for stamp in stamps]
     days = [(NOW.date() - day).days for day in dates]
@@ -319,6 +319,29 @@ def test_copies_thin_out_by_age(place: StoreLocation) -> None:
     assert 200 < days[-1] < 300
     assert 20 <= len(days) <= 31
     assert kept_always.exists()
+
+
+def test_copies_of_a_clock_that_was_ahead_displace_none(place: StoreLocation) -> None:
+    place.backups.mkdir(parents=True)
+    ahead = [NOW + timedelta(days=1000 + day) for day in range(40)]
+    for moment in (*ahead, *(NOW - timedelta(days=day) for day in range(12))):
+        (place.backups / f"chats-daily-{moment.strftime('%Y%m%d-%H%M%S-%f')}.db").touch()
+    assert not backup_is_due(place.backups, NOW), "today has one, though others seem newer"
+    rotate(place.backups, NOW)
+    stamps = {path.stem.split("-")[2] for path in backups_in(place.backups)}
+    assert stamps > {(NOW - timedelta(days=day)).strftime("%Y%m%d") for day in range(12)}
+    assert len(stamps) <= 12 + 31, "nor are those kept without end"
+
+
+def test_the_copy_with_the_most_in_it_stands_in_whatever_the_clock_said(place: StoreLocation) -> None:
+    for num_turns, moment in ((3, NOW + timedelta(days=2000)), (4, NOW)):
+        fill(place, num_turns)
+        with contextlib.closing(connect(place.file)) as connection:
+            make_backup(connection, place.backups, moment)
+    place.file.write_bytes(b"damaged" * 1000)
+    opened = open_chats(place, NOW)
+    assert num_messages(opened) == 2 * (3 + 4)
+    opened.connection.close()
 
 
 def test_the_store_makes_one_copy_a_day(place: StoreLocation) -> None:

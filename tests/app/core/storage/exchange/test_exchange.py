@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,15 @@ from app.core.domain.thinking import without_thinking
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.exchange import reading
-from app.core.storage.exchange.file_names import file_name
+from app.core.storage.exchange import reading, records
+from app.core.storage.exchange.file_names import JSON, file_name
 from app.core.storage.exchange.markdown import to_markdown
-from app.core.storage.exchange.own_format import from_data, to_json
-from app.core.storage.exchange.reading import read_chats
+from app.core.storage.exchange.own_format import chats_of, from_data, to_json
 from app.core.storage.exchange.records import PortableChat, PortableMessage
-from app.core.storage.exchange.store_access import read_chat
-from app.core.storage.exchange.transfer import export_chats, import_chats
+from app.core.storage.exchange.store_access import insert_chat, read_chat
+from app.core.storage.exchange.transfer import ImportResult, export_chats, import_chats
 from engine.records import Mode, RunStats, Source, TokenSpan
+from tests.app.core.storage.exchange.whole import read_chats, there_and_back
 
 STATS = RunStats(
     mode=Mode.DRAFT, tokens=4, passes=2, proposed=3, accepted=2, decode_s=0.5, proposed_by_depth=(2, 1),
@@ -282,7 +283,7 @@ def test_links_that_go_in_circles_end(store: ChatStore, tmp_path: Path) -> None:
 def test_figures_that_cannot_be_are_left_out(stats: object) -> None:
     message = {"key": 1, "parent": None, "role": "assistant", "text": "ab", "stats": stats, "spans": ["target", 5]}
     data = {"format": "paceline-chats", "version": 1, "conversations": [{"title": "t", "messages": [message]}]}
-    read = from_data(json.loads(json.dumps(data)))[0].messages[0]
+    read = from_data(chats_of(json.loads(json.dumps(data)))[0]).messages[0]
     assert (read.stats, read.spans) == (None, ())
 
 
@@ -326,9 +327,63 @@ def test_any_json_is_read_or_refused(tmp_path: Path, data: object, kind: str) ->
         return
     for chat in chats:
         to_markdown(chat)
-        assert from_data(json.loads(to_json([chat])))[0].digest == chat.digest
+        assert there_and_back(chat)[0].digest == chat.digest
 
 
 def test_a_message_that_never_ended_is_reported_as_interrupted() -> None:
     chat = PortableChat("t", (PortableMessage(1, None, "assistant", "half", MessageState.STREAMING),))
-    assert from_data(json.loads(to_json([chat])))[0].messages[0].state is MessageState.INTERRUPTED
+    assert there_and_back(chat)[0].messages[0].state is MessageState.INTERRUPTED
+
+
+def long_chat(title: str, num_messages: int, text: str = "words") -> PortableChat:
+    roles = ("user", "assistant")
+    return PortableChat(
+        title, tuple(PortableMessage(i + 1, i or None, roles[i % 2], f"{text} {i}") for i in range(num_messages))
+    )
+
+
+def test_what_the_chats_hold_comes_back_from_its_export_however_much_that_is(
+    store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("MAX_CHATS", "MAX_MESSAGES", "MAX_TEXT_CHARS"):  # of other programs' exports
+        monkeypatch.setattr(records, limit, 2)
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 60_000)  # as if the whole were larger than the memory
+    chats = [long_chat(f"chat {number}", 50, "x" * 200) for number in range(5)]
+    store.write(lambda db: [insert_chat(db, chat, datetime.now(UTC)) for chat in chats])
+    file = tmp_path / "chats.json"
+    assert export_chats(store, file, JSON) == 5
+    assert file.stat().st_size > 60_000
+    other = fresh(tmp_path)
+    assert import_chats(other, file) == ImportResult(5, 0)
+    assert import_chats(other, file) == ImportResult(0, 5)
+    assert {row.title for row in other.conversations()} == {chat.title for chat in chats}
+    assert export_chats(other, tmp_path / "again.json", JSON) == 5
+    other.close()
+
+
+@pytest.mark.parametrize("layout", ["now", "with indents", "other"])
+def test_a_chat_that_cannot_be_read_keeps_none_out_and_its_reason_is_told(
+    store: ChatStore, tmp_path: Path, layout: str
+) -> None:
+    data = json.loads("".join(to_json([long_chat(str(number), 4) for number in range(4)])))
+    data["conversations"][1]["messages"][2]["role"], data["conversations"][1]["title"] = "king", "Tea"
+    lines = ",\n".join(map(json.dumps, data["conversations"]))
+    text = {
+        "now": f'{{"format": "paceline-chats", "version": 1, "conversations": [\n{lines}\n]}}\n',
+        "with indents": json.dumps(data, indent=1),
+        "other": json.dumps(data, indent=3),
+    }[layout]
+    (tmp_path / "chats.json").write_text(text)
+    imported = import_chats(store, tmp_path / "chats.json")
+    assert imported.num_new == 3
+    assert imported.sentence == (
+        "3 chats imported. Tea could not be imported: A message in this file has no number or role."
+    )
+
+
+def test_of_an_export_that_is_cut_off_the_whole_chats_come(store: ChatStore, tmp_path: Path) -> None:
+    text = "".join(to_json([long_chat(str(number), 4) for number in range(4)]))
+    (tmp_path / "chats.json").write_text(text[: len(text) * 3 // 4 - 50])
+    imported = import_chats(store, tmp_path / "chats.json")
+    assert imported.num_new == 2
+    assert "ends in the middle" in imported.sentence

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from app.core.domain.errors import ChatsExportError, ChatsImportError
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import reading
-from app.core.storage.exchange.reading import count_values, may_be_export, read_chats
+from app.core.storage.exchange.reading import count_values, may_be_export
 from app.core.storage.exchange.store_access import MAX_SAME_AGE, read_chat
 from app.core.storage.exchange.transfer import export_chats, import_chats
+from tests.app.core.storage.exchange.whole import read_chats
 
 HUGE = 10**400
 ODD = st.sampled_from([HUGE, -HUGE, 2**63, -1, 1e999, -1e999, float("nan"), [], {}, "", "\ud800", None, True, [[]]])
@@ -193,14 +194,29 @@ def test_a_sparse_file_of_five_gigabytes_is_refused_without_filling_the_memory(t
             read_chats(tmp_path / name)
 
 
-def test_a_zip_of_more_chats_than_may_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_more_chats_than_another_program_may_have_the_first_come(
+    store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reading, "MAX_CHATS", 20)
-    file = tmp_path / "chats.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        for number in range(30):
-            archive.writestr(f"{number}.md", "# t\n\n## You\n\nwords\n\n## Paceline\n\nwords\n")
-    with pytest.raises(ChatsImportError, match="more than 20"):
-        read_chats(file)
+    data = [{"title": str(number), "mapping": {"a": node(None, f"words {number}")}} for number in range(30)]
+    imported = import_chats(store, written(tmp_path, data))
+    assert imported.num_new == 20
+    assert "more than 20 conversations" in imported.sentence
+
+
+def test_a_zip_that_unpacks_to_far_more_than_chats_do_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 1000)
+    for words, is_refused in ((" ".join(map(str, range(2000))), False), ("x" * 1_000_000, True)):
+        file = tmp_path / "chats.zip"
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.md", f"# t\n\n## You\n\n{words}\n\n## Paceline\n\nwords\n")
+        if is_refused:
+            with pytest.raises(ChatsImportError, match="unpacks to more than"):
+                read_chats(file)
+        else:
+            assert read_chats(file)[0].messages[0].text == words
 
 
 @pytest.mark.parametrize("comment", [b"", b"words", b"PK\5\6" * 2000])

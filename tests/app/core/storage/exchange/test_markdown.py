@@ -21,10 +21,11 @@ from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import markdown, reading
 from app.core.storage.exchange.markdown import from_markdown, shown_path, to_markdown
 from app.core.storage.exchange.markdown_marks import MarkedPart, parts_of, to_text
-from app.core.storage.exchange.reading import may_be_export, read_chats
+from app.core.storage.exchange.reading import may_be_export
 from app.core.storage.exchange.records import PortableChat, PortableMessage
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode, RunStats
+from tests.app.core.storage.exchange.whole import read_chats
 
 LOOKALIKES = [
     "## You", "## Paceline", "# Title", "\n\n## You\n\n", "\n\n", "\n", "```", "~~~~", "```python\n", "> quoted", ">",
@@ -134,7 +135,7 @@ def test_a_newer_export_is_reported(tmp_path: Path) -> None:
 
 def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = to_markdown(chat_of([("user", "x", [], None)] * 30))
-    monkeypatch.setattr(markdown, "MAX_MESSAGES", 20)
+    monkeypatch.setattr(markdown, "MAX_MARKED", 20)
     with pytest.raises(ChatsImportError, match="too many messages"):
         read(tmp_path, text)
     monkeypatch.setattr(reading, "MAX_MARKDOWN_BYTES", 100)

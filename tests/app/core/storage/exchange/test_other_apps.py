@@ -12,9 +12,10 @@ import pytest
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.thinking import split_thinking
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.exchange.reading import may_be_export, read_chats
+from app.core.storage.exchange.reading import may_be_export
 from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.transfer import import_chats, import_files
+from tests.app.core.storage.exchange.whole import read_chats
 
 
 def node(key: str, parent: str | None, role: str, content: dict[str, Any], **metadata: object) -> dict[str, Any]:
@@ -219,7 +220,9 @@ def test_several_files_are_one_sentence_and_a_bad_one_keeps_no_other_out(store: 
     for file in files[:2]:
         file.write_text(json.dumps(studio(file.name)))
     files[2].write_text("{")
-    assert import_files(store, files[::-1]).sentence == "2 chats imported. 2.conversation.json could not be imported."
+    assert import_files(store, files[::-1]).sentence == (
+        "2 chats imported. 2.conversation.json is not a JSON file that Paceline can read."
+    )
     assert import_files(store, files[:2]).sentence == "0 chats imported. 2 already existed."
     with pytest.raises(ChatsImportError):
         import_files(store, files[2:])
@@ -252,8 +255,9 @@ def test_a_part_of_a_zip_that_is_cut_off_keeps_out_none_of_the_others(
         raw = file.read_bytes()
         file.write_bytes(raw.replace(b"Tea?", b"Teal"))  # its sum does not fit any more
     imported = import_chats(store, file)
-    assert (imported.num_new, imported.bad_files) == (2, ("conversations-001.json",))
-    assert imported.sentence == "2 chats imported. conversations-001.json could not be imported."
+    assert (imported.num_new, [name for name, _ in imported.bad]) == (2, ["conversations-001.json"])
+    reason = {"json": "is not a JSON file that Paceline can read.", "packed": "cannot be read (Bad CRC-32"}[cut]
+    assert imported.sentence.startswith(f"2 chats imported. conversations-001.json {reason}")
 
 
 def test_a_zip_of_cut_parts_alone_is_refused(store: ChatStore, tmp_path: Path) -> None:

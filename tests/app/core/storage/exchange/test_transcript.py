@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from app.core.domain.errors import ChatsImportError
 from app.core.storage.exchange import reading, transcript
-from app.core.storage.exchange.reading import read_chats
 from app.core.storage.exchange.transcript import from_transcript
+from tests.app.core.storage.exchange.whole import read_chats
 
 TWO = [("user", "q"), ("assistant", "a")]
 

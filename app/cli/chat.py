@@ -1,0 +1,184 @@
+"""`paceline chat`: a conversation at the terminal, with its figures; `paceline run` without a prompt is one, too.
+
+Nothing is kept. Lines of standard input that is no terminal are messages likewise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.cli.interrupts import stop_on_interrupt
+from app.cli.layers import apply_layers
+from app.cli.models.names import resolve_names
+from app.cli.output import INTERRUPTED, fail, fail_with, notify, notify_of
+from app.cli.run import (
+    MEASURE_S,
+    check_thinking,
+    decoding_defaults,
+    load_models,
+    load_request,
+    open_session,
+    refusal,
+    show_events,
+    target_notices,
+)
+from app.cli.terminal_stream import Style, write_styled
+from app.core.domain.errors import AppError
+from app.core.domain.thinking import without_thinking
+from engine.errors import EngineError
+from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
+from engine.session.session import Session
+
+PROMPT, MORE = "> ", "… "
+BLOCK = '"""'  # around a message of several lines
+HELP = (
+    ("/help", "these commands"),
+    ("/mode MODE", f"how to draft from now on: {', '.join(Mode)}"),
+    ("/system TEXT", "another system prompt, or none"),
+    ("/retry", "answer the last message again"),
+    ("/clear", "begin anew"),
+    ("/exit", "end; so does Ctrl+D"),
+)
+HINT = 'Ctrl+C stops an answer. A line that ends with \\ goes on; lines between """ and """ are one message.'
+
+
+def command(options: argparse.Namespace) -> int:
+    """Talk until the end of the input; the exit code as `main` says."""
+    try:
+        resolve_names(options)
+        apply_layers(options)
+        request = decoding_defaults(options)
+    except AppError as error:
+        return fail(error.problem)
+    except (ValueError, OSError) as error:
+        return fail(refusal(error))
+    session = open_session()
+    try:
+        ready = load_models(session, load_request(options))
+        if ready is None:
+            return INTERRUPTED
+        notify_of(ready, *target_notices(ready))
+        if options.draft and ready.draft is None:
+            return 1
+        check_thinking(request, ready.target)
+        if request.mode is not Mode.OFF and request.depth is None:
+            session.measure(MEASURE_S)
+        request = replace(request, stop=tuple(options.stop), ignore_eos=options.ignore_eos, overflow=Overflow.DROP)
+        return Conversation(session, ready, request, options.system or "").run()
+    except EngineError as error:
+        return fail_with(error)
+    finally:
+        session.close()
+
+
+class Conversation:
+    """What was said, and how it is answered."""
+
+    def __init__(
+        self,
+        session: Session,
+        ready: EngineReady,
+        request: ChatRequest,
+        system: str,
+        read: Callable[[str], str] = input,
+    ) -> None:
+        """``read`` is given what stands before a line, and raises EOFError at the end."""
+        self._session, self._ready, self._request, self._system = session, ready, request, system
+        self._read = read
+        self._is_at_terminal = sys.stdin.isatty()
+        self.messages: list[Message] = []
+
+    def run(self) -> int:
+        """Answer until the end of the input."""
+        if self._is_at_terminal:
+            with contextlib.suppress(ImportError):
+                importlib.import_module("readline")  # earlier lines by the arrow keys
+            notify(f"a chat with {self._ready.target.name}; /help lists the commands. {HINT}")
+        while (text := self._next_message()) is not None:
+            if text.startswith("/") and not self._do(text):
+                return 0
+            if text.strip() and not text.startswith("/"):
+                self.messages.append(Message("user", text))
+                self._answer()
+        return 0
+
+    def _next_message(self) -> str | None:
+        """Wait for a message or a command; None at the end. Ctrl+C drops what was begun, and ends where nothing was."""
+        lines = list[str]()
+        try:
+            while True:
+                line = self._line(MORE if lines else PROMPT)
+                is_block = bool(lines) and lines[0].startswith(BLOCK)
+                lines.append(line)
+                if len(lines) == 1 and line.startswith(BLOCK):
+                    is_block = True
+                    if len(line) >= 2 * len(BLOCK) and line.endswith(BLOCK):
+                        break
+                elif (is_block and line.endswith(BLOCK)) or (not is_block and not line.endswith("\\")):
+                    break
+        except EOFError:
+            if not lines:
+                return None
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+            return "" if lines else None
+        if lines[0].startswith(BLOCK):
+            return "\n".join(lines).removeprefix(BLOCK).removesuffix(BLOCK).strip("\n")
+        return "\n".join(line.removesuffix("\\") for line in lines)
+
+    def _line(self, before: str) -> str:
+        return self._read(before if self._is_at_terminal else "")
+
+    def _do(self, text: str) -> bool:
+        """Obey a command; False where the chat ends."""
+        name, _, rest = text.partition(" ")
+        rest = rest.strip()
+        if name in ("/exit", "/quit", "/bye"):
+            return False
+        if name == "/clear":
+            self.messages.clear()
+        elif name == "/system":
+            self._system = rest
+        elif name == "/mode":
+            self._switch(rest)
+        elif name == "/retry" and self.messages:
+            if self.messages[-1].role == "assistant":
+                self.messages.pop()
+            self._answer()
+        elif name == "/help":
+            for words, meaning in HELP:
+                print(f"  {words:14}{meaning}", file=sys.stderr)
+        else:
+            notify(f"{name} is no command here, or there is nothing to do; /help lists them")
+        return True
+
+    def _switch(self, name: str) -> None:
+        mode = Mode.known(name)
+        if mode is None:
+            notify(f"the modes are {', '.join(Mode)}; now it is {self._request.mode}")
+        elif mode in self._ready.unavailable:
+            notify(self._ready.unavailable[mode])
+        else:
+            self._request = replace(self._request, mode=mode, depth=None if mode is Mode.OFF else self._request.depth)
+
+    def _answer(self) -> None:
+        """Answer the last message; one that cannot be answered is dropped, what was stopped stays as far as it is."""
+        system = (Message("system", self._system),) if self._system else ()
+        request = replace(self._request, messages=(*system, *self.messages))
+        texts: list[str] = []
+        try:
+            with stop_on_interrupt() as interrupted:
+                show_events(self._session.generate(request, interrupted.is_set), as_json=False, texts=texts)
+        except EngineError as error:
+            self.messages.pop()
+            fail_with(error)
+            return
+        if interrupted.is_set():
+            write_styled(sys.stderr, "stopped", Style.FAINT)
+            print(file=sys.stderr)
+        self.messages.append(Message("assistant", without_thinking("".join(texts))))

@@ -1,0 +1,22 @@
+"""A plugin, `pytest -p tests.fast_clocks`: Python's clocks run four times as fast, as on a processor of a quarter.
+
+What fails with it alone depends on how fast the machine is. Left out is what compares this process's clock with that
+of another (`test_kill_app`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+TIMES = 4.0
+CLOCKS = ("perf_counter", "monotonic", "thread_time")
+
+
+def _fast(clock: Callable[[], float]) -> Callable[[], float]:
+    begun = clock()
+    return lambda: begun + TIMES * (clock() - begun)
+
+
+for name in CLOCKS:
+    setattr(time, name, _fast(getattr(time, name)))
