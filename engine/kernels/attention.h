@@ -205,7 +205,8 @@ class part {
             }
             for (int i = 0; i < BLOCK; i += WIDTH) {
                 const lanes score = load(s + i);
-                const lanes weight = where_above(score, -INFINITY, ggml_v_expf(add(score, all(-most))), all(0.0f));
+                // A score that is no number stays none, so that what is wrong with a model shows.
+                const lanes weight = zero_where(score, -INFINITY, ggml_v_expf(add(score, all(-most))));
                 const lanes odd = where_above(weight, 0.0f, made_odd(weight), weight);
                 sums.count(times(odd, all(UNIT)));
                 store(s + i, odd);

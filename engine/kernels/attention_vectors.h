@@ -62,6 +62,9 @@ inline lanes halves(const ggml_fp16_t * x) { return _mm512_cvtph_ps(_mm256_loadu
 inline lanes where_above(lanes test, float bound, lanes a, lanes b) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(test, all(bound), _CMP_GT_OQ), b, a);
 }
+inline lanes zero_where(lanes test, float equal, lanes a) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(test, all(equal), _CMP_EQ_OQ), a, _mm512_setzero_ps());
+}
 inline lanes made_odd(lanes a) {
     return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(a), _mm512_set1_epi32(1)));
 }
@@ -150,6 +153,9 @@ inline lanes halves(const ggml_fp16_t * x) { return _mm256_cvtph_ps(_mm_loadu_si
 inline lanes where_above(lanes test, float bound, lanes a, lanes b) {
     return _mm256_blendv_ps(b, a, _mm256_cmp_ps(test, all(bound), _CMP_GT_OQ));
 }
+inline lanes zero_where(lanes test, float equal, lanes a) {
+    return _mm256_andnot_ps(_mm256_cmp_ps(test, all(equal), _CMP_EQ_OQ), a);
+}
 inline lanes made_odd(lanes a) {
     return _mm256_or_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(1)));
 }
@@ -234,6 +240,9 @@ inline float greatest(lanes a) { return vmaxvq_f32(a); }
 inline lanes halves(const ggml_fp16_t * x) { return vcvt_f32_f16(vld1_f16((const __fp16 *) x)); }
 inline lanes where_above(lanes test, float bound, lanes a, lanes b) {
     return vbslq_f32(vcgtq_f32(test, all(bound)), a, b);
+}
+inline lanes zero_where(lanes test, float equal, lanes a) {
+    return vbslq_f32(vceqq_f32(test, all(equal)), all(0.0f), a);
 }
 inline lanes made_odd(lanes a) {
     return vreinterpretq_f32_u32(vorrq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(1)));

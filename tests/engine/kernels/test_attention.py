@@ -236,3 +236,14 @@ def test_a_row_that_sees_nothing_is_zero(attention: Attention) -> None:
     found = attention.rows(replace(given, mask=mask))
     assert not found[0].any()
     assert np.array_equal(found[1], attention.rows(given)[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_no_number_shows_in_the_rows_that_see_it(attention: Attention, threads: int) -> None:
+    given = some_inputs(np.random.default_rng(0), F16, (2, 3), 5, 90)
+    keys = given.keys.copy()
+    keys[1, 87] = np.nan  # the third of the five tokens is the first that sees it
+    found, plain = attention.rows(replace(given, keys=keys), threads), attention.rows(given)
+    assert np.isnan(found[2:, 3:]).all()
+    assert np.array_equal(found[:, :3], plain[:, :3])
+    assert np.array_equal(found[:2], plain[:2])
