@@ -86,6 +86,13 @@ class LanguageModel(Protocol):
         """
 
     @property
+    def window(self) -> int:
+        """How many tokens the layers that see the fewest see; 0: all see everything.
+
+        A state that was exported cannot be rolled back beyond what it left out: what lies behind the window.
+        """
+
+    @property
     def state_bytes(self) -> int:
         """How many bytes `export_state` would give."""
 

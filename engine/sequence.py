@@ -266,10 +266,11 @@ class CachedSequence:
             shared = shared_tokens(held, ids)
             if shared > most and not (ids[:shared] < 0).any():
                 most, best = shared, other
-        if best is not None:
-            self._model.copy_prefix(best._model, most)  # type: ignore[attr-defined]  # noqa: SLF001  (as above)
+        if best is not None and self._model.copy_prefix(best._model, most):  # type: ignore[attr-defined]  # noqa: SLF001
             self._ids[:most] = ids[:most]
             self.num_past, self._canonical, self._kept = most, 0, None
+        elif best is not None:
+            self.clear()
 
     def would_keep(self, ids: History, *, canonical: bool = False) -> int:
         """How many tokens `reuse` would keep."""
@@ -277,6 +278,14 @@ class CachedSequence:
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)
         return self._kept if self._kept is not None and self._kept <= shared else 0
+
+    def usable(self, held: History, ids: History, num_canonical: int | None = None) -> int:
+        """How much of a kept state that has the ids ``held`` an answer to ``ids`` can keep once it is adopted."""
+        shared, window = self.shared(held, ids, num_canonical), self._model.window
+        if self.num_snapshots is not None or 0 < window < len(held):
+            # A recurrent memory cannot drop what follows; of a window what the state's last token sees is there.
+            return shared if len(held) - shared <= (self.num_snapshots is None) else 0
+        return shared
 
     def shared(self, held: History, ids: History, num_canonical: int | None = None) -> int:
         """How much of what is ``held``, here or kept elsewhere, an answer to ``ids`` can keep; see `shared_tokens`."""

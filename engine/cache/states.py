@@ -236,9 +236,7 @@ class StateCache:
     @staticmethod
     def _usable(slot: _Slot, state: SequenceState | StoredState, ids: History, *, canonical: bool) -> int:
         held = slot.sequence.own_ids(state.ids, state.runs)
-        shared = slot.sequence.shared(held, ids, state.num_canonical if canonical else None)
-        whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
-        return 0 if whole and shared < len(held) else shared
+        return slot.sequence.usable(held, ids, state.num_canonical if canonical else None)
 
     def _pays(self, slot: _Slot, found: _Match, keeps: int) -> bool:
         identity, spared = found.key.identity, found.num_usable - keeps

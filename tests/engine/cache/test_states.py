@@ -16,7 +16,7 @@ from engine.errors import DecodeError
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
 from engine.sequence import CachedSequence
 from engine.session.session import Session
-from tests.engine.gguf_factory import GgufFile
+from tests.engine.gguf_factory import GgufFile, tiny_windowed
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.fake_model import MarkovModel, RecurrentModel
 from tests.shared_files import shared_model
@@ -244,6 +244,23 @@ def test_slow_bringing_back_is_left_and_tried_again_one_day() -> None:
     before = cache._speeds.seconds("scripted", "memory", 800.0)
     assert before is not None
     assert before < 1.0
+
+
+def test_a_state_that_is_without_what_lies_behind_a_window_serves_its_end_alone(tmp_path: Path) -> None:
+    model = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
+    kept, fresh = opened(model), opened(model, keeps=False)
+    answer(kept, request(FOX, 1))
+    answer(kept, request(BEAR, 2))
+    edited = FOX[:200] + BEAR[:100]
+    ids, stats = answer(kept, request(edited, 1))
+    assert (ids, stats.restored_tokens) == (answer(fresh, request(edited, 1))[0], 0)
+    answer(kept, request(edited, 1, max_tokens=1))  # so that it ends with the prompt
+    answer(kept, request(BEAR, 2))
+    ids, stats = answer(kept, request(edited + "!", 1))
+    assert stats.restored_tokens >= stats.prompt_tokens - 2
+    assert ids == answer(fresh, request(edited + "!", 1))[0]
+    kept.close()
+    fresh.close()
 
 
 def test_a_state_that_is_refused_is_dropped_and_decoded_again() -> None:

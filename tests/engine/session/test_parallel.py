@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from engine.records import (
 from engine.requests import ForgetState, OnEvent, RunJob, next_number
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.gguf_factory import tiny_windowed
 from tests.long_form import rounds
 from tests.shared_files import shared_model
 
@@ -68,7 +70,8 @@ class Asker:
         self.worker = EngineWorker(lambda _event: None, self._make)
         self.worker.start()
         ready: queue.Queue[Event] = queue.Queue()
-        request = LoadRequest(shared_model(target), draft and shared_model(draft), n_ctx, threads=1, parallel=parallel)
+        path = target if target.startswith("/") else shared_model(target)
+        request = LoadRequest(path, draft and shared_model(draft), n_ctx, threads=1, parallel=parallel)
         request = replace(request, shared_context=shared_context)
         self.worker.submit(replace(request, request_id=next_number()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
@@ -248,6 +251,20 @@ def test_what_must_have_the_engine_to_itself_waits_and_is_waited_for(side_by_sid
     assert heard[2].finished.stats.joined_passes == 0
     assert [one.finished.token_ids for one in heard[2:3]] == alone([replace(tie_safe, mode=Mode.OFF, depth=None)])
     assert heard[0].finished.stats.joined_passes > 0
+
+
+def test_an_edit_behind_the_window_of_a_model_is_answered_as_by_a_fresh_one(tmp_path: Path) -> None:
+    path = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
+    asker = Asker(2, target=path, n_ctx=768)
+    hills, sea = "The bear went up the hill. " * 8, "A ship came home at night. " * 8
+    asker.ask([question(hills, max_tokens=150), question(sea, max_tokens=60)])
+    asker.ask([question(hills + sea, max_tokens=100)])
+    edited = question(hills[:90] + "and down again", max_tokens=60)
+    found = asker.ask([edited])[0].finished
+    asker.close()
+    fresh = Asker(1, target=path, n_ctx=768)
+    assert found.token_ids == fresh.ask([replace(edited, request_id=next_number())])[0].finished.token_ids
+    fresh.close()
 
 
 def test_the_beginning_that_prompts_share_is_read_once() -> None:
