@@ -86,13 +86,6 @@ class LanguageModel(Protocol):
         """
 
     @property
-    def window(self) -> int:
-        """How many tokens the layers that see the fewest see; 0: all see everything.
-
-        A state that was exported cannot be rolled back beyond what it left out: what lies behind the window.
-        """
-
-    @property
     def state_bytes(self) -> int:
         """How many bytes `export_state` would give."""
 
@@ -194,8 +187,6 @@ class Computing(Protocol):
     @property
     def num_snapshots(self) -> int | None:
         """See `LanguageModel.num_snapshots`; None also where a pass may be ended in the middle."""
-
-    threads_change_numbers: bool
 
     def set_threads(self, threads: int) -> None:
         """Use so many threads from the next pass on."""

@@ -33,7 +33,7 @@ class MarkovModel:
         self._can_rollback = can_rollback
         self._ids: list[int] = []
         self.num_snapshots: int | None = None
-        self.num_candidates = self.window = 0
+        self.num_candidates = 0
         self.n_vocab = int(logits.shape[1])
         self.n_ctx = n_ctx
         self.n_ubatch = 64

@@ -67,7 +67,6 @@ class HeadModel:
     def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
         self._context, self._tap, self._shape = context, tap, shape
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
-        self.window = context.window
         self._num_read = 0  # tokens that were read with the target's rows
         self._unsettled: list[int] = []  # what was read ahead of them
         self._begin = 0  # so many at the beginning were left out: their rows were lost

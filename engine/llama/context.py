@@ -15,6 +15,7 @@ from engine.errors import CacheFullError, ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
+from engine.llama.state_slices import StateSlices
 from engine.llama.top_k_sampler import TopKSampler
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
@@ -105,10 +106,12 @@ class LlamaContext:
         self._lib = library.start()
         self._model, self._max_rows = model, params.max_rows
         self.params = params = with_what_works(params, model.gpu_layers)
-        self._n_vocab, self.window = model.vocab.n_vocab, model.window
-        self._has_keepers = params.num_sequences > 1 and self.window > 0
+        self._n_vocab = model.vocab.n_vocab
+        self._has_keepers = model.window > 0 and not model.is_recurrent
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)
+        spare = 2 * params.num_sequences
+        self._slices = StateSlices(self._lib, self._handle, self._memory, spare, model.window)
         num_parts = 1 if params.shares_cells else params.num_sequences
         self.num_cells = int(self._lib.llama_n_ctx(self._handle))
         self._n_ctx = self.num_cells // num_parts
@@ -159,11 +162,11 @@ class LlamaContext:
     def _make(self, params: ContextParams) -> int:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
-        if params.num_sequences > 1:
-            native.n_ctx *= 1 if params.shares_cells else params.num_sequences
-            # Of one cache a pass takes tokens of any sequence, as many as each wants; else as many of each.
-            native.n_seq_max = params.num_sequences * (2 if self._has_keepers else 1)
-            native.kv_unified = True
+        native.n_ctx *= 1 if params.shares_cells else params.num_sequences
+        # With keepers, and the spare one of `StateSlices`.
+        native.n_seq_max = 2 * params.num_sequences + 1 if self._has_keepers else params.num_sequences
+        # Of one cache a pass takes tokens of any sequence, as many as each wants; else as many of each.
+        native.kv_unified = native.n_seq_max > 1
         native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
         native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
         native.n_outputs_max = max(params.max_rows, native.n_seq_max)
@@ -180,8 +183,6 @@ class LlamaContext:
         elif params.key_type is not None:
             flash = FlashAttention.OFF
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
-        # On a processor the fused kernel's numbers depend on the number of threads; the other kernels' do not.
-        self.threads_change_numbers = flash is not FlashAttention.OFF and not self._model.gpu_layers
         if not self._model.gpu_layers:  # no layer there, nothing lent to it
             native.offload_kqv = native.op_offload = False
         self._specialise(native)
@@ -390,12 +391,12 @@ class LlamaContext:
     def _has_cells(self, num_past: int) -> bool:
         """Whether llama.cpp still has each cell that a token behind so many places sees.
 
-        An imported state has none of those behind the window of its end.
+        Those behind a window may be gone.
         """
-        if not self.window or self.num_snapshots is not None:  # of a state it knows the last position only
+        if not self._has_keepers:
             return True
         first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
-        return 0 <= first <= max(0, self._position(num_past) + 1 - self.window)
+        return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.window)
 
     def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
         """Append places that are no tokens; what follows goes on ``num_positions`` behind.
@@ -520,11 +521,15 @@ class LlamaContext:
     @property
     def state_bytes(self) -> int:
         """See `LanguageModel.state_bytes`."""
+        if self._has_keepers:
+            return self._slices.size(self.seq_id)
         return int(self._lib.llama_state_seq_get_size(self._handle, self.seq_id))
 
     def export_state(self) -> NDArray[np.uint8] | None:
         """See `LanguageModel.export_state`."""
-        size = self.state_bytes if self._num_past and self._has_cells(self._num_past) else 0
+        if self._has_keepers:
+            return self._slices.export(self.seq_id) if self._num_past and self._has_cells(0) else None
+        size = self.state_bytes if self._num_past else 0
         state = np.empty(size, dtype=np.uint8)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, self.seq_id)) if size else 0
@@ -533,18 +538,21 @@ class LlamaContext:
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
         """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only give it what this program has written."""
         self.clear()
-        address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         with library.errors():
-            read = int(self._lib.llama_state_seq_set_data(self._handle, address, len(state), self.seq_id))
+            is_read = self._read_state(state)
         last = int(self._lib.llama_memory_seq_pos_max(self._memory, self.seq_id))
         self._gaps = list(gaps)
-        if read != len(state) or last != self._position(num_past) - 1 or not self._has_cells(num_past):
+        if not is_read or last != self._position(num_past) - 1 or not self._has_cells(0):
             self.clear()
             return False
-        for keeper in self._owners[1:]:
-            self._lib.llama_memory_seq_cp(self._memory, self.seq_id, keeper, -1, -1)
         self._end_at(num_past)
         return True
+
+    def _read_state(self, state: NDArray[np.uint8]) -> bool:
+        if self._has_keepers:
+            return self._slices.put_back(state, self._owners)
+        address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        return bool(self._lib.llama_state_seq_set_data(self._handle, address, len(state), self.seq_id) == len(state))
 
     def clear(self) -> None:
         """Forget everything."""

@@ -26,7 +26,6 @@ class MedusaModel:
     """Implements `engine.interfaces.LanguageModel`."""
 
     num_snapshots = None
-    window = 0
     state_bytes = 0
 
     def __init__(self, weights: MedusaWeights, graphs: HeadGraphs, tap: LastRows) -> None:

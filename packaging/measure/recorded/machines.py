@@ -96,7 +96,7 @@ def script_of(record: dict[str, Any]) -> Script:
 class Scripted:
     """A `LanguageModel` that says what a script says, and takes as long as it is told."""
 
-    num_candidates, state_bytes, window = 0, 0, 0
+    num_candidates, state_bytes = 0, 0
     n_vocab, n_ctx, n_ubatch = N_VOCAB, N_CTX, 64
 
     def __init__(self, clock: Clock, costs_ms: Mapping[int, float], *, is_draft: bool) -> None:
