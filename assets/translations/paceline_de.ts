@@ -6054,6 +6054,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
     </message>
     <message>
+        <source>Whether the same question gets the same words is up to the other program.</source>
+        <translation>Ob dieselbe Frage dieselben Wörter bekommt, liegt am anderen Programm.</translation>
+    </message>
+    <message>
         <source>You are not signed in to “{name}”: {why}.</source>
         <translation>Sie sind bei „{name}“ nicht angemeldet: {why}.</translation>
     </message>

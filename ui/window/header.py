@@ -49,7 +49,8 @@ def describe(model: ModelInfo) -> str:
             if stays_here(model.engine_url)
             else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this computer.")
         )
-        return words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
+        words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
+        return f"{words} {in_language(model.inexact)}".rstrip()
     words = translate(
         "Header",
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
