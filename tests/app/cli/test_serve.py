@@ -18,8 +18,10 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
+from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
 from app.core.server.listening import TERMINATED, bind
+from engine.loading.exactness import why_inexact
 from tests.app.controllers.window import stormy_clients as stormy
 from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
@@ -149,7 +151,7 @@ def test_a_storm_of_programs_that_are_answered_four_at_once_mixes_nothing_up(
             client.join(4 * PATIENCE_S)
         assert tally.faults == []
         assert tally.num_right > num_requests / 5
-        assert tally.num_other <= tally.num_right / 5  # near ties, which passes of another size may decide otherwise
+        assert tally.num_other <= (tally.num_right / 5 if why_inexact(str(builtin_target())) else 0)
         assert stormy.ask(port, "storm", asked[0].words) in asked[0].answers  # it goes on
         until = time.monotonic() + PATIENCE_S
         while len(list(opened.iterdir())) > before and time.monotonic() < until:
