@@ -7138,6 +7138,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bei einem Cache vom Typ {kind} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern. Caches aus f16 und q8_0 sind genau.</translation>
     </message>
     <message>
+        <source>With heads of this model&apos;s size, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
+        <translation>Bei Köpfen in der Größe dieses Modells hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+    </message>
+    <message>
         <source>With weights of type {kinds}, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
         <translation>Bei Gewichten vom Typ {kinds} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
     </message>

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.errors import ModelFileError
-from engine.gguf.header import read_header
+from engine.fit.cache_size import first, per_layer
+from engine.gguf.header import GgufHeader, read_header
 from engine.llama import library
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
@@ -17,7 +18,10 @@ from engine.sentences import said
 # What of llama.cpp's own products adds up otherwise for one token than for several.
 _OTHER_PRODUCTS = {"MATMUL_INT8": "i8mm"}  # instructions, as `library.system_info` has them
 # Matrices of these have the same sums for any number of tokens (engine/kernels, docs/kernels.md).
-_EXACT_WEIGHTS = frozenset(["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "MXFP4"])
+_EXACT_WEIGHTS = frozenset(
+    ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "IQ4_NL", "MXFP4", "F32", "F16", "BF16"]
+)
+_HEAD_STEP = 16  # figures: the set-up's attention is for heads of as many, or a multiple
 _EXACT_CACHES = (CacheType.F16, CacheType.Q8_0)
 
 
@@ -39,8 +43,21 @@ def why_inexact(
             "mode. Caches of f16 and q8_0 are exact.",
             kind=cache_type.value,
         )
-    others = ", ".join(sorted(_kinds_of_matrices(path) - _EXACT_WEIGHTS))
-    if others:
+    return _of_file(path)
+
+
+def _of_file(path: str) -> str:
+    try:
+        header = read_header(Path(path))
+    except ModelFileError:  # it was opened: only its name is gone
+        return ""
+    if any(length % _HEAD_STEP for length in _head_lengths(header)):
+        return said(
+            "With heads of this model's size, rounding depends on how many tokens a pass has, so words may change with the "
+            "mode."
+        )
+    kinds = {tensor.type_name for tensor in header.tensors if len(tensor.dims) > 1}
+    if others := ", ".join(sorted(kinds - _EXACT_WEIGHTS)):
         return said(
             "With weights of type {kinds}, rounding depends on how many tokens a pass has, so words may change with "
             "the mode.",
@@ -66,8 +83,8 @@ def _of_build() -> str:
     return ""
 
 
-def _kinds_of_matrices(path: str) -> set[str]:
-    try:
-        return {tensor.type_name for tensor in read_header(Path(path)).tensors if len(tensor.dims) > 1}
-    except ModelFileError:  # it was opened: only its name is gone
-        return set()
+def _head_lengths(header: GgufHeader) -> list[int]:
+    """How many figures keys and values of a head have; nothing of layers that attend in another way."""
+    heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
+    usual = first(header.own("embedding_length")) // heads if heads else 0
+    return [first(header.own(f"attention.{kind}_length")) or usual for kind in ("key", "value")]

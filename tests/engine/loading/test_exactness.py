@@ -11,9 +11,10 @@ from engine.llama import library
 from engine.loading.exactness import why_inexact
 from engine.loading.loading import LoadOptions, open_model
 from engine.records import CacheType, FlashAttention
-from tests.engine.gguf_factory import F16, tiny_llama
+from tests.engine.gguf_factory import F16, Kind, tiny_llama
 
 PATH = str(builtin_target())
+Q2_K = 10
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,12 @@ def test_another_cache_or_attention_is_told(kinds: tuple[object, ...]) -> None:
     assert "With a cache of type" in why_inexact(PATH, 0, *kinds)  # type: ignore[arg-type]
 
 
-def test_weights_that_no_kernel_is_for_are_told(tmp_path: Path) -> None:
-    made = tiny_llama(feed_forward_kind=F16).write(tmp_path / "f16.gguf")
-    assert "weights of type F16" in why_inexact(str(made))
+def test_weights_and_heads_that_no_kernel_is_for_are_told(tmp_path: Path) -> None:
+    made = tiny_llama(feed_forward_kind=F16)
+    assert why_inexact(str(made.write(tmp_path / "f16.gguf"))) == ""
+    other = made.with_tensor("blk.0.ffn_up.weight", kind=Q2_K, dims=(256, 24), data=bytes(24 * 84))
+    assert "weights of type Q2_K" in why_inexact(str(other.write(tmp_path / "q2_k.gguf")))
+    for name in ("key", "value"):
+        short = made.with_metadata(**{f"llama__attention__{name}_length": (Kind.UINT32, 24)})
+        assert "With heads of" in why_inexact(str(short.write(tmp_path / f"{name}.gguf")))
     assert why_inexact(str(tmp_path / "gone.gguf")) == ""
