@@ -53,8 +53,8 @@ def _of_file(path: str) -> str:
         return ""
     if any(length % _HEAD_STEP for length in _head_lengths(header)):
         return said(
-            "With heads of this model's size, rounding depends on how many tokens a pass has, so words may change with the "
-            "mode."
+            "With heads of this model's size, rounding depends on how many tokens a pass has, so words may change with "
+            "the mode."
         )
     kinds = {tensor.type_name for tensor in header.tensors if len(tensor.dims) > 1}
     if others := ", ".join(sorted(kinds - _EXACT_WEIGHTS)):
