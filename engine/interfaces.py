@@ -188,8 +188,6 @@ class Computing(Protocol):
     def num_snapshots(self) -> int | None:
         """See `LanguageModel.num_snapshots`; None also where a pass may be ended in the middle."""
 
-    threads_change_numbers: bool
-
     def set_threads(self, threads: int) -> None:
         """Use so many threads from the next pass on."""
 

@@ -179,7 +179,6 @@ class ChatRequest:
     ignore_eos: bool = False
     min_tokens: int = 0  # of the answer, before which the model cannot end it; stop texts can
     overflow: Overflow = Overflow.STOP
-    tie_safe: bool = False  # near ties as plain decoding decides them, at a cost: at temperature 0, or seeded
     request_id: int = 0
     completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
@@ -299,7 +298,7 @@ class ModelInfo:
     template_name: str  # "from the model", or the name of the fallback
     cache_type: CacheType = CacheType.F16
     key_type: CacheType | None = None  # of keys alone, where it is another
-    flash_attention: FlashAttention = FlashAttention.AUTO  # off where nobody asked: measured to be faster so
+    flash_attention: FlashAttention = FlashAttention.AUTO
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
@@ -321,6 +320,7 @@ class ModelInfo:
     engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
     parallel: int = 1  # answers that it really makes at once
     parallel_reason: str = ""  # why only one, or fewer than were asked for: a sentence
+    inexact: str = ""  # why the same question may get other words, as a sentence; empty: an answer is exact to the bit
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,9 +348,6 @@ class RunStats:
     predicted_proposed: int = 0  # and those that came from the text that the request predicted
     predicted_accepted: int = 0
     replayed: int = 0  # tokens decoded again, because the memory had to be taken back to before them
-    tie_checks: int = 0  # near ties decided again in the plain shape
-    tie_tokens: int = 0  # tokens decoded again for that, and the seconds it took
-    tie_s: float = 0.0
     proposed_by_depth: tuple[int, ...] = ()
     accepted_by_depth: tuple[int, ...] = ()
     provenance: Mapping[Source, int] = field(default_factory=dict)

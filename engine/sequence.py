@@ -38,13 +38,12 @@ class HeldRun:
 
 @dataclass(frozen=True, slots=True)
 class SequenceState:
-    """What a sequence holds: ids [n] and the model's bytes; so many were read in chunks from the beginning on.
+    """What a sequence holds: ids [n] and the model's bytes.
 
     Negative ids mean something to the program alone that gave them, and to others by ``runs``.
     """
 
     ids: History
-    num_canonical: int
     data: NDArray[np.uint8]
     runs: tuple[HeldRun, ...] = ()
 
@@ -54,8 +53,8 @@ class SequenceState:
         return int(self.data.nbytes + self.ids.nbytes)
 
 
-# Hears of the ids that are about to be read, and whether canonically, while the cache still holds what it held.
-BeforeReuse = Callable[[History, bool], None]
+# Hears of the ids that are about to be read, while the cache still holds what it held.
+BeforeReuse = Callable[[History], None]
 
 
 class CachedSequence:
@@ -81,7 +80,6 @@ class CachedSequence:
         self.batch: Batch | None = None  # whose passes it joins
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
         self._beside: Callable[[], Iterable[CachedSequence]] | None = None
-        self._canonical = 0  # tokens that `prefill` has read in chunks from the beginning on, as it would again
 
     @property
     def ids(self) -> History:
@@ -216,7 +214,6 @@ class CachedSequence:
         if self._kept is not None and num_past < self._kept:
             self._kept = None
         self.num_past = num_past
-        self._canonical = min(self._canonical, num_past)
         if self.num_pending > MOST_PENDING:
             self.replay()
         return True
@@ -236,25 +233,22 @@ class CachedSequence:
     def clear(self) -> None:
         """Forget everything."""
         self._model.clear()
-        self.num_past = self._canonical = 0
+        self.num_past = 0
         self._kept = None
 
-    def reuse(self, ids: History, *, canonical: bool = False) -> int:
+    def reuse(self, ids: History) -> int:
         """Keep what the cache shares with the beginning of ``ids``, forget the rest; return how many tokens stay.
 
         At least the last of ``ids`` is left to decode: its row is needed. A memory that cannot go back is cleared.
-        With ``canonical`` only what `prefill` would read in the same chunks stays.
         """
         if self.before_reuse is not None:
-            self.before_reuse(ids, canonical)
-        shared = self.shared(self.ids, ids, self._canonical if canonical else None)
+            self.before_reuse(ids)
+        shared = self.shared(self.ids, ids)
         if self.limit_reuse is not None:
-            shared = self.limit_reuse(shared)
-            shared -= shared % self.n_ubatch if canonical else 0
-            shared = self._outside_runs(ids, shared, self.n_ubatch if canonical else 1)
+            shared = self._outside_runs(ids, self.limit_reuse(shared))
         if not self._go_back(shared):
             self.clear()
-        if self._beside is not None and not canonical:
+        if self._beside is not None:
             self._share_prompt(ids, self._beside())
         return self.num_past
 
@@ -266,31 +260,30 @@ class CachedSequence:
             shared = shared_tokens(held, ids)
             if shared > most and not (ids[:shared] < 0).any():
                 most, best = shared, other
-        if best is not None:
-            self._model.copy_prefix(best._model, most)  # type: ignore[attr-defined]  # noqa: SLF001  (as above)
+        if best is not None and self._model.copy_prefix(best._model, most):  # type: ignore[attr-defined]  # noqa: SLF001
             self._ids[:most] = ids[:most]
-            self.num_past, self._canonical, self._kept = most, 0, None
+            self.num_past, self._kept = most, None
+        elif best is not None:
+            self.clear()
 
-    def would_keep(self, ids: History, *, canonical: bool = False) -> int:
+    def would_keep(self, ids: History) -> int:
         """How many tokens `reuse` would keep."""
-        shared = self.shared(self.ids, ids, self._canonical if canonical else None)
+        shared = self.shared(self.ids, ids)
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)
         return self._kept if self._kept is not None and self._kept <= shared else 0
 
-    def shared(self, held: History, ids: History, num_canonical: int | None = None) -> int:
+    def shared(self, held: History, ids: History) -> int:
         """How much of what is ``held``, here or kept elsewhere, an answer to ``ids`` can keep; see `shared_tokens`."""
-        chunk = 1 if num_canonical is None else self.n_ubatch
-        return self._outside_runs(ids, shared_tokens(held, ids, num_canonical, chunk), chunk)
+        return self._outside_runs(ids, shared_tokens(held, ids))
 
-    def _outside_runs(self, ids: History, num_shared: int, chunk: int) -> int:
-        """No more than so many of ``ids``, whole chunks, so that no run is cut."""
+    def _outside_runs(self, ids: History, num_shared: int) -> int:
+        """No more than so many of ``ids``, so that no run is cut."""
         while self.runs is not None and num_shared > 0 and (last := int(ids[num_shared - 1])) < 0:
             run = self.runs.run_of(last)
             if run is not None and last == run.ids[-1]:
                 break
             num_shared -= 1 if run is None else 1 + run.ids.index(last)
-            num_shared -= num_shared % chunk
         return num_shared
 
     def _before_run(self, ids: History) -> tuple[History, Run | None]:
@@ -322,7 +315,7 @@ class CachedSequence:
         data = None if runs is None else self._model.export_state()
         if runs is None or data is None:
             return None
-        return SequenceState(self.ids.copy(), self._canonical, data, runs)
+        return SequenceState(self.ids.copy(), data, runs)
 
     def _held_runs(self) -> tuple[HeldRun, ...] | None:
         """The runs in the cache; None where one is not known any more."""
@@ -371,7 +364,7 @@ class CachedSequence:
             self._resync()
             return False
         self._ids[:num_past] = ids
-        self.num_past, self._canonical = num_past, state.num_canonical
+        self.num_past = num_past
         return True
 
     def _gaps_of(self, ids: History) -> list[tuple[int, int]] | None:
@@ -393,63 +386,46 @@ class CachedSequence:
         if self._kept is not None and self._kept > self._model.num_past:
             self._kept = None
         self.num_past = self._model.num_past
-        self._canonical = min(self._canonical, self.num_past)
         return True
 
     def _resync(self) -> None:
         """After a failure the model's memory is what it says it is."""
         self.num_past = self._model.num_past
-        self._canonical = min(self._canonical, self.num_past)
         if self._kept is not None and self.num_past < self._kept:
             self._kept = None
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """Decode ``ids`` without rows, chunk by chunk; yield how many are done after each.
-
-        A chunk ends where the place in the sequence is a multiple of `n_ubatch`: neither the machine's speed nor what
-        else it does may change the shape of a pass, and with it the last bits of what a prompt leaves in the cache.
-        """
+        """Decode ``ids`` without rows, chunk by chunk; yield how many are done after each."""
         done, spent = 0, 0.0
         while done < len(ids):
             started, begin = time.perf_counter(), self.num_past
-            chunk = ids[done : done + self.n_ubatch - begin % self.n_ubatch]
+            chunk = ids[done : done + self.n_ubatch]
             if self.runs is None:
                 self.forward(chunk, 0)
-                is_whole = len(chunk) == self.n_ubatch
             else:
-                is_whole = self._forward_part(self.runs, ids[done:], chunk)
+                self._forward_part(self.runs, ids[done:], chunk)
             done += self.num_past - begin
-            if self._canonical == begin and is_whole:
-                self._canonical = self.num_past
             spent += max(time.perf_counter() - started, 1e-6)
             if done >= _MIN_TIMED:
                 self.prompt_speed = done / spent
             yield done
 
-    def _forward_part(self, runs: Runs, ids: History, chunk: History) -> bool:
-        """Decode ``chunk``, with which ``ids`` begin, as far as the first run, or the run that it begins with.
-
-        Whether the part ends where one would in any prompt that begins so.
-        """
+    def _forward_part(self, runs: Runs, ids: History, chunk: History) -> None:
+        """Decode ``chunk``, with which ``ids`` begin, as far as the first run, or the run that it begins with."""
         text, run = self._before_run(chunk)
         if run is None:
             self.forward(text, 0)
-            return len(text) < len(chunk) or self.num_past % self.n_ubatch == 0
+            return
         if self.num_pending:
             self.replay()
         past = self.num_past
         self._append_run(runs, run)
         self.num_past = past + run.num_places
         self._ids[past : self.num_past] = ids[: run.num_places]
-        return True
 
 
-def shared_tokens(held: History, ids: History, num_canonical: int | None = None, chunk: int = 1) -> int:
-    """How much of what is ``held`` an answer to ``ids`` can keep: all but the last of ``ids`` at most.
-
-    With ``num_canonical``, the tokens that were read in chunks from the beginning on, only whole ones of these.
-    """
+def shared_tokens(held: History, ids: History) -> int:
+    """How much of what is ``held`` an answer to ``ids`` can keep: all but the last of ``ids`` at most."""
     limit = min(len(held), len(ids) - 1)
     differs = np.flatnonzero(held[:limit] != ids[:limit])
-    shared = int(differs[0]) if len(differs) else max(0, limit)
-    return shared if num_canonical is None else min(shared, num_canonical) // chunk * chunk
+    return int(differs[0]) if len(differs) else max(0, limit)

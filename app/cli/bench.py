@@ -37,6 +37,7 @@ from app.core.benchmark.prompts import BenchmarkPrompt, distinct, prompt_files, 
 from app.core.benchmark.report import Report, make_report
 from app.core.benchmark.runner import BenchmarkPlan, Runner
 from app.core.benchmark.runs import BenchmarkRun, Variant
+from app.core.benchmark.summary import answers_verdict
 from app.core.domain.errors import PeerError
 from app.core.domain.speed.races import UNTIL_MINUTES
 from app.core.hub.errors import LibraryError
@@ -67,13 +68,16 @@ def command(options: argparse.Namespace) -> int:
             session = open_session()
             stack.callback(session.close)
             report, status = _measure(session, options, _Task(prompts, plan, requests, journal), stack)
+            told, is_fault = answers_verdict(report.rows, session.ready().target.inexact)
     except EngineError as error:
         return fail_with(error)
     except PeerError as error:
         return fail(error.problem)
     except KeyboardInterrupt:
         return INTERRUPTED
-    return _write(report, options) or status
+    if told:
+        notify(told)
+    return _write(report, options) or status or int(is_fault)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """`paceline check`: may this draft serve this target, and what will it gain here; without one: has the target heads.
 
-Of a draft model only the vocabulary is loaded; heads are tried in a child process.
+Last it computes the target's rows in passes of several shapes, and says whether they are equal to the last bit. Of a
+draft model only the vocabulary is loaded; heads are tried in a child process.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.cli.models.output import size_words
@@ -14,7 +17,7 @@ from app.cli.output import fail_with
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
-from app.core.paths import find_paths
+from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.drafters.translation.comparison import find_template_difference, find_translation, speaks_words
 from engine.errors import DraftRefusedError, EngineError
@@ -24,18 +27,24 @@ from engine.gguf.header import read_header
 from engine.gguf.model_kind import weak_points
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.llama.model import LlamaModel
+from engine.llama.pass_check import compare_passes
+from engine.loading.exactness import why_inexact
 from engine.pictures.side_file import find_side_file
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
 from engine.sandbox.head_probe import probe_head
+from engine.sandbox.kernel_check import check_kernels
 from engine.sandbox.pair_probe import PairVerdict
 from engine.sandbox.probe import probe
+
+COMPARING_S = 30.0
 
 
 def command(options: argparse.Namespace) -> int:
     """Print the one verdict, then what to expect; exit code 0 for a pair that fits, 1 for one that does not.
 
-    A pair that fits and would not pay off here is said to be so, with 0: it can be used. So can a target without heads.
+    1 also where the target should be exact to the bit and is not. A pair that fits and would not pay off here is said
+    to be so, with 0: it can be used. So can a target without heads.
     """
     target = Path(options.target)
     if options.draft is None:
@@ -45,11 +54,13 @@ def command(options: argparse.Namespace) -> int:
         is_head = bool(head_method(read_header(draft)))
         found = head_verdict(target, draft) if is_head else verdict(target, draft)
         expected = speed_forecast(target, draft if found.matches else None, found.speaks)
+        exact = compare_rows(target)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
-        print(json.dumps(_as_dict(target, draft, found, expected), ensure_ascii=False))
-        return 0 if found.matches else 1
+        facts = _as_dict(target, draft, found, expected) | {"exactness": asdict(exact)}
+        print(json.dumps(facts, ensure_ascii=False))
+        return int(not found.matches or exact.is_fault)
     if not found.matches:
         print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
         _print_each(_sight(target))
@@ -57,16 +68,63 @@ def command(options: argparse.Namespace) -> int:
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would not pay off here.")
         speaks = speaks_words(found.speaks) if found.speaks is not None else ""
-        _print_each(speaks, found.difference, *expected.why_not, _sight(target))
-        return 0
+        _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
+        return int(exact.is_fault)
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
     elif found.speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
         print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
-    _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target))
-    return 0
+    _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target), exact.sentence)
+    return int(exact.is_fault)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRows:
+    """How many rows were computed in passes of other shapes, and how many of them differ from those of one token.
+
+    ``reason``: why they may; empty: they must not.
+    """
+
+    num_rows: int
+    num_different: int
+    reason: str
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether some differ that must not."""
+        return bool(self.num_different) and not self.reason
+
+    @property
+    def sentence(self) -> str:
+        """The verdict."""
+        if self.is_fault:
+            return (
+                f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes, WHICH MUST NOT BE: "
+                "here answers are exact to the bit. Please report it."
+            )
+        if self.num_different:
+            return f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes. {self.reason}"
+        return (
+            f"Exact: {self.num_rows} rows in passes of 1, 2, 4, 8 and mixed tokens, on one thread and two, alone and "
+            "beside another answer, are identical to the last bit."
+        )
+
+
+def compare_rows(target: Path) -> ComparedRows:
+    """Compute rows of a target on the processor, for half a minute at most.
+
+    Raises:
+        EngineError: it cannot be loaded, or a pass failed.
+    """
+    check_kernels(builtin_target(), find_paths().cache)
+    num_rows = num_different = 0
+    with LlamaModel(target) as model:
+        end = time.monotonic() + COMPARING_S
+        for one in compare_passes(model, should_stop=lambda: time.monotonic() > end):
+            num_rows, num_different = num_rows + one.num_rows, num_different + one.num_different
+    return ComparedRows(num_rows, num_different, why_inexact(str(target)))
 
 
 def _sight(target: Path) -> str:
@@ -96,18 +154,19 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
             _check_template(model)
         header = read_header(target)
         reason = own_head_verdict(target)
-        expected = speed_forecast(target, None)
+        expected, exact = speed_forecast(target, None), compare_rows(target)
     except EngineError as error:
         return fail_with(error, as_json=as_json)
     if as_json:
         facts: dict[str, object] = {"target": str(target), "draft": None, "usable": True, "compatible": not reason}
         facts |= {"reason": reason or None, "side_file": _side_path(target), "expected": _expected(expected)}
-        print(json.dumps(facts, ensure_ascii=False))
-        return 0
+        print(json.dumps(facts | {"exactness": asdict(exact)}, ensure_ascii=False))
+        return int(exact.is_fault)
     print(f"{target.name} can be used.")
     print(reason or own_heads_sentence(header, target.name))
     _print_each(*weak_points(header, target.name), *(expected.sentences if expected else ()), _sight(target))
-    return 0
+    _print_each(exact.sentence)
+    return int(exact.is_fault)
 
 
 def own_head_verdict(target: Path) -> str:

@@ -63,7 +63,7 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
 def _usual() -> dict[str, SettingValue]:
     default = SamplingParams()
     names = (key for key in LAYERED_KEYS if hasattr(default, key))
-    return {**{key: getattr(default, key) for key in names}, "mode": Mode.AUTO.value, "tie_safe": False}
+    return {**{key: getattr(default, key) for key in names}, "mode": Mode.AUTO.value}
 
 
 def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:

@@ -168,9 +168,6 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
         "forced_proposed": stats.forced_proposed,
         "forced_accepted": stats.forced_accepted,
         "replayed": stats.replayed,
-        "tie_checks": stats.tie_checks,
-        "tie_tokens": stats.tie_tokens,
-        "tie_ms": stats.tie_s * 1000.0,
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
         "decisions": list(stats.decisions),
     }

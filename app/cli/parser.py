@@ -338,7 +338,7 @@ def _add_mmproj_option(group: argparse._ArgumentGroup) -> None:
 def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
-    group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
+    group.add_argument("--flash-attention", choices=flash, default="auto", help="on a GPU; a processor has it on")
     group.add_argument("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
     group.add_argument(
         "--draft-gpu-layers", type=values.whole_layers, metavar="N|all", help="default where it is faster"
@@ -453,8 +453,6 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model knows")
     where, variable = "template_variables", "a variable for the model's chat template; repeatable"
     group.add_argument("--template-var", action="append", dest=where, metavar="NAME=VALUE", help=variable)
-    ties = "at temperature 0 or with a seed: near ties as plain decoding has them"
-    group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
 
 
 def _add_ending_options(group: argparse._ArgumentGroup) -> None:

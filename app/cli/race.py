@@ -36,7 +36,7 @@ from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import problem_for_terminal
 from app.core.benchmark.lanes import read_lanes, uses_draft
 from app.core.benchmark.markdown import figure, percent
-from app.core.benchmark.opened_lanes import OpenLane, logit_gap_of, open_beside
+from app.core.benchmark.opened_lanes import OpenLane, open_beside, why_inexact_of
 from app.core.benchmark.race import (
     Lane,
     LaneFailedError,
@@ -185,7 +185,7 @@ class _RaceCommand:
 
     def _end(self, runs: Sequence[BenchmarkRun]) -> int:
         complete = bool(self._race.runs)
-        verdicts = judge(runs, logit_gap_of(self._lanes, self._request), complete=complete)
+        verdicts = judge(runs, why_inexact_of(self._lanes), complete=complete)
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
             notify(TOO_SHORT)
         title = f"All of {counted(self._race.rounds, 'round', 'rounds')}" if complete else "A round that was cut short"
@@ -195,7 +195,8 @@ class _RaceCommand:
         ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)
         report = make_race_report(ready, self._settings(), runs, verdicts)
         as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
-        return write_reports((self._options.json, as_json), (self._options.markdown, report.as_markdown()))
+        written = write_reports((self._options.json, as_json), (self._options.markdown, report.as_markdown()))
+        return written or int(any(one.difference is not None and one.difference.is_fault for one in verdicts))
 
     def _notify_threads(self) -> None:
         """Say where the lanes did not compute alike to the end: each gives cores to other programs by itself."""

@@ -320,7 +320,6 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
         depth=options.depth,
         sampling=sampling,
         max_tokens=options.max_tokens,
-        tie_safe=options.tie_safe,
         thinking=options.thinking or "",
         template_variables=read_variables(", ".join(_listed(options.template_variables))),
     )

@@ -27,7 +27,6 @@ WORDS = {
     ),
     "Change the message, or start a new chat.": "Change the prompt.",
     "Start a new chat.": "Shorten the prompt or what is attached.",
-    "Switch tie-safe off.": "Leave --tie-safe out.",
     "Set the mode to Off.": "Give --mode off.",
     "Set the mode to Off for this model.": "Give --mode off for this model.",
     "Choose a draft of the same model family, or use the n-gram mode, which needs no draft.": (

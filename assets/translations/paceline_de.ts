@@ -2303,6 +2303,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Bilder</translation>
     </message>
     <message>
+        <source>The same question gets the same words in every mode, to the letter.</source>
+        <translation>Dieselbe Frage bekommt in jedem Modus dieselben Wörter, auf den Buchstaben genau.</translation>
+    </message>
+    <message>
         <source>{name}
 On {host} ({engine}), another program on this computer.</source>
         <translation>{name}
@@ -3129,8 +3133,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Einen Seed in diesem Chat verwenden</translation>
     </message>
     <message>
-        <source>The same answer in every mode, but for near ties, unless model or messages have changed.</source>
-        <translation>Dieselbe Antwort in jedem Modus, von Beinahe-Gleichständen abgesehen, sofern Modell und Nachrichten noch dieselben sind.</translation>
+        <source>The same answer in every mode, unless model or messages have changed.</source>
+        <translation>Dieselbe Antwort in jedem Modus, solange Modell und Nachrichten dieselben sind.</translation>
     </message>
     <message>
         <source>Repeat with this seed</source>
@@ -5490,32 +5494,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{num_questions} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
     </message>
     <message>
-        <source>tie-safe: {ties}, {again}</source>
-        <translation>gleichstandssicher: {ties}, {again}</translation>
-    </message>
-    <message>
         <source>the oldest message is left out: the context holds {n_ctx:,} tokens</source>
         <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
     </message>
     <message>
         <source>a question without an answer is left out: the context holds {n_ctx:,} tokens</source>
         <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
-    </message>
-    <message>
-        <source>1 near tie (margin under {margin:.4f}) decided as in plain decoding</source>
-        <translation>1 Beinahe-Gleichstand (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
-    </message>
-    <message>
-        <source>{number} near ties (margins under {margin:.4f}) decided as in plain decoding</source>
-        <translation>{number} Beinahe-Gleichstände (Abstand unter {margin:.4f}) wie ohne Entwürfe entschieden</translation>
-    </message>
-    <message>
-        <source>1 token decoded again in {milliseconds:.0f} ms</source>
-        <translation>1 Token in {milliseconds:.0f} ms neu berechnet</translation>
-    </message>
-    <message>
-        <source>{number} tokens decoded again in {milliseconds:.0f} ms</source>
-        <translation>{number} Token in {milliseconds:.0f} ms neu berechnet</translation>
     </message>
     <message>
         <source>The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.</source>
@@ -6056,6 +6040,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The engine decides how it drafts; see the page Engines for what it tells.</source>
         <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
+    </message>
+    <message>
+        <source>Whether the same question gets the same words is up to the other program.</source>
+        <translation>Ob dieselbe Frage dieselben Wörter bekommt, liegt am anderen Programm.</translation>
     </message>
     <message>
         <source>You are not signed in to “{name}”: {why}.</source>
@@ -7222,6 +7210,30 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bei {name} antwortet kein RPC-Server: {reason}.</translation>
     </message>
     <message>
+        <source>On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
+        <translation>Auf einer GPU hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+    </message>
+    <message>
+        <source>With a cache of type {kind}, rounding depends on how many tokens a pass has, so words may change with the mode. Caches of f16 and q8_0 are exact.</source>
+        <translation>Bei einem Cache vom Typ {kind} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern. Caches aus f16 und q8_0 sind genau.</translation>
+    </message>
+    <message>
+        <source>With heads of this model&apos;s size, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
+        <translation>Bei Köpfen in der Größe dieses Modells hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+    </message>
+    <message>
+        <source>With weights of type {kinds}, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
+        <translation>Bei Gewichten vom Typ {kinds} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+    </message>
+    <message>
+        <source>llama.cpp is without the set-up&apos;s kernels here, so rounding depends on how many tokens a pass has, and words may change with the mode.</source>
+        <translation>llama.cpp hat hier nicht die Kernel der Einrichtung. Das Runden hängt daher davon ab, wie viele Token ein Durchlauf hat, und Wörter können sich mit dem Modus ändern.</translation>
+    </message>
+    <message>
+        <source>llama.cpp uses this processor&apos;s {names}, with which rounding depends on how many tokens a pass has, so words may change with the mode.</source>
+        <translation>llama.cpp nutzt {names} dieses Prozessors. Damit hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
+    </message>
+    <message>
         <source>The GPU has no room for all of it, so the experts of {number} layers stay in main memory.</source>
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
@@ -7970,24 +7982,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>es ist abgestürzt</translation>
     </message>
     <message>
-        <source>The model&apos;s memory could not go back to a near tie.</source>
-        <translation>Der Speicher des Modells konnte nicht zu einem Beinahe-Gleichstand zurückgehen.</translation>
-    </message>
-    <message>
-        <source>Switch tie-safe off.</source>
-        <translation>Schalten Sie „Gleichstandssicher“ aus.</translation>
-    </message>
-    <message>
         <source>{file} could not be written: {reason}.</source>
         <translation>{file} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
         <translation>Die Nachrichten verwenden jedes private Zeichen von Unicode, sodass keines bleibt, um sie zu markieren.</translation>
-    </message>
-    <message>
-        <source>tie-safe needs a memory that can go back any distance, and this model&apos;s cannot.</source>
-        <translation>„Gleichstandssicher“ braucht einen Speicher, der beliebig weit zurückgehen kann, und der dieses Modells kann das nicht.</translation>
     </message>
     <message>
         <source>It drafts for one answer at a time, and another is being made.</source>
@@ -9043,16 +9043,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{place}.</translation>
     </message>
     <message>
-        <source>{place}: a near tie, {margin} apart in the target&apos;s logits.</source>
-        <translation>{place}: ein Beinahe-Gleichstand, {margin} Abstand in den Logits des Zielmodells.</translation>
-    </message>
-    <message>
-        <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie.</source>
-        <translation>{place}: die beiden Token liegen {margin} auseinander in den Logits des Zielmodells, also kein Beinahe-Gleichstand.</translation>
-    </message>
-    <message>
-        <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie, unless one is at the edge of what top-k, top-p or min-p leave.</source>
-        <translation>{place}: Die beiden Token liegen in den Logits des Zielmodells {margin} auseinander, kein Beinahe-Gleichstand, es sei denn, eines liegt am Rand dessen, was Top-k, Top-p oder Min-p übrig lassen.</translation>
+        <source>That must not be: here answers are exact to the bit. Please report it.</source>
+        <translation>Das darf nicht sein: Hier sind Antworten auf das Bit genau. Bitte melden Sie es.</translation>
     </message>
     <message>
         <source>The answers differ at token {token} in {some} of {all} rounds</source>
@@ -9382,12 +9374,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Werkzeuge waren andere.</translation>
     </message>
     <message>
-        <source>It was asked the same. Where two tokens are nearly equally likely, rounding may decide between them; with Tie-safe on, in the settings, it does not.</source>
-        <translation>Es wurde dasselbe gefragt. Wo zwei Token fast gleich wahrscheinlich sind, kann die Rundung zwischen ihnen entscheiden; mit „Gleichstandssicher“ in den Einstellungen tut sie das nicht.</translation>
+        <source>It was asked the same.</source>
+        <translation>Gefragt wurde dasselbe.</translation>
     </message>
     <message>
-        <source>It was asked the same. The engine was set otherwise, or one of them was not Tie-safe.</source>
-        <translation>Es wurde dasselbe gefragt. Die Engine war anders eingestellt, oder eine der beiden war nicht „Gleichstandssicher“.</translation>
+        <source>It was asked the same, so the model&apos;s file or the engine was another one then.</source>
+        <translation>Gefragt wurde dasselbe. Die Modelldatei oder die Engine war damals also eine andere.</translation>
     </message>
     <message>
         <source>It was drawn with its own settings, not the chat&apos;s of now: {settings}.</source>
@@ -10045,6 +10037,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Flash Attention</translation>
     </message>
     <message>
+        <source>One fused kernel, for models on a GPU; a processor and smaller cache types always use it.</source>
+        <translation>Ein gemeinsamer Kernel, für Modelle auf einer GPU. Ein Prozessor und kleinere Cache-Typen nutzen ihn immer.</translation>
+    </message>
+    <message>
         <source>On</source>
         <translation>An</translation>
     </message>
@@ -10227,10 +10223,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Drafts from past chats, too. The data stays on this computer; turning this off deletes it.</source>
         <translation>Entwirft auch aus früheren Chats. Die Daten bleiben auf diesem Rechner; Ausschalten löscht sie.</translation>
-    </message>
-    <message>
-        <source>Tie-safe</source>
-        <translation>Gleichstandssicher</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -10437,20 +10429,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>wo es schneller ist</translation>
     </message>
     <message>
-        <source>One fused kernel. Auto turns it on unless separate steps measured faster on the CPU. Smaller cache types always use it.</source>
-        <translation>Ein gemeinsamer Kernel. „Auto“ schaltet ihn ein, außer getrennte Schritte waren auf dem Prozessor schneller. Kleinere Cache-Typen nutzen ihn immer.</translation>
-    </message>
-    <message>
         <source>How precisely the draft remembers the conversation; this affects only what it proposes. With f16, its keys are q8_0 where that measured faster.</source>
         <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt. Mit f16 sind seine Keys q8_0, wo das gemessen schneller ist.</translation>
     </message>
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
-    </message>
-    <message>
-        <source>At temperature 0 or with a seed, decides near ties as plain decoding would; the time this takes is shown.</source>
-        <translation>Entscheidet bei Temperatur 0 oder mit Seed Beinahe-Gleichstände wie einfaches Dekodieren; die Zeit, die das kostet, wird angezeigt.</translation>
     </message>
     <message>
         <source>The same seed gives the same answer to the same messages, whatever drafts.</source>

@@ -49,7 +49,6 @@ class StoredState:
 
     key: StateKey
     ids: History
-    num_canonical: int
     num_bytes: int  # of the whole file
     runs: tuple[HeldRun, ...] = ()
 
@@ -126,7 +125,7 @@ class StateFiles:
             log.info("a cache could not be kept: %s", error)
             return
         self._index.pop(key, None)
-        self._index[key] = StoredState(key, state.ids, state.num_canonical, written, state.runs)
+        self._index[key] = StoredState(key, state.ids, written, state.runs)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
         """Remove the longest unused until the rest takes at most so much; ``but`` is replaced anyway."""
@@ -164,14 +163,13 @@ class StateFiles:
         if head is None or size != head.num_bytes:
             log.info("%s is no kept cache of this installation and is removed", file.name)
             return None
-        return StoredState(head.key, head.ids, head.num_canonical, size, head.runs)
+        return StoredState(head.key, head.ids, size, head.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
     key: StateKey
     ids: History
-    num_canonical: int
     data_bytes: int
     num_bytes: int  # of the whole file
     raw: bytes  # as it was read
@@ -183,7 +181,6 @@ def _write(opened: BinaryIO, key: StateKey, state: SequenceState, runs: bytes, s
         "identity": key.identity,
         "owner": key.owner,
         "num_ids": len(state.ids),
-        "num_canonical": state.num_canonical,
         "data_bytes": state.data.nbytes,
         "runs_bytes": len(runs),
     }
@@ -211,7 +208,7 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
         facts = json.loads(text)
         num_ids, data_bytes = int(facts["num_ids"]), int(facts["data_bytes"])
         key = StateKey(str(facts["identity"]), int(facts["owner"]))
-        num_canonical, runs_bytes = int(facts["num_canonical"]), int(facts.get("runs_bytes", 0))
+        runs_bytes = int(facts.get("runs_bytes", 0))
     except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         return None
     if not (0 < num_ids < 1 << 28 and 0 < data_bytes < 1 << 44 and 0 <= runs_bytes < 1 << 24):
@@ -223,7 +220,7 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
         return None
     ids = np.frombuffer(ids_bytes, dtype="<i4").astype(np.int32)
     runs = tuple(HeldRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # ours: see above
-    return _Head(key, ids, num_canonical, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head, runs)
+    return _Head(key, ids, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head, runs)
 
 
 def _read_body(opened: BinaryIO, head: _Head, secret: bytes) -> SequenceState | None:
@@ -234,7 +231,7 @@ def _read_body(opened: BinaryIO, head: _Head, secret: bytes) -> SequenceState | 
     mac.update(data.data)
     if not hmac.compare_digest(mac.digest(), opened.read()):
         return None
-    return SequenceState(head.ids, head.num_canonical, data, head.runs)
+    return SequenceState(head.ids, data, head.runs)
 
 
 def _secret(file: Path) -> bytes:

@@ -205,38 +205,38 @@ class StateCache:
 
     # ---- leaving and coming back ----------------------------------------------------------------------------------
 
-    def _before_reuse(self, slot: _Slot, ids: History, canonical: bool) -> None:
+    def _before_reuse(self, slot: _Slot, ids: History) -> None:
         if not self._disk_bytes and slot.now.owner == slot.owner == NO_OWNER and not self._kept:
             return
         left, slot.owner = slot.owner, slot.now.owner
         identity = slot.identity()
-        keeps = slot.sequence.would_keep(ids, canonical=canonical)
+        keeps = slot.sequence.would_keep(ids)
         if slot.sequence.prompt_speed is not None:
             self._speeds.note(identity, PROMPT, slot.sequence.prompt_speed, 1.0)
             slot.sequence.prompt_speed = None
-        found = self._best(slot, identity, ids, canonical=canonical)
+        found = self._best(slot, identity, ids)
         if left not in (NO_OWNER, slot.now.owner):
             self._keep(slot, left)
         if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(slot, found, keeps):
             self._restore(slot, found)
 
-    def _best(self, slot: _Slot, identity: str, ids: History, *, canonical: bool) -> _Match | None:
+    def _best(self, slot: _Slot, identity: str, ids: History) -> _Match | None:
         """What would spare the most tokens; memory before disk."""
         found = [
-            _Match(key, kept.state, self._usable(slot, kept.state, ids, canonical=canonical), kept.state.num_bytes)
+            _Match(key, kept.state, self._usable(slot, kept.state, ids), kept.state.num_bytes)
             for key, kept in self._kept.items()
             if key.identity == identity
         ]
         for stored in self._files.stored if self._files is not None else ():
             if stored.key.identity == identity:
-                usable = self._usable(slot, stored, ids, canonical=canonical)
+                usable = self._usable(slot, stored, ids)
                 found.append(_Match(stored.key, None, usable, stored.num_bytes))
         return max(found, key=lambda one: (one.num_usable, one.state is not None), default=None)
 
     @staticmethod
-    def _usable(slot: _Slot, state: SequenceState | StoredState, ids: History, *, canonical: bool) -> int:
+    def _usable(slot: _Slot, state: SequenceState | StoredState, ids: History) -> int:
         held = slot.sequence.own_ids(state.ids, state.runs)
-        shared = slot.sequence.shared(held, ids, state.num_canonical if canonical else None)
+        shared = slot.sequence.shared(held, ids)
         whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
         return 0 if whole and shared < len(held) else shared
 

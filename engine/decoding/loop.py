@@ -14,7 +14,6 @@ import numpy as np
 
 from engine.decoding.block_verifier import verify_block
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import TieSafeVerifier
 from engine.decoding.verifier import Verdict, verify_greedy, verify_seeded
 from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
@@ -56,7 +55,6 @@ class LoopConfig:
         pacer: decides what is proposed, so it learns from every pass.
         prices: follow what passes take, also where no pacer decides; passes are padded where that is cheaper by them.
             None: the pacer's.
-        tie_safe: verifies in place of the usual verifier; at temperature 0 or with a seed.
         on_trace: is given every pass.
         observers: are told of every pass, after the statistics and the pacer.
         num_logprobs: how many of the likeliest tokens to tell with each; None where nothing is wanted. By `step` only.
@@ -64,7 +62,6 @@ class LoopConfig:
 
     pacer: Pacer | None = None
     prices: Prices | None = None
-    tie_safe: TieSafeVerifier | None = None
     on_trace: OnTrace | None = None
     observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
@@ -86,14 +83,12 @@ class Speculation:
         self._target = target
         self._pacer = pacer = config.pacer
         self._prices = config.prices if config.prices is not None or pacer is None else pacer.prices
-        self._tie_safe = config.tie_safe
         self._drafter = drafter
         self._sampler = sampler
         self._stats = stats
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
-        self._reported_tie_s = 0.0
         self._failure: DecodeError | None = None  # of a plain pass, raised after the tokens that came before it
         self._observers: list[PassObserver] = [stats]
         if config.on_trace is not None:
@@ -227,8 +222,6 @@ class Speculation:
         """Run the last token and the proposed ones; give their rows [num_proposed + 1, n_vocab]."""
         last = int(self._tokens[self._count - 1])
         ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
-        if self._tie_safe is not None:
-            self._tie_safe.begin_pass(len(ids))
         return self._target.forward(ids, len(draft.ids) + 1, num_padding)
 
     def _roll_back(self, num_uncertain: int, num_kept: int) -> None:
@@ -249,10 +242,6 @@ class Speculation:
             times: when the step began, and when each of its six laps ended, in seconds.
         """
         begun, proposed, kept_state, computed, verified, rolled_back, ended = times
-        redecode_ms = 0.0
-        if self._tie_safe is not None:
-            before_s, self._reported_tie_s = self._reported_tie_s, self._stats.tie_s
-            redecode_ms = (self._reported_tie_s - before_s) * 1000.0
         (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
         report = PassReport(
             num_history=self._count - num_accepted - 1,
@@ -267,8 +256,7 @@ class Speculation:
             draft_ms=(proposed - begun) * 1000.0,
             checkpoint_ms=(kept_state - proposed) * 1000.0,
             forward_ms=(computed - kept_state) * 1000.0,
-            verify_ms=(verified - computed) * 1000.0 - redecode_ms,
-            redecode_ms=redecode_ms,
+            verify_ms=(verified - computed) * 1000.0,
             rollback_ms=(rolled_back - verified) * 1000.0,
             emit_ms=(ended - rolled_back) * 1000.0,
             total_ms=(ended - begun) * 1000.0,
@@ -278,8 +266,6 @@ class Speculation:
 
     def _verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
         sampler, ids = self._sampler, draft.ids
-        if self._tie_safe is not None:
-            return self._tie_safe.verify(draft, rows, history)
         if sampler.greedy:
             return verify_greedy(draft, lambda i: sampler.argmax(rows[i], history, ids[:i]))
 

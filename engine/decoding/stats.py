@@ -41,8 +41,7 @@ class StatsRecorder:
         self.last_token: float | None = None
         self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
         self.forced_proposed = self.forced_accepted = self.predicted_proposed = self.predicted_accepted = 0
-        self.replayed = self.tie_checks = self.tie_tokens = 0
-        self.tie_s = 0.0
+        self.replayed = 0
         self.draft_s = self.draft_prompt_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
         self.decisions: list[str] = []
         self._last_reason = ""
@@ -151,9 +150,6 @@ class StatsRecorder:
             predicted_proposed=self.predicted_proposed,
             predicted_accepted=self.predicted_accepted,
             replayed=self.replayed,
-            tie_checks=self.tie_checks,
-            tie_tokens=self.tie_tokens,
-            tie_s=self.tie_s,
             proposed_by_depth=tuple(self._proposed_by_depth[:deepest]),
             accepted_by_depth=tuple(self._accepted_by_depth[:deepest]),
             provenance={source: count for source, count in self._provenance.items() if count},

@@ -555,7 +555,8 @@ inline void by_cells(const call & c, const ggml_compute_params * params) {
     const auto most_of = [&](int64_t row) {
         float most = -INFINITY;
         for (int t = 0; t < nth; t++) {
-            most = std::max(most, shared[t * rows + row].most);
+            const float own = shared[t * rows + row].most;
+            most = own > most || own != own ? own : most;
         }
         return with_sink(c, p.head_of(row), most);
     };

@@ -15,6 +15,7 @@ from engine.errors import CacheFullError, ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
+from engine.llama.state_slices import StateSlices
 from engine.llama.top_k_sampler import TopKSampler
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
@@ -106,8 +107,11 @@ class LlamaContext:
         self._model, self._max_rows = model, params.max_rows
         self.params = params = with_what_works(params, model.gpu_layers)
         self._n_vocab = model.vocab.n_vocab
+        self._has_keepers = model.window > 0 and not model.is_recurrent
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)
+        spare = 2 * params.num_sequences
+        self._slices = StateSlices(self._lib, self._handle, self._memory, spare, model.window)
         num_parts = 1 if params.shares_cells else params.num_sequences
         self.num_cells = int(self._lib.llama_n_ctx(self._handle))
         self._n_ctx = self.num_cells // num_parts
@@ -126,10 +130,11 @@ class LlamaContext:
         self._positions = np.ctypeslib.as_array(self._batch.pos, (N_BATCH,))
         self._wants_row = np.ctypeslib.as_array(self._batch.logits, (N_BATCH,))
         self._counting = np.arange(N_BATCH, dtype=np.int32)
-        np.ctypeslib.as_array(self._batch.n_seq_id, (N_BATCH,))[:] = 1
+        num_owners = len(self._owners)
+        np.ctypeslib.as_array(self._batch.n_seq_id, (N_BATCH,))[:] = num_owners
         self._own_seq_ids = [ctypes.cast(self._batch.seq_id[i], ctypes.c_void_p).value for i in range(N_BATCH)]
-        self._seq_ids = np.zeros(N_BATCH, dtype=np.int32)
-        self._point_at([self._seq_ids.ctypes.data + 4 * i for i in range(N_BATCH)])
+        self._seq_ids = np.tile(np.array(self._owners, dtype=np.int32), (N_BATCH, 1))
+        self._point_at([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
         self._in_batch = [self.seq_id]  # the sequence that all of `_seq_ids` say; shared with those beside
         self._wants_row[:] = 0
         # The same memory without NumPy, whose calls cost a multiple of their usual right after a pass.
@@ -142,6 +147,9 @@ class LlamaContext:
     def _begin_empty(self, seq_id: int) -> None:
         """Be the sequence of this number, which holds nothing."""
         self.seq_id = seq_id
+        # llama.cpp's sequences that its cells belong to. One cache of several sequences gives a cell away that only
+        # one of them owns, once it lies behind the window; a second owner, which no pass asks for, keeps it.
+        self._owners = (seq_id, self.params.num_sequences + seq_id) if self._has_keepers else (seq_id,)
         self._num_past = 0
         # A run of places may go on by fewer positions (M-RoPE). Behind each such run: the place, and how many fewer.
         self._gaps: list[tuple[int, int]] = []
@@ -154,13 +162,14 @@ class LlamaContext:
     def _make(self, params: ContextParams) -> int:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
-        if params.num_sequences > 1:
-            native.n_ctx *= 1 if params.shares_cells else params.num_sequences
-            # Of one cache a pass takes tokens of any sequence, as many as each wants; else as many of each.
-            native.n_seq_max, native.kv_unified = params.num_sequences, True
+        native.n_ctx *= 1 if params.shares_cells else params.num_sequences
+        # With keepers, and the spare one of `StateSlices`.
+        native.n_seq_max = 2 * params.num_sequences + 1 if self._has_keepers else params.num_sequences
+        # Of one cache a pass takes tokens of any sequence, as many as each wants; else as many of each.
+        native.kv_unified = native.n_seq_max > 1
         native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
         native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
-        native.n_outputs_max = params.max_rows
+        native.n_outputs_max = max(params.max_rows, native.n_seq_max)
         native.n_threads = native.n_threads_batch = params.threads
         # A cache of the window's size only would have overwritten cells that a rollback brings back into the window.
         native.swa_full = True
@@ -174,8 +183,6 @@ class LlamaContext:
         elif params.key_type is not None:
             flash = FlashAttention.OFF
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
-        # On a processor the fused kernel's numbers depend on the number of threads; the other kernels' do not.
-        self.threads_change_numbers = flash is not FlashAttention.OFF and not self._model.gpu_layers
         if not self._model.gpu_layers:  # no layer there, nothing lent to it
             native.offload_kqv = native.op_offload = False
         self._specialise(native)
@@ -308,7 +315,7 @@ class LlamaContext:
         position = past - self._gap
         last = end
         if self._in_batch[0] != self.seq_id:
-            self._in_batch[0] = self._seq_ids[:] = self.seq_id
+            self._in_batch[0], self._seq_ids[:] = self.seq_id, self._owners
         if self.tap is not None and self.tap.prepare(is_whole=n_rows == end and count <= self._max_rows):
             last = count
         if count == 1:
@@ -347,7 +354,7 @@ class LlamaContext:
             self._ids[begin:count] = part.ids
             first = sequence._num_past - sequence._gap  # noqa: SLF001  (of the same class)
             np.add(self._counting[: count - begin], first, out=self._positions[begin:count])
-            self._seq_ids[begin:count] = sequence.seq_id
+            self._seq_ids[begin:count] = sequence._owners  # noqa: SLF001  (as above)
             self._wants_row[begin:count] = 0
             self._wants_row[end - part.n_rows : end] = 1
             num_rows += part.n_rows
@@ -368,11 +375,28 @@ class LlamaContext:
             taken += part.n_rows
         return given
 
-    def copy_prefix(self, other: LlamaContext, num_tokens: int) -> None:
-        """Hold the first tokens of another sequence of this context in place of everything; the cells are shared."""
+    def copy_prefix(self, other: LlamaContext, num_tokens: int) -> bool:
+        """Hold the first tokens of another sequence of this context in place of everything; the cells are shared.
+
+        False where the other has lost cells of them: then nothing is held.
+        """
         self.clear()
-        self._lib.llama_memory_seq_cp(self._memory, other.seq_id, self.seq_id, 0, num_tokens)
+        if not other._has_cells(num_tokens):
+            return False
+        for owner in self._owners:
+            self._lib.llama_memory_seq_cp(self._memory, other.seq_id, owner, 0, num_tokens)
         self._end_at(num_tokens)
+        return True
+
+    def _has_cells(self, num_past: int) -> bool:
+        """Whether llama.cpp still has each cell that a token behind so many places sees.
+
+        Those behind a window may be gone.
+        """
+        if not self._has_keepers:
+            return True
+        first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
+        return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.window)
 
     def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
         """Append places that are no tokens; what follows goes on ``num_positions`` behind.
@@ -387,6 +411,8 @@ class LlamaContext:
         code = _IS_FULL if past + num_places > self._n_ctx else run(self._handle, past - self._gap)
         if code != 0:
             self._after_failure(code, past)
+        for keeper in self._owners[1:]:
+            self._lib.llama_memory_seq_cp(self._memory, self.seq_id, keeper, past - self._gap, -1)
         self._num_past, self._reach = past + num_places, 0
         if num_positions != num_places:
             self._gap += num_places - num_positions
@@ -426,7 +452,10 @@ class LlamaContext:
 
     def _drop_from(self, num_past: int) -> bool:
         """Have llama.cpp forget what lies behind so many places; False where its memory cannot."""
-        return bool(self._lib.llama_memory_seq_rm(self._memory, self.seq_id, self._position(num_past), -1))
+        position, done = self._position(num_past), True
+        for owner in self._owners:
+            done &= bool(self._lib.llama_memory_seq_rm(self._memory, owner, position, -1))
+        return done
 
     def _raise(self, code: int) -> NoReturn:
         if code == _IS_FULL:
@@ -451,7 +480,7 @@ class LlamaContext:
             return True
         if self.num_snapshots is not None and self._num_past - num_past > self._reach:
             return False
-        if not self._drop_from(num_past):
+        if not self._has_cells(num_past) or not self._drop_from(num_past):
             return False
         self._end_at(num_past)
         if num_past < self._state_past:
@@ -492,34 +521,44 @@ class LlamaContext:
     @property
     def state_bytes(self) -> int:
         """See `LanguageModel.state_bytes`."""
+        if self._has_keepers:
+            return self._slices.size(self.seq_id)
         return int(self._lib.llama_state_seq_get_size(self._handle, self.seq_id))
 
     def export_state(self) -> NDArray[np.uint8] | None:
         """See `LanguageModel.export_state`."""
-        size = self.state_bytes
+        if self._has_keepers:
+            return self._slices.export(self.seq_id) if self._num_past and self._has_cells(0) else None
+        size = self.state_bytes if self._num_past else 0
         state = np.empty(size, dtype=np.uint8)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, self.seq_id)) if size else 0
-        return state[:written] if written and self._num_past else None
+        return state[:written] if written else None
 
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
         """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only give it what this program has written."""
         self.clear()
-        address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         with library.errors():
-            read = int(self._lib.llama_state_seq_set_data(self._handle, address, len(state), self.seq_id))
+            is_read = self._read_state(state)
         last = int(self._lib.llama_memory_seq_pos_max(self._memory, self.seq_id))
         self._gaps = list(gaps)
-        if read != len(state) or last != self._position(num_past) - 1:
+        if not is_read or last != self._position(num_past) - 1 or not self._has_cells(0):
             self.clear()
             return False
         self._end_at(num_past)
         return True
 
+    def _read_state(self, state: NDArray[np.uint8]) -> bool:
+        if self._has_keepers:
+            return self._slices.put_back(state, self._owners)
+        address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        return bool(self._lib.llama_state_seq_set_data(self._handle, address, len(state), self.seq_id) == len(state))
+
     def clear(self) -> None:
         """Forget everything."""
         if self.params.num_sequences > 1:
-            self._lib.llama_memory_seq_rm(self._memory, self.seq_id, -1, -1)
+            for owner in self._owners:
+                self._lib.llama_memory_seq_rm(self._memory, owner, -1, -1)
         else:
             self._lib.llama_memory_clear(self._memory, False)
         self._num_past = self._reach = self._gap = 0

@@ -130,7 +130,6 @@ class HeadGraphs:
 
     num_snapshots: int | None = 0  # there is no pass here that could be interrupted
     n_ubatch = 512  # tokens of a prompt that are taken at once: they are only remembered
-    threads_change_numbers = False  # each value is summed up by one thread
 
     def __init__(self, heads: Sequence[HeadWeights], width: int, embedding_kind: str, n_ctx: int) -> None:
         """``embedding_kind`` is that of the rows which `scores` is given of the tokens seen; ``n_ctx`` is only told."""

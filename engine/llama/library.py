@@ -61,6 +61,7 @@ _started: list[Any] = []
 _starting = threading.Lock()  # backends that are loaded by two threads at once would be there twice
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _disabled: list[str] = []  # kernels that do not work in this process
+_inexact: list[bool] = []  # where the check at the first start found bits that differ
 
 # Files of llama.cpp as the platforms name them; what else is in a process has other names.
 _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
@@ -75,11 +76,16 @@ _BUILD_DIGITS = 12
 _DELETED = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
 # What each of the set-up's files of kernels calls llama.cpp's own function, which stays in the library beside ours.
 _OF_X86 = {
+    "attention": b"ggml_compute_forward_flash_attn_ext_stock",
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
     "few_tokens_sgemm": b"llamafile_sgemm_stock",
     "few_tokens_tiled": b"ggml_compute_forward_mul_mat_tiled_stock",
 }
-_OF_ARM = {"few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock", "few_tokens_tiled": _OF_X86["few_tokens_tiled"]}
+_OF_ARM = {
+    "attention": _OF_X86["attention"],
+    "few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock",
+    "few_tokens_tiled": _OF_X86["few_tokens_tiled"],
+}
 KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
 
 
@@ -301,6 +307,17 @@ def library_notices() -> tuple[Sentence, ...]:
             names=missing,
         ),
     )
+
+
+def has_every_kernel() -> bool:
+    """Whether all of the set-up's kernels are in the library of this process, in use, and were not found wanting."""
+    built = [library.kernels for library in loaded_libraries() if "ggml-cpu" in library.path.name]
+    return uses_repacking() and not _inexact and any(set(kernels) == set(KERNEL_MARKS) for kernels in built)
+
+
+def note_inexact() -> None:
+    """Believe no more that rows have the same bits in every pass: they were compared, and had not."""
+    _inexact.append(True)
 
 
 def _missing_kernels() -> tuple[str, ...]:

@@ -168,6 +168,11 @@ class LlamaModel:
         return int(self._lib.llama_model_n_layer(self.handle))
 
     @property
+    def window(self) -> int:
+        """How many tokens its layers with a sliding window see; 0: all layers see everything."""
+        return int(self._lib.llama_model_n_swa(self.handle))
+
+    @property
     def n_embd(self) -> int:
         """Numbers of a hidden row."""
         return int(self._lib.llama_model_n_embd(self.handle))

@@ -30,6 +30,7 @@ from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on
+from engine.loading.exactness import why_inexact
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
     ANYWHERE,
@@ -70,6 +71,10 @@ class LoadOptions:
     num_sequences: int = 1  # see `ContextParams`
     shares_cells: bool = False  # see `ContextParams`
 
+    def with_usual_attention(self) -> LoadOptions:
+        """Fused attention on a processor, whatever is asked for: it alone keeps an answer's bits. On a GPU as asked."""
+        return self if self.may_leave_main_memory else replace(self, flash_attention=FlashAttention.AUTO)
+
     @property
     def may_leave_main_memory(self) -> bool:
         """Whether layers may lie on a graphics processor, or on another machine."""
@@ -109,7 +114,8 @@ class LoadedModel(Loaded):
 def target_options(request: LoadRequest) -> LoadOptions:
     """What a request asks for the target."""
     kinds = (request.cache_type, request.flash_attention)
-    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
+    options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
+    return options.with_usual_attention()
 
 
 def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
@@ -150,7 +156,8 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
         placement = replace(request.placement, cpu_moe_layers=None, overrides=())
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
-    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
+    options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
+    return options.with_usual_attention()
 
 
 def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
@@ -386,12 +393,12 @@ def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
 
 
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
-    """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
+    """Name all that a cache's bytes depend on."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
-    return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
+    return lambda: key
 
 
 def try_rollback(sequence: CachedSequence) -> bool:
@@ -405,6 +412,8 @@ def try_rollback(sequence: CachedSequence) -> bool:
 
 
 def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) -> ModelInfo:
+    params = context.params
+    kinds = (params.cache_type, params.key_type, params.flash_attention)
     return ModelInfo(
         path=str(model.path),
         name=model.name,
@@ -417,13 +426,14 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         threads=context.threads,
         gpu_layers=min(model.gpu_layers, model.n_layer + 1),
         template_name="from the model" if model.chat_template else "fallback",
-        cache_type=context.params.cache_type,
-        key_type=context.params.key_type,
-        flash_attention=context.params.flash_attention,
+        cache_type=params.cache_type,
+        key_type=params.key_type,
+        flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata),
         unused=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),
         placement=options.placement,
-        parallel=context.params.num_sequences,
+        parallel=params.num_sequences,
+        inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),
     )
 
 

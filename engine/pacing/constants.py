@@ -83,4 +83,3 @@ SEARCH_SHARE = 0.01  # of the time of plain passes may go to looking for text
 MAX_UNSEARCHED = 8  # tokens between two searches
 SLOW = 3.0  # times what is usual, that one try of Python's or the draft's own work may say
 WORK_RATE = 0.05  # weight of a pass in what surrounds it
-REWORK_RATE = 0.01  # deciding near ties again is rare and dear: the average must be long

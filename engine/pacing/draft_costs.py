@@ -65,8 +65,7 @@ class DraftCosts:
             DecodeError: a pass failed.
             Interrupted: ``should_stop`` said so.
         """
-        settled = self.is_known and self._draft.context.threads_change_numbers
-        chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, settled=settled, should_stop=should_stop)
+        chosen = choose_threads(self._draft, self._asked, _SIZES, budget_s, should_stop=should_stop)
         self._control = self._new_control(chosen)
 
     def measure_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:

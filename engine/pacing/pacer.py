@@ -202,7 +202,7 @@ class Pacer:
         if not kinds:
             return best, best_depth
         prices = self.prices
-        value, chances = self.token_ms - prices.rework_ms, self.acceptance.text.chances
+        value, chances = self.token_ms, self.acceptance.text.chances
         costs_ms, row_ms, has_rollback = prices.costs_ms, prices.row_ms, prices.rollback is not None
         for depth, kind in enumerate(kinds[: min(MAX_DEPTH, len(costs_ms) - 1)], 1):
             alive *= chances[kind]
@@ -263,7 +263,7 @@ class Pacer:
         answer.
         """
         average, prices, token_ms = self.drafting_average(), self.prices, self.token_ms
-        gain = average.tokens * (token_ms - prices.rework_ms) - average.cost * prices.least_ms
+        gain = average.tokens * token_ms - average.cost * prices.least_ms
         gain -= token_ms - prices.least_ms  # what a plain pass gives
         reading_ms = max(num_unread - FEW_UNREAD, 0) * prices.draft_read_ms
         return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
@@ -309,7 +309,7 @@ class Pacer:
     def _gain_of_going_on(self, drawn: int, alive: float, room: int) -> float:
         """Give the milliseconds that the best of 1, 2, ... more tokens save; ``alive`` includes the first of them."""
         prices = self.prices
-        value, step_ms, chance = self.token_ms - prices.rework_ms, prices.step_ms, self.acceptance.drafted.chance(0)
+        value, step_ms, chance = self.token_ms, prices.step_ms, self.acceptance.drafted.chance(0)
         costs_ms, row_ms, has_rollback = prices.costs_ms, prices.row_ms, prices.rollback is not None
         if drawn >= len(costs_ms):
             return -1.0
@@ -338,14 +338,12 @@ class Pacer:
         """Learn from a pass; of one that was made with others', only what was kept."""
         prices, drafted, num_kept = self.prices, self._drafted, report.num_accepted
         self._drafted = None
-        if prices.pays_rework:
-            prices.observe_rework(report.redecode_ms, num_kept + 1 if report.num_proposed else 0)
         if report.is_joined:
             if drafted is not None:
                 self.acceptance.observe_drafted(drafted.confidences, num_kept)
             return
         prices.on_pass(report)
-        elapsed_ms, other_ms = report.total_ms - report.redecode_ms, report.verify_ms + report.emit_ms
+        elapsed_ms, other_ms = report.total_ms, report.verify_ms + report.emit_ms
         if prices.rollback is None:
             other_ms += report.rollback_ms
         self.observe_step(elapsed_ms, other_ms, report.num_proposed, num_kept)
@@ -402,7 +400,7 @@ class Pacer:
         tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / prices.plain_ms
         self.acceptance.observe_draft_pass(tokens, cost, self.drafting_average())
         if self.decision.is_probe:  # one that gained much is followed by another at once
-            beside_ms = reading_ms + tokens * prices.rework_ms + self._decided_start_ms
+            beside_ms = reading_ms + self._decided_start_ms
             loss = cost + beside_ms / prices.plain_ms - tokens
             self._probe_budget -= loss if loss > 0.0 else PROBE_REFUND * loss
 

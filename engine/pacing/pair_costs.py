@@ -244,12 +244,9 @@ class PairCosts:
         return kept.bands[min(kept.bands)] if kept is not None else None
 
     def _settle_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Choose the target's number; not anew where that would change the numbers that are in the cache."""
-        settled = self._control is not None and self._target.context.threads_change_numbers
+        """Choose the target's number."""
         share_s = budget_s * THREADS_SHARE
-        chosen = choose_threads(
-            self._target, self._asked_threads, _TARGET_SIZES, share_s, settled=settled, should_stop=should_stop
-        )
+        chosen = choose_threads(self._target, self._asked_threads, _TARGET_SIZES, share_s, should_stop=should_stop)
         self._control = self._new_control(chosen)
         self._apply_threads()
 
@@ -308,14 +305,13 @@ class PairCosts:
             self._apply_threads()
 
     def _new_control(self, best: int) -> ThreadControl:
-        """No others are tried where a number was asked for and on a GPU; no fewer where that changes the logits.
+        """No others are tried where a number was asked for and on a GPU.
 
-        More are: on fewer threads than cores the choice may have fallen in a disturbed moment, and would cost much.
+        On fewer threads than cores the choice may have fallen in a disturbed moment, and would cost much.
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
-        doubts = not (fixed or self._target.context.threads_change_numbers)
         most = best if fixed else library.physical_cores()
-        return ThreadControl(best, most, doubts=doubts, free=FreeCores(library.idle_seconds))
+        return ThreadControl(best, most, doubts=not fixed, free=FreeCores(library.idle_seconds))
 
     # ---- while answering --------------------------------------------------------------------------------------------
 

@@ -27,8 +27,7 @@ class PassReport(NamedTuple):
         draft_ms: proposing.
         checkpoint_ms: keeping a state to go back to.
         forward_ms: the target's pass.
-        verify_ms: verification and sampling, without ``redecode_ms``.
-        redecode_ms: deciding near ties in the plain shape.
+        verify_ms: verification and sampling.
         rollback_ms: forgetting what was rejected.
         emit_ms: what is left.
         total_ms: all of these.
@@ -47,7 +46,6 @@ class PassReport(NamedTuple):
     checkpoint_ms: float
     forward_ms: float
     verify_ms: float
-    redecode_ms: float
     rollback_ms: float
     emit_ms: float
     total_ms: float

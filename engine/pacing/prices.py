@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.interfaces import NOBODY, Beside
-from engine.pacing.constants import READ_SHARE, REWORK_RATE, SLOW, WORK_RATE
+from engine.pacing.constants import READ_SHARE, SLOW, WORK_RATE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.pass_report import PassReport, PlainRunReport
@@ -25,7 +25,6 @@ class Prices:
         draft_read_ms: of a token that the draft only reads.
         overhead_ms: of what surrounds a plain pass.
         row_ms: of each proposed token beside the pass.
-        pays_rework: whether near ties are decided again; what was speculated may then have to be decoded once more.
     """
 
     def __init__(
@@ -40,8 +39,6 @@ class Prices:
         self.draft_step_ms = draft_step_ms
         self.draft_read_ms = READ_SHARE * draft_step_ms
         self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS
-        self.pays_rework = False
-        self._rework_ms = 0.0  # of a speculated token
         self.beside = NOBODY  # what other answers put into the passes
 
     def begin(self) -> None:
@@ -90,11 +87,6 @@ class Prices:
         if self.rollback is None or num_proposed == 0:
             return 0.0
         return self.rollback.expected_ms(self.curve, num_proposed, alive)
-
-    @property
-    def rework_ms(self) -> float:
-        """Milliseconds that a speculated token costs later, on the average, where near ties are decided again."""
-        return self._rework_ms if self.pays_rework else 0.0
 
     # ---- of drafting ------------------------------------------------------------------------------------------------
 
@@ -169,10 +161,6 @@ class Prices:
     def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
         """Record the milliseconds in which the draft read so many tokens."""
         self.draft_read_ms += (milliseconds / num_tokens - self.draft_read_ms) * 0.5
-
-    def observe_rework(self, milliseconds: float, num_tokens: int) -> None:
-        """Record what deciding near ties again took, and how many tokens were speculated meanwhile."""
-        self._rework_ms += (milliseconds - num_tokens * self._rework_ms) * REWORK_RATE
 
     def observe_rollback(self, report: PassReport) -> None:
         """Record the milliseconds of a checkpoint and of the way back to it, where the pass had them."""

@@ -15,7 +15,6 @@ def choose_threads(
     sizes: tuple[int, ...],
     budget_s: float,
     *,
-    settled: bool = False,
     should_stop: ShouldStop = never_stop,
 ) -> int:
     """Put the fastest number in force and give it: the one ``asked`` for; on a GPU the default; else what is measured.
@@ -25,7 +24,6 @@ def choose_threads(
         asked: by a person.
         sizes: tokens of the passes that are compared.
         budget_s: seconds that it may take, about.
-        settled: the number in force is to stay.
         should_stop: asked before each pass.
 
     Raises:
@@ -35,7 +33,7 @@ def choose_threads(
     now = loaded.context.threads
     others = [count for count in threads.candidates(library.physical_cores()) if count != now]
     counts = [now, *others]
-    if asked is not None or settled or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
+    if asked is not None or loaded.model.gpu_layers or len(counts) == 1 or not loaded.can_rollback:
         return asked or now
     try:
         with measurable(loaded.sequence, should_stop) as run_pass:

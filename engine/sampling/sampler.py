@@ -23,7 +23,6 @@ from engine.interfaces import Candidates, Constraint
 from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution, point_mass
 from engine.sampling.gumbel import GumbelNoise
-from engine.sampling.near_ties import Contest, Uncertain, greedy_contest, seeded_contest, uncertain_candidates
 from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_error
 
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
@@ -114,20 +113,6 @@ class Sampler:
         if self._greedy:
             return self.argmax(row, history, pending)
         return self.draw(self.distribution(row, history, pending), len(history) + len(pending))
-
-    def contest(self, row: Row, history: History, pending: list[int], bound: float) -> Contest:
-        """The same token, and whether it is a near tie where differences of two logits may be off by ``bound``."""
-        if self._greedy:
-            return greedy_contest(row, self.argmax(row, history, pending), bound)
-        assert self.noise is not None  # noqa: S101  (without a seed, nothing can be compared)
-        drawn = self.choose(row, history, pending)  # which edits the row
-        found = uncertain_candidates(row, self.params, bound)
-        if self._constraint is not None:
-            allowed = self._constraint.allows(history, pending, found.ids)
-            if allowed is not None:
-                found = Uncertain(found.ids[allowed], found.logits[allowed], found.is_certain[allowed])
-        exponentials = self.noise.exponentials(found.ids, len(history) + len(pending))
-        return seeded_contest(found, exponentials, drawn, row, self.params, bound)
 
     def argmax(self, row: Row, history: History, pending: list[int]) -> int:
         """The most likely token after penalties that the grammar allows; of equal ones the lowest id.

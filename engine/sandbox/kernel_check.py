@@ -23,7 +23,8 @@ from engine.storage.json_store import JsonStore
 log = logging.getLogger(__name__)
 
 CACHE_FILE = "kernels.json"
-_FORMAT = 1
+_FORMAT = 2
+_EXACT = " exact"  # behind a key: whether rows have the same bits in every pass
 _LIMIT_S = 60.0
 _FALLBACK = said(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
@@ -38,19 +39,20 @@ _FALLBACK_OF_BUNDLE = said(
 def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Callable[[], bool] = lambda: False) -> bool:
     """Have ``sample``, a small model, run in a child process; where that fails, load no model with those kernels.
 
-    Whether they work. A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there is no
-    sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they are
-    done without, and tried again at the next start. Stopped, it is no verdict either.
+    Whether they work. Where they do, but give a row other bits in passes of another shape, that is noted
+    (`library.note_inexact`). A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there
+    is no sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they
+    are done without, and tried again at the next start. Stopped, it is no verdict either.
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
     file = JsonStore(cache_dir / CACHE_FILE, "works", _FORMAT) if cache_dir is not None else None
     key = _key()
-    works = file.read(bool).get(key) if file is not None else None
+    kept = file.read(bool) if file is not None else {}
+    works, exact = kept.get(key), kept.get(key + _EXACT, False)
     if works is None:
         try:
-            ask_child("kernels", [sample], _LIMIT_S, should_stop)
-            works = True
+            works, exact = True, bool(ask_child("kernels", [sample], _LIMIT_S, should_stop).get("exact"))
         except (NotEnoughMemoryError, ModelHeaderError) as error:  # which says nothing of them
             log.info("the kernels could not be tried: %s", error.message)
             return True
@@ -64,9 +66,11 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
             log.warning("the kernels for this processor do not work: %s", error.message)
             works = False
         if file is not None:
-            file.write({key: works})
+            file.write({key: works, key + _EXACT: exact})
     if not works:
         library.disable_repacking()
+    elif not exact:
+        library.note_inexact()
     return works
 
 

@@ -5,6 +5,7 @@ Runs passes of several sizes on weights laid out anew and on weights as they are
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,16 @@ from engine.errors import ModelFileError, ModelHeaderError, ModelLoadError
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.llama.pass_check import compare_passes
 from engine.sandbox.limits import limit_memory
 from engine.sandbox.probe_child import answer_as_json
 from engine.sentences import said
 
+log = logging.getLogger(__name__)
+
 N_CTX = 64  # tokens
 SIZES = (1, 2, 5, 16, 33)  # tokens in a pass: kernels work on 4, 8, 16 or 32 of them at a time, and on what is left
+_NUM_BEFORE = 90  # tokens, before those whose rows are compared bit for bit
 _LEAST_LIKENESS = 0.98  # of two rows, as a correlation: they round differently; what is wrong is nowhere near
 
 
@@ -45,7 +50,17 @@ def try_kernels(path: Path) -> dict[str, Any]:
     found = _rows(path, repack=True)
     if not all(map(are_alike, expected, found)):
         raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
-    return {"works": True}
+    return {"works": True, "exact": library.has_every_kernel() and _is_exact(path)}
+
+
+def _is_exact(path: Path) -> bool:
+    """Whether rows have the same bits in passes of every shape."""
+    with LlamaModel(path) as model:
+        found = list(compare_passes(model, befores=(_NUM_BEFORE,)))
+    for one in found:
+        if one.num_different:
+            log.warning("%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest, one)
+    return not any(one.num_different for one in found)
 
 
 def _rows(path: Path, *, repack: bool) -> list[NDArray[np.float32]]:

@@ -12,7 +12,6 @@ import numpy as np
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import TieBound, TieSafeVerifier, decides_ties
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.grammar.constraint import GrammarConstraint
@@ -61,7 +60,6 @@ class AnswerPlan:
         drafter: proposes tokens.
         pacer: there where the costs are measured; it decides where the request leaves the depth to it.
         constraint: the request's grammar.
-        tie_bound: there where near ties are to be decided in the plain shape.
         on_pass: hears of passes that ran alike.
         on_trace: hears of every pass.
         notes: what the statistics are to say of it, in sentences.
@@ -71,7 +69,6 @@ class AnswerPlan:
     drafter: Drafter
     pacer: Pacer | None = None
     constraint: GrammarConstraint | None = None
-    tie_bound: TieBound | None = None
     on_pass: OnPass | None = None
     on_trace: OnTrace | None = None
     notes: tuple[str, ...] = ()
@@ -97,7 +94,6 @@ class Answer:
         # What plain decoding would cost is known at a fixed depth, too.
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._draft_length = choose_draft_length(request.mode, request.depth, can_pace=pacer is not None)
-        self._canonical = decides_ties(request)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._draft_length.paced else self._draft_length.depth
         self.stats.decisions += [self._draft_length.reason, *plan.notes]
@@ -117,8 +113,6 @@ class Answer:
             yield self._chunk(rest)
         if self.stats.joined_passes:
             self.stats.decisions.append(_joined_summary(self.stats))
-        if self._plan.tie_bound is not None:
-            self.stats.decisions.append(_tie_summary(self.stats, self._plan.tie_bound.margin))
         yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids), self._detokenizer.stop)
 
     @property
@@ -188,7 +182,7 @@ class Answer:
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
         """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
-        cached = self._target.reuse(prompt, canonical=self._canonical)
+        cached = self._target.reuse(prompt)
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
         if should_stop():
             return True
@@ -213,11 +207,7 @@ class Answer:
             self._plan.constraint.begin(len(prompt))
         sampler = Sampler(request.sampling, banned, self._plan.constraint, banned_before=ends_from)
         pacer = self._plan.pacer if self._draft_length.paced else None
-        speculation = Speculation(
-            self._target, self._plan.drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
-        )
-        if pacer is not None:
-            pacer.prices.pays_rework = self._plan.tie_bound is not None
+        speculation = Speculation(self._target, self._plan.drafter, sampler, stats, prompt, self._loop_config(pacer))
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
@@ -240,13 +230,12 @@ class Answer:
                 yield StatsUpdate(request.request_id, self._snapshot())
         return FinishReason.LENGTH
 
-    def _loop_config(self, sampler: Sampler, pacer: Pacer | None) -> LoopConfig:
+    def _loop_config(self, pacer: Pacer | None) -> LoopConfig:
         """``pacer`` is there where it decides; what passes cost is always measured, so that it is known."""
-        plan, bound = self._plan, self._plan.tie_bound
+        plan = self._plan
         return LoopConfig(
             pacer=pacer,
             prices=plan.pacer.prices if plan.pacer is not None else None,
-            tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
             on_trace=plan.on_trace,
             observers=(self,),
             num_logprobs=self._request.top_logprobs,
@@ -271,7 +260,7 @@ class Answer:
         """Make a pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
         is_eog, drafter = self._tokenizer.is_eog, self._plan.drafter
         is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
-        if self._plan.tie_bound is None and not is_looked_at:
+        if not is_looked_at:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
             if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
@@ -368,25 +357,3 @@ def _joined_summary(stats: StatsRecorder) -> Sentence:
         joined=stats.joined_passes,
         num_passes=stats.passes,
     )
-
-
-def _tie_summary(stats: StatsRecorder, margin: float) -> Sentence:
-    """Give what tie-safe decoding did; ``margin`` in logits."""
-    if stats.tie_checks == 1:
-        ties = said("1 near tie (margin under {margin:.4f}) decided as in plain decoding", margin=margin)
-    else:
-        ties = said(
-            "{number} near ties (margins under {margin:.4f}) decided as in plain decoding",
-            number=stats.tie_checks,
-            margin=margin,
-        )
-    milliseconds = stats.tie_s * 1000.0
-    if stats.tie_tokens == 1:
-        again = said("1 token decoded again in {milliseconds:.0f} ms", milliseconds=milliseconds)
-    else:
-        again = said(
-            "{number} tokens decoded again in {milliseconds:.0f} ms",
-            number=stats.tie_tokens,
-            milliseconds=milliseconds,
-        )
-    return said("tie-safe: {ties}, {again}", ties=ties, again=again)

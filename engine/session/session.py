@@ -7,14 +7,11 @@ drives it; `engine.session.worker` does on the engine thread.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from engine.cache.states import StateCache
-from engine.decoding.tie_safe import TieBound, decides_ties
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastText
@@ -49,7 +46,6 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
-from engine.sampling.gumbel import GumbelNoise
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
@@ -64,7 +60,6 @@ from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
-from engine.tuning.attention import with_attention
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +102,6 @@ class Session:
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sight = Sight(inspect_side)
-        self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
         self._lane = 0
@@ -128,7 +122,6 @@ class Session:
         with explained(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
-        options = with_attention(request.target, options)
         options, why_no_more = with_parallel(request, options)
         options = self._sight.settle(request, with_room_for(request.draft, request, options), self.is_load_cancelled)
         with explained(request.target):
@@ -374,7 +367,7 @@ class Session:
         self.batcher.forget()
         if self._target:
             self._target.close()
-        self._target = self._prompt = self._tie_bound = None
+        self._target = self._prompt = None
 
     # ---- answering ----------------------------------------------------------------------------------------------
 
@@ -405,10 +398,7 @@ class Session:
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target, prompt = self._loaded(), self.prompts
-        tie_safe = decides_ties(request)
         reason = self._unavailable(target).get(request.mode, "")
-        if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
-            reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
         pictures = self._sight.ids_in(request)
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
@@ -432,8 +422,7 @@ class Session:
             drafter,
             costs.pacer,
             constraint,
-            self._tie_bound_in_use() if tie_safe and mode is not Mode.OFF else None,
-            on_pass=None if tie_safe else costs.observe_passes,  # another number of threads would change the last bits
+            costs.observe_passes,
             on_trace=self.on_trace,
             notes=(*plain, *((note,) if note else ())),
         )
@@ -459,25 +448,6 @@ class Session:
         check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
         with self._sight.reading():
             return self.prompts.of_request(request)
-
-    def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
-        """Compute the logit of ``first`` minus that of ``second`` behind ``answer_ids``, in a pass of one token.
-
-        Without penalties; with a seed, its Gumbel numbers times the temperature are added, as the draw adds them.
-
-        Raises:
-            EngineError: no model is loaded, or a pass failed.
-        """
-        sequence = self._loaded().sequence
-        ids = np.asarray([*self.prompts.of_request(request), *answer_ids], dtype=np.int32)
-        for _ in sequence.prefill(ids[sequence.reuse(ids) : -1]):
-            pass
-        row = sequence.forward([int(ids[-1])], 1)[0]
-        gap, sampling = float(row[first] - row[second]), request.sampling
-        if sampling.seed is not None and not sampling.greedy:
-            times = np.log(GumbelNoise(sampling.seed).exponentials(np.array([first, second]), len(ids)))
-            gap -= sampling.temperature * float(times[0] - times[1])
-        return gap
 
     def count_tokens(self, text: str | PictureSize) -> int | None:
         """Give how many tokens a text has for the loaded model, or a picture of a size; None where none is loaded."""
@@ -547,10 +517,6 @@ class Session:
     def _observe_draft_step(self, step_ms: float) -> None:
         if len(self.batcher) < 2:  # else the others' work is in it
             self._pair_costs().observe_draft_step(step_ms)
-
-    def _tie_bound_in_use(self) -> TieBound:
-        self._tie_bound = self._tie_bound or TieBound()
-        return self._tie_bound
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
         return unavailable_modes(target, self._draft, self._draft_reason, self._heads.reason)

@@ -129,9 +129,7 @@ class Summariser:
                 return None
             plain = SamplingParams(temperature=0.0)
             inner = replace(request, messages=asked, sampling=plain, max_tokens=length, use_past=False, stop=())
-            return SummaryPlan(
-                kept.num_left_out, replace(inner, overflow=Overflow.STOP, tie_safe=False, ignore_eos=False)
-            )
+            return SummaryPlan(kept.num_left_out, replace(inner, overflow=Overflow.STOP, ignore_eos=False))
         return None
 
     @staticmethod

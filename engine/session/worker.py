@@ -158,9 +158,7 @@ class EngineWorker:
         request = asked.request
         if session.parallel < 2 or self._own.are_away(session):
             return False
-        if isinstance(request, ChatRequest):
-            return not request.tie_safe  # its passes have the shapes that they would have alone
-        return isinstance(request, RunJob) and request.shares
+        return isinstance(request, ChatRequest) or (isinstance(request, RunJob) and request.shares)
 
     def _run_beside(self, session: Session, first: Asked) -> None:
         """Make an answer, and those that come meanwhile, as many at once as there are lanes, until all are done."""

@@ -1,12 +1,8 @@
-"""Whether a model on the processor attends by the fused kernel or in separate steps: a rule of its heads.
+"""How a draft on the processor attends: a rule of its heads.
 
-llama.cpp fuses attention wherever it can. On processors the fused kernel goes through the cache once for every token of
-a pass, where separate steps are products of matrices. Both are the target's own arithmetic, and as far from the same
-weights in single precision (docs/placement.md); but they round differently, so which of them computes decides what is
-said at near ties. So it follows from the model and what was asked for alone: a timing would let noise choose.
-
-A draft's numbers only decide what is proposed, so one with short heads has keys of q8_0 as well: a step of the built-in
-draft then takes two fifths at 200 tokens of context, an eighth at 1,900 (docs/placement.md).
+Attention is fused wherever llama.cpp can, which keeps an answer's bits (`engine.loading.exactness`). A draft's numbers
+only decide what is proposed, so one with short heads has keys of q8_0 in separate steps: a step of the built-in draft
+then takes two fifths at 200 tokens of context, an eighth at 1,900 (docs/placement.md).
 """
 
 from __future__ import annotations
@@ -19,13 +15,8 @@ from engine.llama.context import CPU_UBATCH
 from engine.loading.loading import LoadOptions, has_room
 from engine.records import CacheType, FlashAttention
 
-LEAST_HEADS = 128  # of all layers together: with fewer, attention is too small a part of a pass
-MOST_SCORES_BYTES = 256 * 2**20  # that separate steps may hold at once
-MOST_SCORES_BYTES_OF_DRAFT = 64 * 2**20
+MOST_SCORES_BYTES = 64 * 2**20  # that separate steps may hold at once
 SHORT_HEAD = 32  # figures: a block of q8_0, and fewer than the fused kernel's vectors hold
-# Figures of a head for which the fused kernel is the faster one as long as a chat is short, by up to 15 percent;
-# longer heads lose 8 at most, and others do not fit its vectors. What a long chat gains is far more either way.
-_FITS_FUSED = 64
 # With a window, separate steps would go through what the fused kernel leaves out; latent attention and recurrent layers
 # are shaped otherwise.
 _OTHERWISE = ("attention.sliding_window", "attention.kv_lora_rank", "attention.key_length_mla", "ssm.state_size")
@@ -61,19 +52,6 @@ def shape_of(header: GgufHeader) -> AttentionShape | None:
     return AttentionShape(layers, heads, keys) if keys == values > 0 else None
 
 
-def with_attention(path: str, options: LoadOptions) -> LoadOptions:
-    """``options``, whose context is settled, with attention in separate steps where that suits the model and has room.
-
-    Raises:
-        ModelFileError: the header cannot be read.
-    """
-    if not _is_open(options):
-        return options
-    shape, separate = shape_of(read_header(Path(path))), replace(options, flash_attention=FlashAttention.OFF)
-    suits = shape is not None and suits_separate_steps(shape, options.n_ctx or 0)
-    return separate if suits and has_room(path, separate) else options
-
-
 def with_small_keys(path: str, options: LoadOptions) -> LoadOptions:
     """A draft's ``options``, whose context is settled, with keys of q8_0 in separate steps where its heads are short.
 
@@ -85,7 +63,7 @@ def with_small_keys(path: str, options: LoadOptions) -> LoadOptions:
     shape, small = shape_of(read_header(Path(path))), replace(options, key_type=CacheType.Q8_0)
     if shape is None or shape.head_length != SHORT_HEAD:
         return options
-    fits = shape.scores_bytes(options.n_ctx or 0, CPU_UBATCH) <= MOST_SCORES_BYTES_OF_DRAFT
+    fits = shape.scores_bytes(options.n_ctx or 0, CPU_UBATCH) <= MOST_SCORES_BYTES
     return small if fits and has_room(path, small) else options
 
 
@@ -93,9 +71,3 @@ def _is_open(options: LoadOptions) -> bool:
     """Whether the model stays on the processor, and nobody asked for a kind of cache or of attention."""
     as_usual = options.cache_type is CacheType.F16 and options.flash_attention is FlashAttention.AUTO
     return as_usual and options.key_type is None and not options.may_leave_main_memory
-
-
-def suits_separate_steps(shape: AttentionShape, n_ctx: int) -> bool:
-    """Whether products of matrices serve these heads better, and what they hold is not too much."""
-    many = shape.num_layers * shape.num_heads >= LEAST_HEADS
-    return many and shape.head_length != _FITS_FUSED and shape.scores_bytes(n_ctx, CPU_UBATCH) <= MOST_SCORES_BYTES

@@ -142,6 +142,22 @@ def tiny_llama(
     return replace(made, metadata=dict(made.metadata))
 
 
+def tiny_windowed(window: int, n_ctx: int = 1024) -> GgufFile:
+    """A model of 4 random layers as Cohere makes them: three see ``window`` tokens, the last one everything."""
+    plain = tiny_llama(n_layer=4, feed_forward_kind=F16)
+    unknown = ("output.weight", *(f"blk.{i}.ffn_norm.weight" for i in range(4)))
+    entries = {key.replace("llama.", "cohere2.", 1): entry for key, entry in plain.metadata.items()}
+    made = replace(plain, tensors=tuple(one for one in plain.tensors if one.name not in unknown))
+    return replace(made, metadata=entries).with_metadata(
+        general__architecture=(Kind.STRING, "cohere2"),
+        cohere2__context_length=(Kind.UINT32, n_ctx),
+        cohere2__attention__layer_norm_epsilon=(Kind.FLOAT32, 1e-5),
+        cohere2__attention__layer_norm_rms_epsilon=None,
+        cohere2__attention__sliding_window=(Kind.UINT32, window),
+        cohere2__logit_scale=(Kind.FLOAT32, 1.0),
+    )
+
+
 @lru_cache(maxsize=64)
 def _tiny_llama(feed_forward_kind: int, seed: int, n_ff: int, n_layer: int, idle: frozenset[int]) -> GgufFile:
     dice = np.random.default_rng(seed)

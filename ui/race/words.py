@@ -11,9 +11,10 @@ from datetime import datetime
 from PySide6.QtCore import QDateTime, QLocale
 
 from app.core.domain.model_name import name_of_file
-from app.core.domain.speed.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
+from app.core.domain.speed.races import LaneChoice, LaneVerdict, Parting, RaceResult
 from ui.text.formatting import count, mode_label, number_text, times_plain
 from ui.text.language import locale, translate
+from ui.text.problem_words import in_language
 
 
 def lane_name(choice: LaneChoice) -> str:
@@ -93,22 +94,11 @@ def answers_sentence(verdict: LaneVerdict) -> str:
 
 
 def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
-    place = _place(parting, verdict.num_rounds)
-    if parting.margin is None:
-        return translate("Race", "{place}.").format(place=place)
-    margin = locale().toString(parting.margin, "f", 3)
-    if parting.margin <= NEAR_TIE:
-        return translate("Race", "{place}: a near tie, {margin} apart in the target's logits.").format(
-            place=place, margin=margin
-        )
-    words = translate("Race", "{place}: the two tokens are {margin} apart in the target's logits, no near tie.")
-    if verdict.temperature > 0.0:
-        words = translate(
-            "Race",
-            "{place}: the two tokens are {margin} apart in the target's logits, no near tie, unless one is at the edge "
-            "of what top-k, top-p or min-p leave.",
-        )
-    return words.format(place=place, margin=margin)
+    place = translate("Race", "{place}.").format(place=_place(parting, verdict.num_rounds))
+    if parting.is_fault:
+        fault = translate("Race", "That must not be: here answers are exact to the bit. Please report it.")
+        return f"{place} {fault}"
+    return f"{place} {in_language(parting.reason)}" if parting.reason else place
 
 
 def _place(parting: Parting, num_rounds: int) -> str:

@@ -117,9 +117,7 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
         keep = translate("MessageMenu", "Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
         add(translate("MessageMenu", "Use a seed in this chat"), SeedWish.KEEP, keep)
         return
-    same = translate(
-        "MessageMenu", "The same answer in every mode, but for near ties, unless model or messages have changed."
-    )
+    same = translate("MessageMenu", "The same answer in every mode, unless model or messages have changed.")
     add(translate("MessageMenu", "Repeat with this seed"), SeedWish.REPEAT, same)
     add(translate("MessageMenu", "Ask again with another seed"), SeedWish.ANOTHER, another)
     keep = translate("MessageMenu", "Every answer from now on is drawn by it.")

@@ -19,6 +19,7 @@ from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.text.language import mark, translate
 from ui.text.model_titles import title_of
+from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton, ShrinkingButton
@@ -37,6 +38,7 @@ TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
 UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
+EXACT = mark("Header", "The same question gets the same words in every mode, to the letter.")
 
 
 def describe(model: ModelInfo) -> str:
@@ -47,7 +49,8 @@ def describe(model: ModelInfo) -> str:
             if stays_here(model.engine_url)
             else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this computer.")
         )
-        return words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
+        words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
+        return f"{words} {in_language(model.inexact)}".rstrip()
     words = translate(
         "Header",
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
@@ -64,6 +67,7 @@ def describe(model: ModelInfo) -> str:
         template_name=translate("Header", model.template_name),
         path=model.path,
     )
+    words += f"\n{in_language(model.inexact) or translate('Header', EXACT)}"
     unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words

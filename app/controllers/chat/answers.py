@@ -111,7 +111,6 @@ class _StreamingAnswer:
     stats: RunStats | None = None
     is_asked: bool = False  # the engine has the request
     engine_url: str = ""  # of the engine that has it
-    is_alone: bool = False  # the engine makes no other beside it
     has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
     has_words: bool = False  # not blanks alone
@@ -309,7 +308,7 @@ class AnswerController(PartsController):
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
         before = self._asked_before(streaming)
-        at_once = 1 if any(each.is_alone for each in (*before, streaming)) else self._state.models.num_parallel
+        at_once = self._state.models.num_parallel
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
 
@@ -400,7 +399,7 @@ class AnswerController(PartsController):
         self._note_drawn(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
-        streaming.is_asked, streaming.is_alone = True, request.tie_safe
+        streaming.is_asked = True
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
@@ -478,7 +477,9 @@ class AnswerController(PartsController):
         written = self._store.unwritten(streaming.answer_id)
         text = written.text if written is not None else ""
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
-        return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings)
+        loaded = self._state.models.loaded
+        inexact = loaded.target.inexact if loaded is not None else ""
+        return repeat_notice(before, replace(after, drawn=streaming.drawn), streaming.settings, inexact)
 
     def _end(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))

@@ -9,6 +9,7 @@ from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from ui.text.language import mark, translate
 from ui.text.model_titles import title_of
+from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words
 
 SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
@@ -19,24 +20,23 @@ MODEL_ELSEWHERE = mark("Repeat", "Whether a seed holds is up to the other progra
 SYSTEM_PROMPT = mark("Repeat", "The system prompt was another one.")
 MESSAGES = mark("Repeat", "The messages before it were others, or the files that belong to them.")
 TOOLS = mark("Repeat", "The tools were others.")
-NEAR_TIE = mark(
-    "Repeat",
-    "It was asked the same. Where two tokens are nearly equally likely, rounding may decide between them; with "
-    "Tie-safe on, in the settings, it does not.",
-)
-NEAR_TIE_STILL = mark("Repeat", "It was asked the same. The engine was set otherwise, or one of them was not Tie-safe.")
+ASKED_THE_SAME = mark("Repeat", "It was asked the same.")
+OTHERWISE_SET = mark("Repeat", "It was asked the same, so the model's file or the engine was another one then.")
 ITS_OWN = mark("Repeat", "It was drawn with its own settings, not the chat's of now: {settings}.")
 
 
-def repeat_notice(before: MessageView, after: MessageView, chat: Settings) -> str:
-    """Compare an answer with the one that its seed was to give again; ``chat`` are the settings of now."""
+def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
+    """Compare an answer with the one that its seed was to give again; ``chat`` are the settings of now.
+
+    ``inexact`` is what `ModelInfo` says of the target.
+    """
     then, now = before.drawn, after.drawn
     if then is None or now is None or then.seed is None:
         return ""
     verdict = _verdict(before, after)
     parts = [translate("Repeat", verdict).format(seed=then.seed)]
     if verdict is OTHER:
-        parts += _reasons(before, then, after, now, is_tie_safe=bool(chat.values["tie_safe"]))
+        parts += _reasons(before, then, after, now, inexact)
     others = [in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _differs(key, value, chat)]
     if others:
         parts.append(translate("Repeat", ITS_OWN).format(settings=", ".join(others)))
@@ -51,7 +51,7 @@ def _verdict(before: MessageView, after: MessageView) -> str:
     return SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
 
 
-def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, *, is_tie_safe: bool) -> list[str]:
+def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, inexact: str) -> list[str]:
     found = []
     if before.target != after.target:
         found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))
@@ -61,10 +61,13 @@ def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, *
         found.append(translate("Repeat", MESSAGES))
     if then.tools != now.tools:
         found.append(translate("Repeat", TOOLS))
-    if not found:
-        elsewhere = MODEL_ELSEWHERE if AT in after.target else NEAR_TIE
-        found.append(translate("Repeat", NEAR_TIE_STILL if is_tie_safe and elsewhere is NEAR_TIE else elsewhere))
-    return found
+    if found:
+        return found
+    if AT in after.target:
+        return [translate("Repeat", MODEL_ELSEWHERE)]
+    return (
+        [translate("Repeat", ASKED_THE_SAME), in_language(inexact)] if inexact else [translate("Repeat", OTHERWISE_SET)]
+    )
 
 
 def _differs(key: str, value: object, chat: Settings) -> bool:

@@ -189,7 +189,6 @@ class RaceController(PartsController):
             messages=(*setup.before, Message("user", setup.question, pictures=_within(setup))),
             sampling=sampling,
             max_tokens=setup.max_tokens,
-            tie_safe=bool(settings.values["tie_safe"]),
         )
 
     def awaits(self, number: int) -> bool:

@@ -40,7 +40,7 @@ from engine.sentences import joined, phrase, said
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
     from app.core.benchmark.opened_lanes import OpenLane
     from app.core.benchmark.race import LaneFailedError, Race
-    from app.core.benchmark.race_report import Gap, RaceVerdict
+    from app.core.benchmark.race_report import RaceVerdict
     from app.core.benchmark.runs import BenchmarkRun, Variant
     from engine.session.session import Session
 
@@ -103,7 +103,6 @@ class RaceJob:
         on_event: OnEvent,
         between_steps: Callable[[], None],
     ) -> RaceEnded:
-        from app.core.benchmark.opened_lanes import logit_gap_of  # noqa: PLC0415
         from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
 
         setup, problem = self._setup, None
@@ -128,7 +127,7 @@ class RaceJob:
         runs = race.runs or list(partial)
         if not runs:
             return RaceEnded(problem=problem)
-        result = self._result(race, lanes, runs, None if should_stop() else logit_gap_of(lanes, self._request))
+        result = self._result(race, lanes, runs)
         notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
         if sum(run.stats.decode_s for run in runs) < plan.slice_s * len(runs):
             notices.append(TOO_SHORT)
@@ -173,14 +172,13 @@ class RaceJob:
         latest.spans += chunk.spans
         on_event(LaneText(lane, number, chunk.text, chunk.spans))
 
-    def _result(
-        self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[BenchmarkRun], gap: Gap | None
-    ) -> RaceResult:
+    def _result(self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[BenchmarkRun]) -> RaceResult:
+        from app.core.benchmark.opened_lanes import why_inexact_of  # noqa: PLC0415
         from app.core.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
 
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         is_complete = bool(race.runs)
-        verdicts = judge(runs, gap, complete=is_complete, targets=self._targets)
+        verdicts = judge(runs, why_inexact_of(lanes), complete=is_complete, targets=self._targets)
         usual = [choice.draft == choice.target == "" for choice in self._setup.lanes]
         own = [lane.ready for lane, is_usual in zip(lanes, usual, strict=True) if is_usual]
         ready = max(own or [lane.ready for lane in lanes], key=lambda one: one.draft is not None)

@@ -24,7 +24,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("accepted", lambda row: percent(row.acceptance_rate)),
     ("p50 ms", lambda row: figure(row.inter_token_ms_p50, 1)),
     ("p95 ms", lambda row: figure(row.inter_token_ms_p95, 1)),
-    ("same answers", lambda row: percent(row.same_answers)),
+    ("identical", lambda row: percent(row.same_answers)),
 )
 _SPLIT: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("draft", lambda row: percent(row.draft_share)),

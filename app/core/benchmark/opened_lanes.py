@@ -9,8 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from app.core.benchmark.lanes import uses_draft
-from app.core.benchmark.race import LaneFailedError, base_of, seeded
-from app.core.benchmark.race_report import Gap
+from app.core.benchmark.race import LaneFailedError
 from app.core.benchmark.runs import Variant
 from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
 from engine.fit.fit import CacheShape, FitReport, FitVerdict, all_parts_bytes, estimate
@@ -48,21 +47,9 @@ class LaneModels:
 _NOTHING_OWN = LaneModels()
 
 
-def logit_gap_of(lanes: Sequence[OpenLane], request: ChatRequest) -> Gap | None:
-    """Where the target's logits and the seed decide between two tokens, and no penalties, they say how close it was."""
-    sampling = request.sampling
-    if any((sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)):
-        return None
-    base = base_of([lane.variant for lane in lanes])
-    session = next(lane.session for lane in lanes if lane.variant == base)
-
-    def gap(round_number: int, before: Sequence[int], first: int, second: int) -> float | None:
-        try:
-            return session.logit_gap(seeded(request, round_number), before, first, second)
-        except EngineError:  # the race is over, and its figures count without it
-            return None
-
-    return gap
+def why_inexact_of(lanes: Sequence[OpenLane]) -> str:
+    """Why answers of lanes may differ, by the first target that says so; empty: they may not."""
+    return next((lane.ready.target.inexact for lane in lanes if lane.ready.target.inexact), "")
 
 
 def open_beside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
@@ -12,7 +12,7 @@ from app.core.benchmark.ratios import Ratio, ratio_of
 from app.core.benchmark.report import Report, machine, models
 from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.benchmark.summary import ALL, Row, summarise
-from app.core.domain.speed.races import NEAR_TIE, TOO_WIDE, Parting
+from app.core.domain.speed.races import TOO_WIDE, Parting
 from engine.records import ChatRequest, EngineReady
 
 NOTE = (
@@ -21,8 +21,6 @@ NOTE = (
     "over all rounds."
 )
 HEADS = ("lane", "tokens", "tokens/s", "tokens per pass", "accepted", "p50 ms", "p95 ms", "rollback ms")
-# By how many logits two tokens differ behind the start of a round's answer [num_tokens]; None where it is not known.
-Gap = Callable[[int, Sequence[int], int, int], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class RaceVerdict:
 
     @property
     def sentence(self) -> str:
-        """``auto 1.62x plain (1.48-1.77 over 4 rounds); same answer token for token``."""
+        """``auto 1.62x plain (1.48-1.77 over 4 rounds); identical answers, token for token``."""
         return f"{self._speed}; {self._answers}"
 
     @property
@@ -67,16 +65,13 @@ class RaceVerdict:
             return "other models, so the answers are not compared"
         found = self.difference
         if found is None:
-            return "same answer token for token" if self.complete else "same answer as far as both came"
+            return "identical answers, token for token" if self.complete else "identical answers as far as both came"
         place = f"differs at token {found.token}"
         if found.num_rounds < self.rounds:
             place += f" in {found.num_rounds} of {self.rounds} rounds"
-        if found.margin is None:
-            return place
-        if found.margin <= NEAR_TIE:
-            return f"{place}: a near tie of {found.margin:.3f}"
-        edge = ", unless one is at the edge of what top-k, top-p or min-p leave" if self.temperature > 0.0 else ""
-        return f"{place}: the two tokens are {found.margin:.3f} apart, which is no near tie{edge}"
+        if found.is_fault:
+            return f"{place}, WHICH MUST NOT BE: here answers are exact to the bit. Please report it"
+        return f"{place}. {found.reason}" if found.reason else place
 
     def as_dict(self) -> dict[str, object]:
         """The verdict as JSON keeps it."""
@@ -94,14 +89,14 @@ class RaceVerdict:
 
 def judge(
     runs: Sequence[BenchmarkRun],
-    gap: Gap | None = None,
+    inexact: str | None = None,
     *,
     complete: bool = True,
     targets: Mapping[Variant, str] = MappingProxyType({}),
 ) -> list[RaceVerdict]:
-    """A verdict for each lane but the one that the others are compared with; ``gap`` where margins are wanted.
+    """A verdict for each lane but the one that the others are compared with.
 
-    ``targets`` names the targets of lanes that have one of their own.
+    ``inexact`` is what `ModelInfo` says of the target. ``targets`` names those of lanes that have one of their own.
     """
     variants = list(dict.fromkeys(run.variant for run in runs))
     if not variants:
@@ -113,30 +108,25 @@ def judge(
         if variant == base:
             continue
         alike = targets.get(variant) == targets.get(base)
-        difference = find_difference(runs, variant, base, gap) if alike else None
+        difference = find_difference(runs, variant, base, inexact) if alike else None
         ratio = ratio_of(runs, variant, base)
         verdicts.append(RaceVerdict(variant, base, ratio, rounds, difference, runs[0].temperature, complete, alike))
     return verdicts
 
 
 def find_difference(
-    runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, gap: Gap | None = None
+    runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, inexact: str | None = None
 ) -> Parting | None:
     """The first difference of two lanes' answers; of answers that were cut, only as far as both came."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
-    first: tuple[int, int, Sequence[int], int, int] | None = None
-    num_rounds = 0
+    first, num_rounds = None, 0
     for number in sorted({run.round for run in runs}):
         own, other = answers.get((number, variant), ()), answers.get((number, base), ())
         place = next((i for i, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), None)
         if place is not None:
             num_rounds += 1
-            first = first or (place, number, other[:place], other[place], own[place])
-    if first is None:
-        return None
-    place, number, before, theirs, ours = first
-    margin = gap(number, before, theirs, ours) if gap is not None else None
-    return Parting(place + 1, num_rounds, None if margin is None else abs(margin))
+            first = place if first is None else first
+    return None if first is None else Parting(first + 1, num_rounds, inexact)
 
 
 def lane_rows(runs: Sequence[BenchmarkRun]) -> list[tuple[str, ...]]:
@@ -199,11 +189,7 @@ def decoding_settings(request: ChatRequest) -> dict[str, object]:
         "presence_penalty",
         "seed",
     )
-    return {
-        **{name: getattr(sampling, name) for name in names},
-        "max_tokens": request.max_tokens,
-        "tie_safe": request.tie_safe,
-    }
+    return {**{name: getattr(sampling, name) for name in names}, "max_tokens": request.max_tokens}
 
 
 def make_race_report(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from app.core.benchmark.ratios import ratio_of
-from app.core.benchmark.runs import PLAIN, BenchmarkRun, Variant
+from app.core.benchmark.runs import OURS, PLAIN, BenchmarkRun, Variant
 
 ALL = "all"
 
@@ -120,6 +120,25 @@ def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, 
     )
     known = seconds > 0 and any(sums)
     return tuple(part / seconds if known else None for part in sums)
+
+
+def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
+    """What is to be said of the answers with drafting beside the plain ones, and whether it is a fault.
+
+    ``inexact`` is what `ModelInfo` says of the target. The sentence is empty where nothing was compared.
+    """
+    ours = [row for row in rows if row.category == ALL and row.engine.startswith(OURS)]
+    compared = [row for row in ours if (row.engine, row.mode) != (PLAIN.engine, PLAIN.mode)]
+    known = [(row.answers, row.same_answers) for row in compared if row.same_answers is not None]
+    total, same = sum(number for number, _ in known), round(sum(number * share for number, share in known))
+    if not total:
+        return "", False
+    if same == total:
+        return f"All {total} answers with drafting are identical to the plain ones, token for token.", False
+    differ = f"{total - same} of {total} answers with drafting differ from the plain ones"
+    if inexact:
+        return f"{differ}. {inexact}", False
+    return f"{differ}, WHICH MUST NOT BE: here answers are exact to the bit. Please report it.", True
 
 
 def _same_answers(variant: Variant, runs: Sequence[BenchmarkRun]) -> float | None:

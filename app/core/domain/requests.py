@@ -44,7 +44,6 @@ def chat_request(
         depth=depth,
         sampling=sampling_params(settings),
         max_tokens=settings.whole("max_tokens"),
-        tie_safe=bool(settings.values["tie_safe"]),
         overflow=Overflow(settings.text("overflow")),
         request_id=request_id,
         use_past=bool(settings.values["learn_past"]),

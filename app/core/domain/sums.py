@@ -15,8 +15,7 @@ from engine.records import Mode, RunStats
 
 ADDED = (
     "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
-    "replayed", "joined_passes", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "draft_prompt_s",
-    "verify_s", "sample_s", "rollback_s",
+    "replayed", "joined_passes", "decode_s", "draft_s", "draft_prompt_s", "verify_s", "sample_s", "rollback_s",
 )  # fmt: skip
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")

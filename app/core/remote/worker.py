@@ -70,6 +70,7 @@ def model_info(
         gpu_layers=0,
         template_name=FROM_MODEL,
         engine_url=record.url,
+        inexact=said("Whether the same question gets the same words is up to the other program."),
         opened_tag=thinking[0].opened_tag if thinking else "",
         thinking=thinking,
         sees=model.sees,

@@ -17,11 +17,13 @@ from app.core.benchmark.journal import Journal
 from app.core.benchmark.prompts import BenchmarkPrompt
 from app.core.benchmark.runner import Runner
 from app.core.benchmark.runs import BenchmarkRun, Variant
+from app.core.paths import builtin_target
 from engine.llama import library
 from engine.records import Mode
 from engine.session.session import Session
 from tests.app.cli.test_race import Terminal
 from tests.app.core.benchmark import scripted_server
+from tests.exact import require_exact
 
 pytestmark = pytest.mark.usefixtures("tried")
 SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]
@@ -30,8 +32,11 @@ SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]
 def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, page = tmp_path / "report.json", tmp_path / "report.md"
     options = [*SHORT, "--depths", "auto,3", "--repeat", "2", "--json", str(out), "--markdown", str(page)]
+    require_exact(str(builtin_target()))
     assert main(["bench", *options]) == 0
-    assert "| **all** | auto |" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "| **all** | auto |" in told.out
+    assert "answers with drafting are identical to the plain ones, token for token." in told.err
     report = json.loads(out.read_text(encoding="utf-8"))
     assert {row["mode"] for row in report["rows"]} == set(Mode) - {Mode.HEAD}  # this pair has none
     needed = {"category", "temperature", "engine", "mode", "depth", "tokens", "seconds", "tokens_per_second"}
@@ -54,6 +59,12 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
             assert {one["round"] for one in own} == {0, 1}
             assert sum(one["tokens"] for one in own) == row["tokens"]
             assert sum(one["decode_s"] for one in own) == pytest.approx(row["seconds"])
+
+
+def test_answers_that_differ_end_it_with_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("app.cli.bench.answers_verdict", lambda _rows, inexact: (f"They differ. {inexact}", True))
+    assert main(["bench", *SHORT, "--per-category", "1", "--categories", "chat", "--modes", "off,suffix"]) == 1
+    assert "They differ." in capsys.readouterr().err
 
 
 @pytest.fixture

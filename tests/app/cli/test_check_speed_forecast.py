@@ -28,7 +28,7 @@ def expected(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
 
 def test_nothing_is_promised_where_nothing_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", *PAIR]) == 0
-    assert capsys.readouterr().out.count("\n") == 1
+    assert capsys.readouterr().out.count("\n") == 2, "that they match, and that rows are exact"
 
 
 def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:

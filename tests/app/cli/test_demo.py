@@ -22,7 +22,7 @@ def test_every_mode_that_is_here_is_compared_with_plain_decoding_over_several_ro
     lanes = re.findall(r"^(\w+)  +(\d+) ", told.out, re.MULTILINE)
     assert [name for name, _tokens in lanes] == ["plain", "ngram", "suffix", "draft", "auto"]
     assert {tokens for _name, tokens in lanes} == {str(24 * demo.ROUNDS)}
-    assert len(re.findall(r"x plain \(.*4 rounds.*; same answer token for token", told.out)) == 4
+    assert len(re.findall(r"x plain \(.*4 rounds.*; identical answers, token for token", told.out)) == 4
     assert "head" not in told.out
 
 

@@ -30,18 +30,18 @@ def remember(model: Path, values: dict[str, SettingValue]) -> None:
 def test_without_any_layer_all_is_as_usual() -> None:
     asked = request()
     assert (asked.sampling, asked.mode, asked.depth) == (SamplingParams(), Mode.AUTO, None)
-    assert (asked.max_tokens, asked.tie_safe, len(asked.messages)) == (None, False, 1)
+    assert (asked.max_tokens, len(asked.messages)) == (None, 1)
 
 
 def test_the_models_own_values_hold_for_it_alone(tmp_path: Path) -> None:
     model = tmp_path / "m.gguf"
     own: dict[str, SettingValue] = {
-        "temperature": 0.2, "mode": "suffix", "depth": 3, "max_tokens": 9, "system_prompt": "Rhyme.", "tie_safe": True,
+        "temperature": 0.2, "mode": "suffix", "depth": 3, "max_tokens": 9, "system_prompt": "Rhyme.",
     }  # fmt: skip
     remember(model, own)
     asked = request("--model", str(model))
     assert (asked.sampling.temperature, asked.mode, asked.depth, asked.max_tokens) == (0.2, Mode.SUFFIX, 3, 9)
-    assert (asked.messages[0].content, asked.tie_safe) == ("Rhyme.", True)
+    assert asked.messages[0].content == "Rhyme."
     assert request("--model", str(tmp_path / "other.gguf")).sampling == SamplingParams()
 
 

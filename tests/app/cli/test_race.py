@@ -26,6 +26,7 @@ from engine.errors import DecodeError, NotEnoughMemoryError
 from engine.records import RunStats
 from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.exact import require_exact
 
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
@@ -56,12 +57,13 @@ def test_two_lanes_answer_the_same_question_and_both_reports_are_written(tmp_pat
 
 
 def test_three_lanes_with_a_depth_say_the_same(capsys: Capture) -> None:
-    assert main([*QUESTION, "--rounds", "1", "--lanes", "off,draft:3,suffix", "--tie-safe"]) == 0
+    assert main([*QUESTION, "--rounds", "1", "--lanes", "off,draft:3,suffix"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:5]] == ["plain", "draft", "suffix"]
     verdicts = lines[5:7]
     assert [line.split(" plain")[0].split(" ")[0] for line in verdicts] == ["draft", "suffix"]
-    assert all(line.endswith("; same answer token for token") for line in verdicts)
+    require_exact(str(builtin_target()))
+    assert all(line.endswith("; identical answers, token for token") for line in verdicts)
 
 
 def test_the_temperature_is_0_unless_an_option_or_the_preset_says_otherwise() -> None:
@@ -114,7 +116,10 @@ def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.
     assert told.err.startswith("paceline: The model stopped computing: The lane auto: The pass failed.")
 
 
-def test_where_answers_part_the_target_says_how_close_it_was(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+@pytest.mark.parametrize("inexact", ["", "On a GPU."])
+def test_answers_that_part_are_a_fault_where_they_must_not(
+    inexact: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     whole = Race.events
 
     def with_another_last_token(race: Race, *arguments: object) -> Iterator[object]:
@@ -123,9 +128,10 @@ def test_where_answers_part_the_target_says_how_close_it_was(monkeypatch: pytest
         race.runs[1] = replace(auto, token_ids=(*plain.token_ids[:-1], plain.token_ids[-1] + 1))
 
     monkeypatch.setattr(Race, "events", with_another_last_token)
-    assert main([*QUESTION, "--rounds", "1"]) == 0
+    monkeypatch.setattr("engine.loading.loading.why_inexact", lambda *_: inexact)
+    assert main([*QUESTION, "--rounds", "1"]) == (0 if inexact else 1)
     verdict = capsys.readouterr().out.splitlines()[-2]
-    assert re.search(r"; differs at token \d+: (a near tie of|the two tokens are) \d+\.\d{3}", verdict)
+    assert re.search(r"; differs at token \d+" + (r"\. On a GPU\.$" if inexact else ", WHICH MUST NOT BE"), verdict)
 
 
 def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(

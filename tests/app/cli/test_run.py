@@ -16,13 +16,15 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.run import load_request, make_request
 from app.core.domain.settings.table import FIELDS
-from app.core.paths import builtin_target
+from app.core.paths import builtin_draft, builtin_target
 from engine.llama import library
+from engine.llama.pass_check import Compared, PassShape
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode
 from engine.session.session import Progress, Session
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.vocabularies import with_vocabulary
+from tests.exact import require_exact
 from tests.shared_files import shared_model
 
 KEYS = {
@@ -32,7 +34,7 @@ KEYS = {
     "inter_token_ms_p99", "plain_ms", "speedup",
     "draft_ms", "draft_prompt_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back",
     "forced_proposed", "forced_accepted",
-    "replayed", "tie_checks", "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
+    "replayed", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
@@ -239,14 +241,26 @@ def test_a_recurrent_model_speculates(capsys: Capture) -> None:
     assert (answers[1]["mode"], answers[1]["proposed"] > 0) == ("ngram", True)
 
 
-def test_tie_safe_gives_the_plain_tokens_and_tells_its_cost(capsys: Capture) -> None:
-    plain = run_json(capsys, "--mode", "off", "--tie-safe")
-    drafted = run_json(capsys, "--mode", "draft", "--depth", "3", "--tie-safe")
-    assert drafted["token_ids"] == plain["token_ids"]
-    assert (plain["tie_checks"], plain["tie_tokens"], plain["tie_ms"]) == (0, 0, 0.0)
-    decisions = drafted["decisions"]
-    assert isinstance(decisions, list)
-    assert any("near ties" in line for line in decisions)
+def test_drafting_gives_the_plain_tokens(capsys: Capture) -> None:
+    require_exact(str(builtin_target()))
+    plain = run_json(capsys, "--mode", "off")
+    assert run_json(capsys, "--mode", "draft", "--depth", "3")["token_ids"] == plain["token_ids"]
+
+
+def test_check_proves_that_rows_are_equal_to_the_last_bit(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_exact(str(builtin_target()))
+    assert main(["check", str(builtin_target())]) == 0
+    assert "identical to the last bit" in capsys.readouterr().out
+    assert main(["check", str(builtin_target()), str(builtin_draft()), "--json"]) == 0
+    exact = json.loads(capsys.readouterr().out)["exactness"]
+    assert (exact["num_rows"] > 100, exact["num_different"], exact["reason"]) == (True, 0, "")
+    rows = Compared(PassShape(1, (4,)), 0, 16, 3, 0.25)
+    monkeypatch.setattr("app.cli.check.compare_passes", lambda *_, **__: iter([rows]))
+    assert main(["check", str(builtin_target())]) == 1
+    assert "3 of 16 rows differ in passes of other shapes, WHICH MUST NOT BE" in capsys.readouterr().out
+    monkeypatch.setattr("app.cli.check.why_inexact", lambda _path: "Because.")
+    assert main(["check", str(builtin_target())]) == 0
+    assert "3 of 16 rows differ in passes of other shapes. Because." in capsys.readouterr().out
 
 
 def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:

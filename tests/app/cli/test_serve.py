@@ -25,6 +25,7 @@ from app.cli.serve import _served
 from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
 from app.core.server.listening import TERMINATED, bind
+from engine.loading.exactness import why_inexact
 from engine.records import ChatRequest, EngineReady
 from tests.app.controllers.window import stormy_clients as stormy
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer, info
@@ -197,7 +198,7 @@ def test_a_storm_of_programs_that_are_answered_four_at_once_mixes_nothing_up(
             client.join(4 * PATIENCE_S)
         assert tally.faults == []
         assert tally.num_right > num_requests / 5
-        assert tally.num_other <= tally.num_right / 5  # near ties, which passes of another size may decide otherwise
+        assert tally.num_other <= (tally.num_right / 5 if why_inexact(str(builtin_target())) else 0)
         assert stormy.ask(port, "storm", asked[0].words) in asked[0].answers  # it goes on
         until = time.monotonic() + PATIENCE_S
         while len(list(opened.iterdir())) > before and time.monotonic() < until:

@@ -50,7 +50,7 @@ def test_no_failure_tells_a_terminal_what_only_the_window_has() -> None:
 def test_the_options_that_are_named_exist() -> None:
     run = make_parser().parse_args(["run", "--prompt", "x"])
     named = {word.strip(",.") for text in WORDS.values() for word in text.split() if word.startswith("--")}
-    assert {"--ctx", "--mode", "--tie-safe", "--max-tokens"} <= named
+    assert {"--ctx", "--mode", "--max-tokens"} <= named
     assert all(hasattr(run, option.removeprefix("--").replace("-", "_")) for option in named)
 
 

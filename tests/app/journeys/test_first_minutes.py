@@ -5,7 +5,6 @@ The models are in the folder that PACELINE_MODELS names; what is not there is sk
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,24 +19,14 @@ from app.core.storage.pair_speeds import PairSpeeds
 from app.startup.assembly import real_engine
 from engine.records import Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
+from tests.shared_files import real_model
 from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT
 
-VARIABLE = "PACELINE_MODELS"
 SMOL, GEMMA = "smollm2-135m-instruct-q4_1.gguf", "gemma-3-270m-q4_k_m.gguf"
 QWEN, QWEN_DRAFT = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
 WAIT_MS = 300_000
 TOKENS = 24
 LEFT = Qt.MouseButton.LeftButton
-
-
-def model_file(name: str) -> Path:
-    folder = os.environ.get(VARIABLE, "")
-    if not folder:
-        pytest.skip(f"{VARIABLE} names no folder of models")
-    path = Path(folder) / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in the folder that {VARIABLE} names")
-    return path
 
 
 @pytest.fixture
@@ -75,7 +64,7 @@ def offered(harness: AppHarness) -> list[str]:
 
 
 def test_a_small_chat_model(harness: AppHarness, qtbot: QtBot) -> None:
-    path = model_file(SMOL)
+    path = real_model(SMOL)
     open_model(harness, qtbot, path)
     target = harness.window.engine.target
     assert target is not None
@@ -94,7 +83,7 @@ def test_a_small_chat_model(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 def test_a_pair_whose_draft_lies_in_the_library(harness: AppHarness, qtbot: QtBot) -> None:
-    path, draft = model_file(QWEN), model_file(QWEN_DRAFT)
+    path, draft = real_model(QWEN), real_model(QWEN_DRAFT)
     harness.controller.hub.service.add(str(draft))
     open_model(harness, qtbot, path)
     assert offered(harness) == [text for _, _, text in CODE]
@@ -117,7 +106,7 @@ def test_a_pair_whose_draft_lies_in_the_library(harness: AppHarness, qtbot: QtBo
 
 
 def test_a_base_model_continues_texts(harness: AppHarness, qtbot: QtBot) -> None:
-    path = model_file(GEMMA)
+    path = real_model(GEMMA)
     open_model(harness, qtbot, path)
     target = harness.window.engine.target
     assert target is not None

@@ -22,7 +22,7 @@ KEY = StateKey("model", 7)
 def state(num_bytes: int = 10_000, seed: int = 0) -> SequenceState:
     dice = np.random.default_rng(seed)
     ids = dice.integers(0, 1000, 50).astype(np.int32)
-    return SequenceState(ids, 32, dice.integers(0, 256, num_bytes).astype(np.uint8))
+    return SequenceState(ids, dice.integers(0, 256, num_bytes).astype(np.uint8))
 
 
 def opened(folder: Path) -> StateFiles:
@@ -45,12 +45,11 @@ def test_what_was_written_is_read_also_after_a_restart(tmp_path: Path) -> None:
     write(opened(tmp_path), kept=state(9 * MIB))
     files = opened(tmp_path)
     (stored,) = files.stored
-    assert (stored.key, stored.num_canonical, stored.num_bytes) == (KEY, 32, only_file(tmp_path).stat().st_size)
+    assert (stored.key, stored.num_bytes) == (KEY, only_file(tmp_path).stat().st_size)
     read = files.read(KEY)
     assert read is not None
     assert np.array_equal(read.data, state(9 * MIB).data)
     assert np.array_equal(read.ids, state(9 * MIB).ids)
-    assert read.num_canonical == 32
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
@@ -92,9 +91,9 @@ def test_what_another_installation_wrote_is_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e999", "NaN", "null", '"nine"', "[]", "-1", "9" * 400])
-@pytest.mark.parametrize("fact", ["num_ids", "data_bytes", "owner", "num_canonical"])
+@pytest.mark.parametrize("fact", ["num_ids", "data_bytes", "owner"])
 def test_absurd_numbers_in_a_file_are_no_failure(tmp_path: Path, fact: str, number: str) -> None:
-    facts = {"identity": '"model"', "num_ids": "50", "data_bytes": "9", "owner": "7", "num_canonical": "0"}
+    facts = {"identity": '"model"', "num_ids": "50", "data_bytes": "9", "owner": "7"}
     text = ("{" + ", ".join(f'"{name}": {value}' for name, value in (facts | {fact: number}).items()) + "}").encode()
     opened(tmp_path)
     file = tmp_path / "some.state"

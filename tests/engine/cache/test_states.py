@@ -16,7 +16,7 @@ from engine.errors import DecodeError
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
 from engine.sequence import CachedSequence
 from engine.session.session import Session
-from tests.engine.gguf_factory import GgufFile
+from tests.engine.gguf_factory import GgufFile, tiny_windowed
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.fake_model import MarkovModel, RecurrentModel
 from tests.shared_files import shared_model
@@ -116,21 +116,6 @@ def test_every_mode_gives_the_same_tokens_after_coming_back(pair: Session, mode:
     again, stats = answer(pair, request(FOX, 1, mode))
     assert again == plain
     assert stats.restored_tokens > 0
-
-
-def test_tie_safe_brings_back_only_what_was_read_in_fixed_chunks(pair: Session) -> None:
-    plain = request(2 * FOX, 1, tie_safe=True)
-    wanted, _ = answer(pair, plain)
-    answer(pair, request(BEAR, 2, tie_safe=True))
-    again, stats = answer(pair, replace(plain, mode=Mode.DRAFT, depth=3))
-    assert again == wanted
-    assert stats.prompt_cached_tokens == stats.restored_tokens
-    assert stats.restored_tokens % 128 == 0 < stats.restored_tokens
-    answer(pair, request(BEAR, 2))
-    pair.states.forget(None)
-    answer(pair, request(FOX, 3))  # read in chunks by the clock
-    answer(pair, request(BEAR, 2))
-    assert answer(pair, plain)[1].restored_tokens == 0
 
 
 def test_it_comes_back_after_a_restart(pair: Session, tmp_path: Path) -> None:
@@ -244,6 +229,24 @@ def test_slow_bringing_back_is_left_and_tried_again_one_day() -> None:
     before = cache._speeds.seconds("scripted", "memory", 800.0)
     assert before is not None
     assert before < 1.0
+
+
+def test_an_edit_behind_the_window_of_a_kept_state_is_answered_as_by_a_fresh_model(tmp_path: Path) -> None:
+    model = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
+    kept, fresh = opened(model, folder=tmp_path), opened(model, keeps=False)
+    answer(kept, request(FOX, 1))
+    answer(kept, request(BEAR, 2))
+    edited = FOX[:200] + BEAR[:100]
+    ids, stats = answer(kept, request(edited, 1))
+    assert stats.restored_tokens > 150
+    assert ids == answer(fresh, request(edited, 1))[0]
+    kept.close()
+    again = opened(model, folder=tmp_path)
+    ids, stats = answer(again, request(FOX[:120] + "and so", 1))
+    assert stats.restored_tokens > 100
+    assert ids == answer(fresh, request(FOX[:120] + "and so", 1))[0]
+    again.close()
+    fresh.close()
 
 
 def test_a_state_that_is_refused_is_dropped_and_decoded_again() -> None:

@@ -10,10 +10,10 @@ from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, markov_qwen35, qwen35_with_mtp, tiny_hy_v3
 from tests.engine.hybrid_factory import tiny_qwen35
+from tests.exact import agree
 
 GREEDY = SamplingParams(temperature=0.0)
 PROMPT = "Once upon a time aa"
-NEAR_TIE = 0.01  # of logits; random models have many, real ones few
 
 
 def longer(make: Callable[[], GgufFile]) -> GgufFile:
@@ -51,11 +51,5 @@ def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object
 
 
 def agrees(session: Session, plain: Finished, other: Finished, prompt: str = PROMPT) -> bool:
-    """Whether two greedy answers are the same up to a near tie, which another shape of a pass decides otherwise."""
-    pairs = enumerate(zip(plain.token_ids, other.token_ids, strict=True))
-    parts = next((i for i, (one, two) in pairs if one != two), None)
-    if parts is None:
-        return True
-    asked = ChatRequest(raw_prompt=prompt)
-    gap = session.logit_gap(asked, plain.token_ids[:parts], plain.token_ids[parts], other.token_ids[parts])
-    return abs(gap) < NEAR_TIE
+    """Whether two greedy answers are the same, as far as the target is exact; see `tests.exact.agree`."""
+    return agree(session, ChatRequest(raw_prompt=prompt), plain.token_ids, other.token_ids)

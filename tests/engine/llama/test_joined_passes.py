@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from engine.errors import DecodeError
 from engine.llama.context import ContextParams, LlamaContext, PassPart
 from engine.llama.model import LlamaModel
-from tests.shared_files import shared_model
+from engine.records import FlashAttention
+from tests.engine.gguf_factory import tiny_windowed
+from tests.shared_files import real_model, shared_model
 
 ONE, OTHER = [1, 403, 407, 261, 378], [1, 317, 432, 410]
 
@@ -133,3 +136,102 @@ def test_only_as_many_sequences_as_there_are(first: LlamaContext) -> None:
     for number in (0, 3, -1):
         with pytest.raises(ValueError, match="number"):
             first.beside(number)
+
+
+# ---- sliding windows: llama.cpp gives away cells of one cache of several sequences that lie behind their window ------
+
+WINDOW = 32
+
+
+@pytest.fixture(scope="module", params=["made", "gemma-3-270m-q4_k_m.gguf"])
+def windowed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaModel]:
+    made: Path = tmp_path_factory.mktemp("windowed") / "windowed.gguf"
+    with LlamaModel(
+        str(tiny_windowed(WINDOW).write(made) if request.param == "made" else real_model(request.param))
+    ) as model:
+        yield model
+
+
+def text_of(model: LlamaModel, seed: int) -> np.ndarray:
+    """Tokens enough to leave five windows behind."""
+    least, most = (3, model.vocab.n_vocab) if model.window == WINDOW else (1000, 20000)
+    return np.random.default_rng(seed).integers(least, most, 5 * model.window + 64).astype(np.int32)
+
+
+def read(context: LlamaContext, ids: np.ndarray, end: int) -> None:
+    """Read on up to the place ``end``."""
+    while context.num_past < end:
+        context.forward(ids[context.num_past : min(context.num_past + 16, end)], 0)
+
+
+def crowded(model: LlamaModel) -> tuple[LlamaContext, LlamaContext, np.ndarray, np.ndarray]:
+    """Two sequences that were read side by side over three windows."""
+    n_ctx = -(-(10 * model.window + 256) // 256) * 256
+    params = ContextParams(n_ctx, 1, flash_attention=FlashAttention.ON, num_sequences=2, shares_cells=True)
+    first = LlamaContext(model, params)
+    other, ids, others = first.beside(1), text_of(model, 1), text_of(model, 2)
+    for place in range(0, 3 * model.window, 16):
+        first.forward_joined(
+            [PassPart(one, text[place : place + 16], 0) for one, text in ((first, ids), (other, others))]
+        )
+    return first, other, ids, others
+
+
+def assert_as_fresh(context: LlamaContext, model: LlamaModel, ids: np.ndarray, place: int) -> None:
+    """Cells that are missing change a row as another text does; another order of sums, where it does, by far less."""
+    row = context.forward(ids[place : place + 8], 1).copy()
+    with LlamaContext(model, ContextParams(context.n_ctx, 1, flash_attention=FlashAttention.ON)) as fresh:
+        read(fresh, ids, place)
+        expected = fresh.forward(ids[place : place + 8], 1)
+        assert (row - expected).std() < 0.25 * expected.std()
+
+
+def test_a_sequence_can_go_back_behind_its_window_when_another_was_beside_it(windowed: LlamaModel) -> None:
+    assert windowed.window > 0
+    first, other, ids, _ = crowded(windowed)
+    with first:
+        other.clear()
+        read(first, ids, 5 * windowed.window)
+        assert first.rollback(windowed.window + 5)
+        assert_as_fresh(first, windowed, ids, windowed.window + 5)
+
+
+def test_copies_keep_what_lies_behind_the_window(windowed: LlamaModel) -> None:
+    first, other, ids, others = crowded(windowed)
+    with first:
+        state = other.export_state()
+        assert state is not None
+        assert other.copy_prefix(first, 2 * windowed.window)
+        first.clear()
+        read(other, ids, 5 * windowed.window)
+        assert first.import_state(state, 3 * windowed.window)
+        read(first, others, 4 * windowed.window)
+        for context, text in ((other, ids), (first, others)):
+            assert context.rollback(windowed.window - 1)
+            assert_as_fresh(context, windowed, text, windowed.window - 1)
+
+
+def test_a_full_cache_loses_nothing_of_the_other(windowed: LlamaModel) -> None:
+    first, other, ids, others = crowded(windowed)
+    with first:
+        place = other.num_past
+        with pytest.raises(DecodeError, match="full"):
+            read(first, np.resize(ids, first.n_ctx + 64), first.n_ctx + 64)
+        assert other.num_past == place
+        first.clear()
+        assert_as_fresh(other, windowed, others, place)
+
+
+def test_what_llama_cpp_has_lost_is_not_believed_to_be_there(windowed: LlamaModel) -> None:
+    """Where its cache loses cells all the same, going back and copying are refused, and all is read again."""
+    first, other, ids, _ = crowded(windowed)
+    with first:
+        for owner in (0, 2):
+            first._lib.llama_memory_seq_rm(first._memory, owner, 0, windowed.window)
+        assert not other.copy_prefix(first, windowed.window + 5)
+        assert other.num_past == 0
+        assert first.export_state() is None, "it would not be whole"
+        assert not first.rollback(windowed.window + 5)
+        assert first.num_past == 3 * windowed.window, "refused, nothing changed"
+        assert first.rollback(3 * windowed.window - 4)
+        first.forward(ids[3 * windowed.window - 4 : 3 * windowed.window], 1)

@@ -56,7 +56,7 @@ NUM_TOKENS = 48
 
 
 def answers(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Ids of tie-safe answers at a fixed depth, here and split over the servers."""
+    """Ids of answers at a fixed depth, here and split over the servers."""
     places = {
         "local": Placement(),
         "split": Placement(names),
@@ -73,9 +73,7 @@ def _answers(placement: Placement) -> dict[str, list[int]]:
     session.load(replace(request, draft_devices=("none",)))
     ids = {}
     for mode, depth in ((Mode.OFF, None), (Mode.DRAFT, 3), (Mode.NGRAM, 4)):
-        chat = ChatRequest(
-            (Message("user", QUESTION),), mode, depth, SamplingParams(temperature=0.0), NUM_TOKENS, tie_safe=True
-        )
+        chat = ChatRequest((Message("user", QUESTION),), mode, depth, SamplingParams(temperature=0.0), NUM_TOKENS)
         (last,) = (event for event in session.generate(chat) if isinstance(event, Finished))
         ids[mode.value] = list(last.token_ids)
     session.close()

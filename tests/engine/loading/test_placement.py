@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
@@ -16,7 +15,7 @@ from engine.fit.fit import CacheShape, estimate
 from engine.gguf.header import read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
-from engine.loading.loading import LoadOptions, draft_options, open_model, placement_notices
+from engine.loading.loading import LoadOptions, draft_options, open_model, placement_notices, target_options
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -108,20 +107,11 @@ def test_every_mode_gives_the_plain_tokens_of_its_own_cache_type(cache_type: Cac
 
 
 @pytest.mark.parametrize("asked", FlashAttention)
-def test_the_threads_of_fused_attention_on_a_processor_are_settled_once(asked: FlashAttention) -> None:
-    loaded = open_model(builtin_target(), LoadOptions(512, 1, 0, flash_attention=asked))
-    loaded.close()
-    assert loaded.context.threads_change_numbers == (asked is not FlashAttention.OFF)
-
-
-def test_the_number_of_threads_does_not_change_the_logits_of_unfused_attention() -> None:
-    rows = []
-    for threads in (1, 2):
-        loaded = open_model(builtin_target(), LoadOptions(512, threads, 0, flash_attention=FlashAttention.OFF))
-        loaded.context.forward(list(range(10, 310)), 0)
-        one = loaded.context.forward([5], 1).copy()
-        loaded.context.set_threads(3 - threads)
-        rows.append((one, loaded.context.forward([6, 7, 8], 3).copy(), loaded.context.forward([9], 1).copy()))
-        loaded.close()
-    for left, right in zip(*rows, strict=True):
-        np.testing.assert_array_equal(left, right)
+def test_attention_is_fused_on_a_processor_whatever_is_asked_for(
+    asked: FlashAttention, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = LoadRequest(str(builtin_target()), flash_attention=asked)
+    assert target_options(replace(request, gpu_layers=0)).flash_attention is FlashAttention.AUTO
+    assert draft_options(replace(request, gpu_layers=0), 512).flash_attention is FlashAttention.AUTO
+    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
+    assert target_options(request).flash_attention is asked

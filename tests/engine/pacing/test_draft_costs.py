@@ -47,7 +47,7 @@ class Draft:
 
     def __init__(self, gpu_layers: int = 0) -> None:
         self.threads, self.taken = 2, False
-        context: Any = SimpleNamespace(threads=2, set_threads=self._set, threads_change_numbers=False)
+        context: Any = SimpleNamespace(threads=2, set_threads=self._set)
         model: Any = SimpleNamespace(gpu_layers=gpu_layers)
         loaded = cast("LoadedModel", SimpleNamespace(context=context, model=model))
         store = CostStore()

@@ -95,13 +95,3 @@ def test_dear_rejections_have_unsure_text_left_out_and_sure_text_taken() -> None
     ):
         pacer = Pacer(flat_curve(), rollback=rollback)
         assert (pacer.text_gain(text(4, 1))[1], pacer.text_gain(text(4, 32))[1]) == depths
-
-
-def test_near_ties_that_are_decided_again_pause_drafting() -> None:
-    pacer = Pacer(flat_curve(), 0.5)
-    for _ in range(500):
-        pacer.prices.observe_rework(40.0, 4)
-    assert pacer.prices.rework_ms == 0.0  # nobody asked for it
-    pacer.prices.pays_rework = True
-    assert pacer.prices.rework_ms == pytest.approx(10.0, rel=0.01)
-    assert play(pacer, 0.5) < 60

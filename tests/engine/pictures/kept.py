@@ -49,7 +49,6 @@ def main(arguments: list[str]) -> None:
             sampling=SamplingParams(temperature=0.0),
             max_tokens=12,
             ignore_eos=True,
-            tie_safe=True,
             conversation_id=conversation,
         )
         before = encoder.num_encoded

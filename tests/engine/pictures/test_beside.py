@@ -15,10 +15,10 @@ from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.session.test_sight import asked
 from tests.engine.vision_factory import picture, write_pair
+from tests.exact import agree
 from tests.waiting import wait_for
 
 WAIT_S = 60.0
-NEAR_TIE = 0.05  # of logits; random models have many
 FAMILIES = ("llava", "gemma3", "qwen2vl")
 
 
@@ -99,15 +99,10 @@ def questions(mode: Mode, first: int) -> list[ChatRequest]:
 
 
 def same(alone: Session, request: ChatRequest, found: tuple[int, ...]) -> bool:
-    """Whether an answer is the one that is given alone, up to a near tie, which sums of another shape may decide."""
+    """Whether an answer is the one that is given alone, as far as the target is exact."""
     *_, end = alone.generate(replace(request, mode=Mode.OFF, depth=None))
     assert isinstance(end, Finished)
-    pairs = enumerate(zip(end.token_ids, found, strict=True))
-    place = next((i for i, (one, other) in pairs if one != other), None)
-    if place is None:
-        return True
-    gap = alone.logit_gap(request, found[:place], end.token_ids[place], found[place])
-    return abs(gap) < NEAR_TIE
+    return agree(alone, request, end.token_ids, found)
 
 
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.SUFFIX])

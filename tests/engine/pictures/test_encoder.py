@@ -147,18 +147,6 @@ def test_a_prompt_that_ends_inside_a_picture_keeps_nothing_of_it(seeing: Seeing)
     assert np.array_equal(seeing.row(ids), expected)
 
 
-def test_canonical_reuse_goes_back_to_where_any_prompt_would_cut(seeing: Seeing) -> None:
-    """The passes are then of the same shapes as in an empty cache."""
-    ids = seeing.ids("ab" * 50, ONE, "cd" * 90, TWO, "ef" * 40)
-    expected = seeing.row(ids)
-    held = len(ids) - 60
-    assert seeing.sequence.rollback(held)
-    kept = seeing.sequence.reuse(ids, canonical=True)
-    assert kept % seeing.sequence.n_ubatch == 0
-    assert kept == 0 or ids[kept - 1] >= 0 or ids[kept - 1] == seeing.encoder.runs.at(int(ids[kept - 1])).ids[-1]  # type: ignore[union-attr]
-    assert np.array_equal(seeing.row(ids), expected)
-
-
 def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
     """Also the positions that follow."""
     ids = seeing.ids("abc ", ONE, " x ", TWO, " ab")

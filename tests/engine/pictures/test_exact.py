@@ -137,7 +137,7 @@ def test_tie_safe_answers_are_those_of_plain_decoding(seeing: Asked, mode: Mode)
         plain.append(seeing.ids(*chat, max_tokens=80))
     for chat in chats:
         for _ in range(2):
-            end = seeing.answer(*chat, mode=mode, tie_safe=True, max_tokens=80)
+            end = seeing.answer(*chat, mode=mode, max_tokens=80)
             found.append(end.token_ids)
             proposed += end.stats.proposed
     assert found == [one for one in plain for _ in range(2)]
@@ -157,7 +157,7 @@ def test_two_chats_with_pictures_take_turns(seeing: Asked, mode: Mode) -> None:
     seeing.session.states.set_limit(1 << 30)
     try:
         turns = [(one[:1], 11), (two[:1], 12), (one, 11), (two, 12)]
-        ends = [seeing.answer(*chat, mode=mode, conversation_id=key, tie_safe=True) for chat, key in turns]
+        ends = [seeing.answer(*chat, mode=mode, conversation_id=key) for chat, key in turns]
     finally:
         seeing.session.states.set_limit(0)
     assert [end.token_ids for end in ends] == alone
@@ -169,7 +169,7 @@ def test_an_answer_fills_the_context_behind_a_picture(seeing: Asked, mode: Mode)
     """It ends where there is no more room, with the tokens of plain decoding."""
     n_ctx = seeing.session._loaded().context.n_ctx
     message = asked("ab " * 60, ONE, " ab " * 20, TWO, " ab")
-    end = seeing.answer(message, mode=mode, max_tokens=None, tie_safe=True)
+    end = seeing.answer(message, mode=mode, max_tokens=None)
     assert end.reason is FinishReason.CONTEXT
     assert end.stats.prompt_tokens + end.stats.tokens >= n_ctx
     assert end.token_ids == seeing.ids(message, max_tokens=None)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.core.paths import builtin_target
 from engine.errors import ModelLoadError, NotEnoughMemoryError
 from engine.llama import library
 from engine.records import LoadRequest
@@ -15,6 +16,7 @@ from engine.sandbox import kernel_check, kernel_child
 from engine.sandbox.kernel_check import CACHE_FILE, check_kernels, inspector, kernel_notices
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
+from tests.exact import require_exact
 
 
 @pytest.fixture(name="sample")
@@ -25,6 +27,7 @@ def fixture_sample(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def fixture_trust(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "_disabled", [])
+    monkeypatch.setattr(library, "_inexact", [])
 
 
 def asking(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> list[Path]:
@@ -146,3 +149,28 @@ def test_wrong_numbers_are_a_failure(sample: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(kernel_child, "_rows", lambda _path, *, repack: rows[repack])
     with pytest.raises(ModelLoadError, match="wrong numbers"):
         kernel_child.try_kernels(sample)
+
+
+def test_the_built_in_target_is_exact_by_the_check_of_the_first_start(tmp_path: Path) -> None:
+    require_exact(str(builtin_target()))
+    assert check_kernels(builtin_target(), tmp_path)
+    assert library.has_every_kernel()
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_rows_that_differ_are_noted_and_remembered(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    asked = list[str]()
+
+    def ask(helper: str, *_: object) -> dict[str, bool]:
+        asked.append(helper)
+        return {"works": True, "exact": exact}
+
+    monkeypatch.setattr(kernel_check, "ask_child", ask)
+    for _start in range(2):
+        monkeypatch.setattr(library, "_inexact", [])
+        assert check_kernels(sample, tmp_path)
+        assert library.uses_repacking()
+        assert (library._inexact == []) is exact
+    assert asked == ["kernels"]

@@ -66,8 +66,8 @@ def test_a_greedy_answer_is_the_plain_one(pair: Session, mode: Mode) -> None:
     accepted = 0
     for prompt in PROMPTS:
         greedy = SamplingParams(temperature=0.0)
-        plain = answer(pair, Mode.OFF, prompt, greedy, max_tokens=60, tie_safe=True)
-        drafted = answer(pair, mode, prompt, greedy, max_tokens=60, depth=3, tie_safe=True)
+        plain = answer(pair, Mode.OFF, prompt, greedy, max_tokens=60)
+        drafted = answer(pair, mode, prompt, greedy, max_tokens=60, depth=3)
         assert drafted.token_ids == plain.token_ids
         accepted += drafted.stats.provenance.get(Source.DRAFT, 0)
     assert accepted > (10 if mode is Mode.DRAFT else 0)
@@ -124,7 +124,7 @@ def test_two_conversations_in_turn_one_edited_and_one_stopped(tmp_path: Path) ->
     ):
         ids = {}
         for mode in (Mode.DRAFT, Mode.OFF):
-            ended = answer(session, mode, text, greedy, max_tokens=24, depth=3, tie_safe=True, conversation_id=number)
+            ended = answer(session, mode, text, greedy, max_tokens=24, depth=3, conversation_id=number)
             ids[mode] = ended.token_ids
             accepted += ended.stats.provenance.get(Source.DRAFT, 0)
         assert ids[Mode.DRAFT] == ids[Mode.OFF], (number, text)
@@ -156,8 +156,8 @@ def test_a_draft_with_a_state_or_a_small_cache_reads_on(cache: CacheType) -> Non
     session.load(LoadRequest(shared_model(PAIRS["written"][0]), draft, threads=1, draft_cache_type=cache))
     greedy = SamplingParams(temperature=0.0)
     for prompt in PROMPTS[:3]:
-        plain = answer(session, Mode.OFF, prompt, greedy, max_tokens=40, tie_safe=True)
-        drafted = answer(session, Mode.DRAFT, prompt, greedy, max_tokens=40, depth=3, tie_safe=True)
+        plain = answer(session, Mode.OFF, prompt, greedy, max_tokens=40)
+        drafted = answer(session, Mode.DRAFT, prompt, greedy, max_tokens=40, depth=3)
         assert drafted.token_ids == plain.token_ids
         assert drafted.stats.proposed > 20
         assert not any("left out" in line for line in drafted.stats.decisions)

@@ -67,7 +67,7 @@ def test_where_it_is_not_asked_for_it_is_neither_used_nor_kept(session: Session,
 
 
 def test_a_seed_repeats_an_answer_whatever_was_said_before(session: Session) -> None:
-    seeded = replace(REQUEST, sampling=SamplingParams(temperature=0.8, seed=5), tie_safe=True)
+    seeded = replace(REQUEST, sampling=SamplingParams(temperature=0.8, seed=5))
 
     def answered() -> Finished:
         found = [event for event in session.generate(seeded) if isinstance(event, Finished)]

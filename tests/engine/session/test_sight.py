@@ -84,9 +84,9 @@ def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) ->
 def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
     """At a temperature: places count as places."""
     message, sampling = asked("ab ", ONE, " ab ab ", TWO, "c"), SamplingParams(temperature=0.8, seed=7)
-    plain = seeing.ids(message, sampling=sampling, tie_safe=True)
+    plain = seeing.ids(message, sampling=sampling)
     for mode in (Mode.SUFFIX, Mode.DRAFT, Mode.AUTO):
-        assert seeing.ids(message, mode=mode, sampling=sampling, tie_safe=True) == plain
+        assert seeing.ids(message, mode=mode, sampling=sampling) == plain
     assert seeing.answer(message, mode=Mode.DRAFT, sampling=SamplingParams(temperature=0.8)).stats.tokens == 24
 
 
@@ -134,9 +134,9 @@ def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
     fresh = []
     for version in versions:
         target.clear()
-        fresh.append(seeing.ids(*version, tie_safe=True))
-    assert [seeing.ids(*version, tie_safe=True) for version in versions] == fresh
-    assert [seeing.ids(*version, mode=Mode.SUFFIX, tie_safe=True) for version in reversed(versions)] == fresh[::-1]
+        fresh.append(seeing.ids(*version))
+    assert [seeing.ids(*version) for version in versions] == fresh
+    assert [seeing.ids(*version, mode=Mode.SUFFIX) for version in reversed(versions)] == fresh[::-1]
 
 
 def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Asked) -> None:
@@ -157,11 +157,11 @@ def test_kept_states_of_two_conversations(seeing: Asked) -> None:
     seeing.session.states.set_limit(1 << 30)
     try:
         one = asked("abc ", ONE, " def and more of it")
-        expected = seeing.answer(one, conversation_id=1, tie_safe=True)
+        expected = seeing.answer(one, conversation_id=1)
         seeing.answer(asked("something else that is long enough to be another chat"), conversation_id=2)
         again = seeing.answer(one, Message("assistant", "ab"), Message("user", "?"), conversation_id=1)
         assert again.stats.restored_tokens > 15
-        assert seeing.ids(one, conversation_id=1, tie_safe=True) == expected.token_ids
+        assert seeing.ids(one, conversation_id=1) == expected.token_ids
     finally:
         seeing.session.states.set_limit(0)
 
@@ -317,7 +317,7 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
     """Nothing of the picture stays, and the next answer is right."""
     session = seeing.session
     message, sequence = asked("ab ", ONE, " ab"), session._loaded().sequence
-    expected = seeing.ids(message, tie_safe=True)
+    expected = seeing.ids(message)
     sequence.clear()
     ids = np.asarray(session.prompts.of_request(ChatRequest((message,))), dtype=np.int32)
     begin = int(np.flatnonzero(ids < 0)[0])
@@ -329,4 +329,4 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
             list(sequence.prefill(ids[begin:-1]))
         session.interrupt.clear()
     assert sequence.num_past == session._loaded().context.num_past == begin
-    assert seeing.ids(message, tie_safe=True) == expected
+    assert seeing.ids(message) == expected

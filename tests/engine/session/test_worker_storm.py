@@ -81,7 +81,6 @@ class Storm:
             stop=pick([(), ("a", "")]),
             ignore_eos=pick([True, False]),
             overflow=pick(list(Overflow)),
-            tie_safe=pick([True, False, False]),
             use_past=pick([True, False]),
             conversation_id=pick([0, 1, 2]),
             request_id=len(self.wanted) + 1,

@@ -1,4 +1,4 @@
-"""How models on the processor attend: by what was asked, by room, and by their heads; never by the clock."""
+"""How drafts on the processor attend: by what was asked, by room, and by their heads; never by the clock."""
 
 from __future__ import annotations
 
@@ -9,90 +9,16 @@ import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.fit.fit import FitVerdict
 from engine.gguf.header import read_header
-from engine.loading import loading
 from engine.loading.loading import LoadOptions, open_model
 from engine.records import CacheType, ChatRequest, Finished, FlashAttention, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 from engine.tuning import attention
-from engine.tuning.attention import AttentionShape, shape_of, suits_separate_steps, with_attention, with_small_keys
+from engine.tuning.attention import AttentionShape, shape_of, with_small_keys
 from tests.engine.gguf_factory import Kind, tiny_llama
 
 PATH = str(builtin_target())
 USUAL = LoadOptions(2048, threads=1)
-
-
-@pytest.fixture
-def suited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the heads of the built-in target, 24 of 64 figures, suit separate steps."""
-    monkeypatch.setattr(attention, "LEAST_HEADS", 24)
-    monkeypatch.setattr(attention, "_FITS_FUSED", 0)
-
-
-@pytest.mark.parametrize(
-    ("shape", "suits"),
-    [
-        (AttentionShape(28, 12, 128), True),  # Qwen2.5 1.5B
-        (AttentionShape(30, 9, 64), False),  # SmolLM2 135M
-        (AttentionShape(32, 40, 80), True),
-        (AttentionShape(4, 16, 128), False),
-    ],
-)
-def test_heads_decide(shape: AttentionShape, suits: bool) -> None:
-    assert suits_separate_steps(shape, 4096) is suits
-
-
-def test_a_model_that_suits_separate_steps_gets_them_every_time(suited: None) -> None:
-    for _start in range(2):
-        settled = with_attention(PATH, USUAL)
-        assert settled.flash_attention is FlashAttention.OFF
-        assert settled.n_ctx == USUAL.n_ctx
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        LoadOptions(2048, flash_attention=FlashAttention.ON),
-        LoadOptions(2048, flash_attention=FlashAttention.OFF),
-        LoadOptions(2048, cache_type=CacheType.Q8_0),
-        LoadOptions(2048, key_type=CacheType.Q8_0),
-    ],
-)
-def test_what_somebody_asked_for_is_left_as_it_is(suited: None, asked: LoadOptions) -> None:
-    assert with_attention(PATH, asked) == asked
-
-
-def test_on_a_gpu_attention_stays_fused(suited: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
-    assert with_attention(PATH, USUAL) == USUAL
-    on_processor = LoadOptions(2048, threads=1, gpu_layers=0)
-    assert with_attention(PATH, on_processor).flash_attention is FlashAttention.OFF
-
-
-def test_a_small_model_and_scores_without_room_stay_fused(suited: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "LEAST_HEADS", 25)
-    assert with_attention(PATH, USUAL) == USUAL
-    monkeypatch.setattr(attention, "LEAST_HEADS", 24)
-    monkeypatch.setattr(attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4 - 1)
-    assert with_attention(PATH, USUAL) == USUAL
-    monkeypatch.setattr(attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4)
-    assert with_attention(PATH, USUAL) != USUAL
-
-
-@pytest.mark.parametrize("verdict", [FitVerdict.TIGHT, FitVerdict.TOO_LARGE])
-def test_where_memory_is_short_attention_stays_fused(
-    suited: None, monkeypatch: pytest.MonkeyPatch, verdict: FitVerdict
-) -> None:
-    estimate = loading.estimate
-    share = {FitVerdict.TIGHT: 1.01, FitVerdict.TOO_LARGE: 0.9}[verdict]
-
-    def of_little(*args: object, **kwargs: object) -> object:
-        needed = estimate(*args, **kwargs).needed_bytes  # type: ignore[arg-type]
-        return estimate(*args, available_bytes=int(needed * share), **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loading, "estimate", of_little)
-    assert with_attention(PATH, USUAL) == USUAL
 
 
 def shape_with(folder: Path, **entries: int) -> AttentionShape | None:
@@ -188,9 +114,9 @@ def test_what_somebody_asked_of_a_draft_is_left_as_it_is(asked: LoadOptions) -> 
 
 
 def test_a_draft_that_may_lie_on_a_gpu_and_one_without_room_stay_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "MOST_SCORES_BYTES_OF_DRAFT", 3 * 2048 * 128 * 4 - 1)  # the draft has 3 heads
+    monkeypatch.setattr(attention, "MOST_SCORES_BYTES", 3 * 2048 * 128 * 4 - 1)  # the draft has 3 heads
     assert with_small_keys(DRAFT, USUAL) == USUAL
-    monkeypatch.setattr(attention, "MOST_SCORES_BYTES_OF_DRAFT", 3 * 2048 * 128 * 4)
+    monkeypatch.setattr(attention, "MOST_SCORES_BYTES", 3 * 2048 * 128 * 4)
     assert with_small_keys(DRAFT, USUAL) != USUAL
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
     assert with_small_keys(DRAFT, USUAL) == USUAL
@@ -221,7 +147,7 @@ def test_answers_are_the_targets_own_whatever_the_drafts_keys_are(
         assert ready.draft is not None
         assert ready.draft.key_type is key_type
         question = (Message("user", "Tell me a story about a fox."),)
-        request = ChatRequest(question, mode, 4, SamplingParams(temperature=0.0), max_tokens=64, tie_safe=True)
+        request = ChatRequest(question, mode, 4, SamplingParams(temperature=0.0), max_tokens=64)
         ended = [event for event in session.generate(request) if isinstance(event, Finished)]
         assert mode is Mode.OFF or ended[0].stats.accepted > 10
         answers.append(ended[0].token_ids)

@@ -14,7 +14,7 @@ from engine.pacing import reasons
 from engine.pacing.draft_length import choose_draft_length
 from engine.records import Mode
 from engine.sentences import Sentence, from_json, said, to_json
-from engine.session.answer import _messages_left_out, _questions_left_out, _tie_summary
+from engine.session.answer import _messages_left_out, _questions_left_out
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
@@ -30,12 +30,6 @@ def german(qapp: QApplication) -> Iterator[None]:
     install_language(qapp, FOLDER, "de")
     yield
     install_language(qapp, FOLDER, ENGLISH)
-
-
-def tie_summary(num_ties: int, num_tokens: int) -> Sentence:
-    stats = StatsRecorder(Mode.DRAFT, 512)
-    stats.tie_checks, stats.tie_tokens, stats.tie_s = num_ties, num_tokens, 0.001
-    return _tie_summary(stats, 0.021)
 
 
 @pytest.mark.parametrize(("depth", "can_pace"), [(None, True), (None, False), (3, True)])
@@ -72,14 +66,6 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
         (_note(1), "the oldest message is sent as a summary"),
         (_messages_left_out(1, 512), "the oldest message is left out: the context holds 512 tokens"),
         (_questions_left_out(1, 512), "a question without an answer is left out: the context holds 512 tokens"),
-        (
-            tie_summary(1, 1),
-            "tie-safe: 1 near tie (margin under 0.0210) decided as in plain decoding, 1 token decoded again in 1 ms",
-        ),
-        (
-            tie_summary(2, 4),
-            "tie-safe: 2 near ties (margins under 0.0210) decided as in plain decoding, 4 tokens decoded again in 1 ms",
-        ),
         (_tokens(1), "1 token"),
         (
             _decoded_again(1, 0.002, "memory", 0.003),
@@ -94,9 +80,6 @@ def test_one_is_said_as_one(sentence: Sentence, english: str) -> None:
 
 def test_one_is_said_as_one_in_german(german: None) -> None:
     assert in_language(_note(1)) == "die älteste Nachricht wird als Zusammenfassung gesendet"
-    told = in_language(tie_summary(1, 1))
-    assert "1 Beinahe-Gleichstand " in told
-    assert "1 Token in 1 ms neu berechnet" in told
 
 
 def noted(reason: Sentence, num_tokens: int) -> str:
@@ -138,7 +121,6 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (_note(12), "12 ältesten"),
         (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
         (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
-        (tie_summary(3, 5), "3 Beinahe-Gleichstände (Abstand unter 0,0210)"),
         (
             _decoded_again(1900, 0.5, "disk", 2.0),
             "1.900 Token werden neu berechnet (etwa 0,50 s): Sie von der Festplatte",

@@ -65,6 +65,15 @@ def test_the_hover_says_which_device_has_how_many_layers() -> None:
     assert "CPU only\n" in describe(replace(alone, gpu_layers=0))
 
 
+def test_the_hover_says_whether_words_are_the_same_in_every_mode() -> None:
+    model = READY.target
+    assert "same words in every mode, to the letter" in describe(replace(model, inexact=""))
+    told = describe(replace(model, inexact="On a GPU."))
+    assert "On a GPU." in told
+    assert "to the letter" not in told
+    assert describe(replace(model, engine_url="http://127.0.0.1:1", inexact="It is up to it.")).endswith("up to it.")
+
+
 def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:
     header = Header(Theme(ASSETS / "icons"))
     qtbot.addWidget(header)

@@ -182,8 +182,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Flash attention",
         FieldKind.CHOICE,
         FlashAttention.AUTO.value,
-        "One fused kernel. Auto turns it on unless separate steps measured faster on the CPU. Smaller "
-        "cache types always use it.",
+        "One fused kernel, for models on a GPU; a processor and smaller cache types always use it.",
         choices=(("auto", "Auto"), ("on", "On"), ("off", "Off")),
     ),
     SettingField(

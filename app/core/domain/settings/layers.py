@@ -24,7 +24,6 @@ LAYERED_KEYS = (
     "mode",
     "depth",
     "learn_past",
-    "tie_safe",
     *SAMPLING_KEYS,
     "seed",
     "max_tokens",

@@ -92,14 +92,6 @@ FIELDS: tuple[SettingField, ...] = (
         "Drafts from past chats, too. The data stays on this computer; turning this off deletes it.",
     ),
     SettingField(
-        "tie_safe",
-        SPECULATION,
-        "Tie-safe",
-        FieldKind.SWITCH,
-        False,
-        "At temperature 0 or with a seed, decides near ties as plain decoding would; the time this takes is shown.",
-    ),
-    SettingField(
         "temperature",
         SAMPLING,
         "Temperature",

@@ -11,8 +11,6 @@ from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, 
 
 LEAST_LANES, MOST_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # that may use a draft model or a head
-# Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
-NEAR_TIE = 0.5
 UNTIL_MINUTES = 30.0  # where rounds go on until a ratio is sure: on a busy machine it may never be
 SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure
 TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
@@ -65,12 +63,18 @@ class RaceSetup:
 class Parting:
     """Where two answers part: at this token of the first round that has a difference, counted from 1.
 
-    ``num_rounds`` have one. ``margin``: by how many logits the target prefers one of the two tokens, where it is known.
+    ``num_rounds`` have one. ``reason``: why that may be, by the target's `ModelInfo`; empty: it may not; None where it
+    is not known.
     """
 
     token: int
     num_rounds: int
-    margin: float | None = None
+    reason: str | None = None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the answers should have been equal to the letter."""
+        return self.reason == ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,14 +186,6 @@ def test_two_at_once_wait_for_nothing_and_a_third_does(two: AppHarness, qtbot: Q
     assert told(two) == "Waiting for the answers in 2 other chats"
 
 
-def test_a_tie_safe_answer_has_the_engine_to_itself(two: AppHarness, qtbot: QtBot) -> None:
-    send_anew(two, qtbot, "first")
-    qtbot.mouseClick(two.window.sidebar.new_button, LEFT)
-    two.controller.conversations.change(Layer.CHAT, {"tie_safe": True})
-    send(two, qtbot, "second")
-    assert told(two) == "Waiting for the answer in “first”"
-
-
 def test_one_that_waits_is_stopped_at_once(harness: AppHarness, qtbot: QtBot) -> None:
     send_anew(harness, qtbot, "first")
     second = send_anew(harness, qtbot, "second")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.benchmark.runs import PLAIN, Variant
-from app.core.benchmark.summary import summarise
+from app.core.benchmark.summary import answers_verdict, summarise
 from tests.app.core.benchmark.made_runs import DRAFT, made_run
 
 PEER = Variant("draft-3", None, "llama-server")
@@ -38,3 +38,27 @@ def test_a_different_answer_shows_at_temperature_0_and_means_nothing_above() -> 
         runs.append(replace(made_run("x", PEER, 1.0, temperature=temperature), token_ids=(1, 2, 4)))
     shares = [row.same_answers for row in summarise(runs) if row.engine == "llama-server" and row.category == "all"]
     assert shares == [0.0, None]
+
+
+@pytest.mark.parametrize(
+    ("ids", "inexact", "words", "is_fault"),
+    [
+        ((1, 2, 3), "", "All 4 answers with drafting are identical to the plain ones, token for token.", False),
+        ((1, 2, 4), "On a GPU.", "2 of 4 answers with drafting differ from the plain ones. On a GPU.", False),
+        ((1, 2, 4), "", "2 of 4 answers with drafting differ from the plain ones, WHICH MUST NOT BE: ", True),
+    ],
+)
+def test_answers_that_differ_are_a_fault_where_they_must_not(
+    ids: tuple[int, ...], inexact: str, words: str, is_fault: bool
+) -> None:
+    runs = [replace(made_run(name, one, 1.0), token_ids=(1, 2, 3)) for name in "abcd" for one in (PLAIN, DRAFT, PEER)]
+    runs = [replace(run, token_ids=ids) if run.prompt_id in "ab" and run.variant != PLAIN else run for run in runs]
+    told, found = answers_verdict(summarise(runs), inexact)
+    assert told.startswith(words)
+    assert found is is_fault
+
+
+def test_nothing_is_said_where_nothing_is_compared() -> None:
+    assert answers_verdict(summarise([made_run("a", PLAIN, 1.0)]), "") == ("", False)
+    drawn = [made_run("a", one, 1.0, temperature=0.8) for one in (PLAIN, DRAFT)]
+    assert answers_verdict(summarise(drawn), "") == ("", False)

@@ -44,12 +44,10 @@ def test_what_is_asked_for_reaches_the_engine() -> None:
 
 
 def test_what_is_not_said_is_the_servers() -> None:
-    defaults = ChatRequest(
-        mode=Mode.SUFFIX, depth=2, sampling=SamplingParams(temperature=0.0), max_tokens=9, tie_safe=True
-    )
+    defaults = ChatRequest(mode=Mode.SUFFIX, depth=2, sampling=SamplingParams(temperature=0.0), max_tokens=9)
     model = ServedModel("tiny", EngineReady(info("tiny")), defaults, "Be brief.")
     request = chat(model, top_p=0.5, temperature=None)
-    assert (request.mode, request.depth, request.max_tokens, request.tie_safe) == (Mode.SUFFIX, 2, 9, True)
+    assert (request.mode, request.depth, request.max_tokens) == (Mode.SUFFIX, 2, 9)
     assert (request.sampling.temperature, request.sampling.top_p) == (0.0, 0.5)
     assert request.messages == (Message("system", "Be brief."), Message("user", "Hello"))
     own = [{"role": "developer", "content": "Rhyme."}, {"role": "user", "content": "Hello"}]

@@ -34,13 +34,11 @@ seconds = st.floats(min_value=0, max_value=1e5, allow_nan=False)
 def runs(draw: st.DrawFn) -> RunStats:
     depths = draw(st.integers(0, 4))
     whole = ("prompt_tokens", "prompt_cached_tokens", "passes", "proposed", "accepted", "rolled_back", "replayed")
-    spent = ("prompt_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s", "tie_s")
+    spent = ("prompt_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s")
     more: dict[str, Any] = {name: draw(counts) for name in whole} | {name: draw(seconds) for name in spent}
     return RunStats(
         mode=draw(st.sampled_from(Mode)),
         tokens=draw(counts),
-        tie_checks=draw(counts),
-        tie_tokens=draw(counts),
         proposed_by_depth=tuple(draw(st.lists(counts, min_size=depths, max_size=depths))),
         accepted_by_depth=tuple(draw(st.lists(counts, min_size=depths, max_size=depths))),
         provenance=draw(st.dictionaries(st.sampled_from(Source), st.integers(1, 10**6))),

@@ -1,0 +1,111 @@
+"""Computes the same tokens in passes of several shapes and compares the rows of logits, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import cycle
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.interfaces import Rows
+from engine.llama.context import ContextParams, LlamaContext, PassPart
+from engine.llama.model import LlamaModel
+from engine.records import CacheType
+
+NUM_ROWS = 16  # that each shape computes
+_SIZES = ((2,), (4,), (8,), (3, 1, 5, 8, 2))  # tokens of the passes, in turn
+_OTHER_CHUNK = 37  # tokens of the text before that one shape reads at a time
+_NUM_BESIDE = 11  # tokens of another answer in a pass that is shared
+
+
+@dataclass(frozen=True, slots=True)
+class PassShape:
+    """How tokens are computed: threads, tokens of the passes in turn, and whether another answer shares them.
+
+    ``chunk``: so many tokens of the text before are read at a time; 0: as usual.
+    """
+
+    threads: int
+    sizes: tuple[int, ...] = (1,)
+    chunk: int = 0
+    is_shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How far the rows of a shape, behind so many tokens, are from those of one token at a time on one thread."""
+
+    shape: PassShape
+    num_before: int
+    num_rows: int
+    num_different: int
+    largest: float  # difference of two logits
+
+
+def compare_passes(
+    model: LlamaModel,
+    cache_type: CacheType = CacheType.F16,
+    befores: Sequence[int] = (0, 300),
+    threads: Sequence[int] = (1, 2),
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Compared]:
+    """Compare all shapes of passes behind so many tokens each, where the model was trained for as many.
+
+    Raises:
+        ContextError: there is no memory for a context.
+        DecodeError: a pass failed.
+    """
+    befores = [one for one in befores if one + NUM_ROWS <= (model.n_ctx_train or NUM_ROWS)] or [0]
+    several = 1 if model.is_recurrent else 2
+    params = ContextParams(2 * (max(befores) + 2 * NUM_ROWS) + 256, threads[0], cache_type=cache_type)
+    dice = np.random.default_rng(0)
+    ids = dice.integers(model.vocab.n_vocab // 50, model.vocab.n_vocab, 2 * params.n_ctx).astype(np.int32)
+    with ExitStack() as stack:
+        alone = stack.enter_context(LlamaContext(model, params))
+        shared = ContextParams(params.n_ctx, threads[0], cache_type=cache_type, num_sequences=2, shares_cells=True)
+        first = stack.enter_context(LlamaContext(model, shared)) if several > 1 else None
+        for num_before in befores:
+            expected = _rows(alone, ids, num_before, PassShape(threads[0]))
+            for shape in _shapes(threads, is_shared=first is not None):
+                if should_stop():
+                    return
+                found = _rows(first if shape.is_shared and first is not None else alone, ids, num_before, shape)
+                distances = np.abs(found - expected).max(axis=1)
+                differing = (found.view(np.uint32) != expected.view(np.uint32)).any(axis=1)
+                yield Compared(shape, num_before, len(found), int(differing.sum()), float(distances.max()))
+
+
+def _shapes(threads: Sequence[int], *, is_shared: bool) -> Iterator[PassShape]:
+    for number in threads:
+        if number != threads[0]:
+            yield PassShape(number)
+        yield from (PassShape(number, sizes) for sizes in _SIZES)
+    yield PassShape(threads[0], chunk=_OTHER_CHUNK)
+    if is_shared:
+        yield PassShape(threads[-1], _SIZES[-1], is_shared=True)
+
+
+def _rows(context: LlamaContext, ids: NDArray[np.int32], num_before: int, shape: PassShape) -> Rows:
+    context.set_threads(shape.threads)
+    other = context.beside(1) if shape.is_shared else None
+    if shape.chunk or context.num_past < num_before or not context.rollback(num_before):
+        context.clear()
+    while context.num_past < num_before:
+        end = min(context.num_past + (shape.chunk or context.n_ubatch), num_before)
+        context.forward(ids[context.num_past : end], 0)
+    rows, done, end = list[Rows](), num_before, num_before + NUM_ROWS
+    for size in cycle(shape.sizes):
+        if done == end:
+            break
+        own = ids[done : min(done + size, end)]
+        if other is None:
+            rows.append(context.forward(own, len(own)).copy())
+        else:
+            parts = [PassPart(other, ids[-_NUM_BESIDE:], 1), PassPart(context, own, len(own))]
+            rows.append(context.forward_joined(parts)[1].copy())
+            other.clear()
+        done += len(own)
+    return np.concatenate(rows)

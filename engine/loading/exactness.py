@@ -1,0 +1,90 @@
+"""Whether a model's numbers depend on its tokens alone, and if not, why: all that is said of it comes from here.
+
+With the set-up's kernels a row of logits has the same bits however many tokens a pass has, however many threads compute
+it, whichever answers share it and wherever its cells lie. So answers are equal to the letter with drafting and without.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import ModelFileError
+from engine.fit.cache_size import first, per_layer
+from engine.gguf.header import GgufHeader, read_header
+from engine.llama import library
+from engine.records import CacheType, FlashAttention
+from engine.sentences import said
+
+# What of llama.cpp's own products adds up otherwise for one token than for several.
+_OTHER_PRODUCTS = {"MATMUL_INT8": "i8mm"}  # instructions, as `library.system_info` has them
+# Matrices of these have the same sums for any number of tokens (engine/kernels, docs/kernels.md).
+_EXACT_WEIGHTS = frozenset(
+    ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "IQ4_NL", "MXFP4", "F32", "F16", "BF16"]
+)
+_HEAD_STEP = 16  # figures: the set-up's attention is for heads of as many, or a multiple
+_EXACT_CACHES = (CacheType.F16, CacheType.Q8_0)
+
+
+def why_inexact(
+    path: str,
+    gpu_layers: int = 0,
+    cache_type: CacheType = CacheType.F16,
+    key_type: CacheType | None = None,
+    flash_attention: FlashAttention = FlashAttention.AUTO,
+) -> str:
+    """Why the same question may get other words from a model that is loaded so; empty where it cannot."""
+    if gpu_layers:
+        return said("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
+    if reason := _of_build():
+        return reason
+    if cache_type not in _EXACT_CACHES or key_type is not None or flash_attention is FlashAttention.OFF:
+        return said(
+            "With a cache of type {kind}, rounding depends on how many tokens a pass has, so words may change with the "
+            "mode. Caches of f16 and q8_0 are exact.",
+            kind=cache_type.value,
+        )
+    return _of_file(path)
+
+
+def _of_file(path: str) -> str:
+    try:
+        header = read_header(Path(path))
+    except ModelFileError:  # it was opened: only its name is gone
+        return ""
+    if any(length % _HEAD_STEP for length in _head_lengths(header)):
+        return said(
+            "With heads of this model's size, rounding depends on how many tokens a pass has, so words may change with "
+            "the mode."
+        )
+    kinds = {tensor.type_name for tensor in header.tensors if len(tensor.dims) > 1}
+    if others := ", ".join(sorted(kinds - _EXACT_WEIGHTS)):
+        return said(
+            "With weights of type {kinds}, rounding depends on how many tokens a pass has, so words may change with "
+            "the mode.",
+            kinds=others,
+        )
+    return ""
+
+
+def _of_build() -> str:
+    if not library.has_every_kernel():
+        return said(
+            "llama.cpp is without the set-up's kernels here, so rounding depends on how many tokens a pass has, and "
+            "words may change with the mode."
+        )
+    features = library.system_info()
+    names = ", ".join(name for mark, name in _OTHER_PRODUCTS.items() if f"{mark} = 1" in features)
+    if names:
+        return said(
+            "llama.cpp uses this processor's {names}, with which rounding depends on how many tokens a pass has, so "
+            "words may change with the mode.",
+            names=names,
+        )
+    return ""
+
+
+def _head_lengths(header: GgufHeader) -> list[int]:
+    """How many figures keys and values of a head have; nothing of layers that attend in another way."""
+    heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
+    usual = first(header.own("embedding_length")) // heads if heads else 0
+    return [first(header.own(f"attention.{kind}_length")) or usual for kind in ("key", "value")]
