@@ -22,6 +22,7 @@ from app.cli.output import (
     check_reports,
     fail,
     fail_with,
+    notify,
     notify_of,
     stream_beside,
     unreadable,

@@ -199,7 +199,7 @@ class part {
         const uint8_t * seen = sees.data() + (token_of(row) - token_0) * blocks;
         whole_sums sums;
         for (int64_t b = 0; b < blocks; b++, s += BLOCK) {
-            if (seen[b] == NONE || most == -INFINITY) {
+            if (seen[b] == NONE) {
                 memset(s, 0, BLOCK * sizeof(float));
                 continue;
             }

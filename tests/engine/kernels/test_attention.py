@@ -244,6 +244,7 @@ def test_what_is_no_number_shows_in_the_rows_that_see_it(attention: Attention, t
     keys = given.keys.copy()
     keys[1, 87] = np.nan  # the third of the five tokens is the first that sees it
     found, plain = attention.rows(replace(given, keys=keys), threads), attention.rows(given)
+    assert np.isnan(attention.rows(replace(given, keys=np.full_like(keys, np.nan)), threads)).all()
     assert np.isnan(found[2:, 3:]).all()
     assert np.array_equal(found[:, :3], plain[:, :3])
     assert np.array_equal(found[:2], plain[:2])
