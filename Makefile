@@ -9,7 +9,7 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-training lint format bench-real screenshots translations bundle clean clean-all
+.PHONY: help run test test-long lint format bench-real screenshots translations bundle clean clean-all
 
 # bench-real, screenshots: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
 PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
@@ -32,10 +32,6 @@ test: ## set up what is missing, then lint, types and the whole suite, without a
 test-long: ## the suite in its long form, before a release: thousands of documents, kills, damaged files (hours)
 	@$(SETUP) test
 	@PACELINE_LONG=1 PYTEST_TIMEOUT=7200 $(CHECK) tests
-
-test-training: ## the tests of the built-in pair's training and of converted heads (installs PyTorch)
-	@$(SETUP) test train
-	@$(CHECK) training
 
 lint: ## lint, format and types only
 	@$(SETUP) test

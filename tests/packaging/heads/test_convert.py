@@ -23,7 +23,7 @@ CONVERT = Path(__file__).parents[3] / "packaging" / "heads" / "convert.py"
 WIDTH, N_VOCAB, NUM_HEADS = 64, 263, 3
 Weights = dict[str, NDArray[np.float32]]
 needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="PyTorch's own files and rows need torch: pip install '.[train]'"
+    importlib.util.find_spec("torch") is None, reason="PyTorch's own files and rows need torch: pip install torch"
 )
 
 
