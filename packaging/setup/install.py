@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from first_model import FirstModel
+from first_model import FirstModel, say
 from progress import CompileProgress
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -52,11 +52,6 @@ class Record:
     llama: str
     cmake_args: str
     kernels: str = ""
-
-
-def say(text: str) -> None:
-    """Write one line for the person in front."""
-    print(text, flush=True)
 
 
 # ---- what is there, and what should be ---------------------------------------------------------------------
