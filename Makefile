@@ -9,7 +9,7 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-training lint format bench-real screenshots translations bundle clean clean-all
+.PHONY: help run test test-long lint format bench-real screenshots translations bundle clean clean-all
 
 # bench-real, screenshots: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
 PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
@@ -33,10 +33,6 @@ test-long: ## the suite in its long form, before a release: thousands of documen
 	@$(SETUP) test
 	@PACELINE_LONG=1 PYTEST_TIMEOUT=7200 $(CHECK) tests
 
-test-training: ## the tests of the built-in pair's training and of converted heads (installs PyTorch)
-	@$(SETUP) test train
-	@$(CHECK) training
-
 lint: ## lint, format and types only
 	@$(SETUP) test
 	@$(CHECK) lint format types
@@ -56,9 +52,8 @@ bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=P
 screenshots: ## draw the pictures of the README, with the models of MODELS=DIR
 	@test -d "$(MODELS)" || { echo "Say where the models are: make screenshots MODELS=DIR" >&2; exit 2; }
 	@$(SETUP) run screenshots
-	@for script in models window; do \
-		QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/screenshots/$$script.py \
-			--target "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" || exit 1; done
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/screenshots/window.py \
+		--target "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)"
 
 translations: ## bring the German and English catalogues up to the code, and compile them
 	@$(SETUP) run

@@ -63,10 +63,12 @@ def read_pt(path: Path) -> Weights:
     """The same of a file that PyTorch wrote.
 
     Raises:
-        ValueError: it holds more than weights: such a file may run anything when it is opened.
+        ValueError: it holds more than weights: such a file may run anything when it is opened. Or PyTorch is not there.
     """
-    import torch  # noqa: PLC0415  (.safetensors files need none)
-
+    try:
+        import torch  # noqa: PLC0415  (.safetensors files need none)
+    except ImportError as error:
+        raise ValueError(f"{path.name} is read by PyTorch, which is not installed: pip install torch") from error
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:

@@ -1,8 +1,8 @@
-"""Draws the window at work: a race, a chat, its marks and figures, settings. All of it is real, and this machine's.
+"""Draws the place of the models, then the window at work: a chat, its marks, a race, settings, the server.
 
     python packaging/screenshots/window.py --target T.gguf --draft D.gguf [--out docs/screenshots]
 
-Everything is kept in a folder of its own that is removed afterwards.
+All of it is real, and this machine's. Everything is kept in folders that are removed afterwards; the hub is not asked.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from files import THEMES, picture, save
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QFontDatabase
+from PIL import Image
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtGui import QFontDatabase, QImage, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.reports import ThreadReports
 from app.core.domain.engine_view import EngineState
+from app.core.domain.models import ModelRef
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import assets_dir, find_paths
 from app.core.storage.settings_file import read_settings, write_settings
@@ -37,6 +38,7 @@ from ui.text.catalogues import install_language
 from ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
+THEMES = ("light", "dark")
 SIZE, RACE_SIZE, DIALOG_SIZE = QSize(1280, 900), QSize(1280, 720), QSize(800, 868)
 TIMEOUT_S = 600.0
 NUM_LIVE = 60  # tokens of the slower lane when the running race is drawn
@@ -63,6 +65,26 @@ SIDE_BY_SIDE = (
 )
 FIRST = "What does this module do? Answer in one sentence."
 EDIT = "Rename total to order_total, and its callers. Answer with the whole module."
+
+
+def picture(widget: QWidget, over: Sequence[QWidget] = ()) -> QPixmap:
+    """What a widget shows, and the menus and panes that are open over it."""
+    shown = widget.grab()
+    painter = QPainter(shown)
+    for popup in over:
+        painter.drawPixmap(popup.mapToGlobal(QPoint(0, 0)) - widget.mapToGlobal(QPoint(0, 0)), popup.grab())
+    painter.end()
+    return shown
+
+
+def save(pixmap: QPixmap, file: Path) -> None:
+    """Write a PNG of as few colours as do no harm: chosen for the widest cover, rare ones stay."""
+    image = pixmap.toImage().convertToFormat(QImage.Format.Format_RGB888)
+    size, row_bytes = (image.width(), image.height()), image.bytesPerLine()
+    colours = Image.frombuffer("RGB", size, image.constBits(), "raw", "RGB", row_bytes, 1)
+    small = colours.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE)
+    small.save(file, optimize=True)
+    print(file.name, flush=True)
 
 
 def make_application() -> QApplication:
@@ -116,6 +138,31 @@ class AppWindow:
             self.window.set_theme(theme)
             self.settle()
             save(picture(of or self.window, over), out / f"{name}-{theme}.png")
+
+
+def draw_models(app_window: AppWindow, options: argparse.Namespace) -> None:
+    """The first steps, and a draft judged for a model of the library."""
+    place = app_window.window.models.panel
+    app_window.wait(lambda: not place.welcome.is_looking, "the machine")
+    app_window.shoot(options.out, "models-first-run")
+    for file in (options.target, options.draft):
+        place.requests.add_requested.emit(file)
+    app_window.wait(lambda: len(place.library.lines) >= 2, "the library")
+    drafts = place.drafts
+    place.requests.drafts_requested.emit(ModelRef(path=options.target))
+    app_window.wait(lambda: not drafts.found_drafts.busy and bool(drafts.found_drafts.rows), "drafts")
+    drafts.list.choose_first()
+    app_window.wait(drafts.card.fit.isVisible, "the verdict")
+    app_window.settle(5.0)  # what is expected of the pair follows the verdict
+    app_window.shoot(options.out, "models-pair", drafts.card)
+
+
+def draw_work(app_window: AppWindow, options: argparse.Namespace) -> None:
+    """The window at work."""
+    app_window.window.models.leave()
+    app_window.window.composer.mode_chosen.emit(Mode.AUTO)
+    app_window.wait(app_window.ready, "loading")
+    Pictures(app_window, options.out).draw()
 
 
 class Pictures:
@@ -234,20 +281,21 @@ def main() -> int:
     parser.add_argument("--draft", required=True)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["PACELINE_HOME"] = home
-        file = find_paths().settings_file
-        file.parent.mkdir(parents=True, exist_ok=True)
-        chosen = {"target_path": options.target, "draft_path": options.draft, "n_ctx": 4096, "temperature": 0.0}
-        write_settings(file, read_settings(file).settings.changed(chosen)[0])
-        app_window = AppWindow(make_application())
-        try:
-            app_window.window.models.leave()
-            app_window.window.composer.mode_chosen.emit(Mode.AUTO)
-            app_window.wait(app_window.ready, "loading")
-            Pictures(app_window, options.out).draw()
-        finally:
-            app_window.controller.close()
+    application = make_application()
+    chosen = {"target_path": options.target, "draft_path": options.draft, "n_ctx": 4096, "temperature": 0.0}
+    for draw, settings in ((draw_models, {}), (draw_work, chosen)):
+        with tempfile.TemporaryDirectory() as home:
+            os.environ.update(PACELINE_HOME=home, HF_HUB_OFFLINE="1")
+            if settings:  # the first steps are seen where there are none
+                file = find_paths().settings_file
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_settings(file, read_settings(file).settings.changed(settings)[0])
+            app_window = AppWindow(application)
+            try:
+                draw(app_window, options)
+            finally:
+                app_window.controller.close()
+                app_window.window.deleteLater()
     return 0
 
 

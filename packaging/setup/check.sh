@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the checks named on the command line, in order: lint, format, types, tests, training. Stops at the first that
+# Runs the checks named on the command line, in order: lint, format, types, tests. Stops at the first that
 # fails and says which. Needs the environment that setup.sh makes.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -60,7 +60,6 @@ for check in "$@"; do
     format) stage format "$bin/ruff" format --check . ;;
     types) stage types types ;;
     tests) stage tests tests ;;
-    training) stage training "$bin/python" -m pytest -q tests/packaging ;;
     *) printf 'There is no check "%s".\n' "$check" >&2; exit 2 ;;
     esac
 done

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from first_model import FirstModel
+from first_model import FirstModel, say
 from progress import CompileProgress
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORD_NAME = "paceline-setup.json"
 LOG_NAME = "paceline-setup.log"
 LLAMA = "llama-cpp-python"
-EXTRAS = {"run": (), "screenshots": (), "test": ("test",), "train": ("train",)}
+EXTRAS = {"run": (), "screenshots": (), "test": ("test",)}
 GIB = 1024**3
 
 
@@ -52,11 +52,6 @@ class Record:
     llama: str
     cmake_args: str
     kernels: str = ""
-
-
-def say(text: str) -> None:
-    """Write one line for the person in front."""
-    print(text, flush=True)
 
 
 # ---- what is there, and what should be ---------------------------------------------------------------------
@@ -86,8 +81,9 @@ def read_record(folder: Path) -> Record | None:
 def wanted_record(
     needs: Iterable[str], pyproject: Mapping[str, Any], old: Record | None, environ: Mapping[str, str]
 ) -> Record:
-    """Say what the environment should hold. Extras only grow; an unset CMAKE_ARGS keeps what was compiled."""
-    extras = {extra for need in needs for extra in EXTRAS[need]} | set(old.extras if old else ())
+    """Say what the environment should hold. Known extras stay; an unset CMAKE_ARGS keeps what was compiled."""
+    kept = set(old.extras if old else ()) & pyproject["project"].get("optional-dependencies", {}).keys()
+    extras = {extra for need in needs for extra in EXTRAS[need]} | kept
     cmake_args = environ.get("CMAKE_ARGS", old.cmake_args if old else "").strip()
     return Record(
         python=f"{sys.version_info.major}.{sys.version_info.minor}",

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes this checkout ready: system libraries, then the Python environment.
-# Usage: setup.sh NEED...   where NEED is run, test, train or screenshots.
+# Usage: setup.sh NEED...   where NEED is run, test or screenshots.
 # Quick when nothing is missing. Knows nothing of Python packages: install.py does.
 set -eu
 cd "$(dirname "$0")/../.."

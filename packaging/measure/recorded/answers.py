@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from app.core.benchmark.prompts import BenchmarkPrompt, read_prompts
+from app.core.benchmark.prompts import BenchmarkPrompt, prompt_files, read_prompts
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.sampling.distribution import Distribution
@@ -74,12 +74,9 @@ def read_by_draft(
 
 def prompts_of(names: list[str], per_kind: int) -> list[BenchmarkPrompt]:
     """The first ``per_kind`` prompts of each category."""
-    files = [
-        file for name in names for file in (sorted(Path(name).glob("*.jsonl")) if Path(name).is_dir() else [Path(name)])
-    ]
     counts: dict[str, int] = {}
     chosen = []
-    for prompt in (prompt for file in files for prompt in read_prompts(file)):
+    for prompt in (one for name in names for file in prompt_files(Path(name)) for one in read_prompts(file)):
         counts[prompt.category] = counts.get(prompt.category, 0) + 1
         if counts[prompt.category] <= per_kind:
             chosen.append(prompt)

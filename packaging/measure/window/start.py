@@ -1,6 +1,6 @@
 """Measures how long the real app takes from its command to a usable window, in processes of their own.
 
-``python packaging/measure/window/start.py --home DIR [--repeat 9] [--json OUT]``
+``python packaging/measure/window/start.py --home DIR [--repeat 9]``
 
 DIR is a folder of the app (PACELINE_HOME) with chats. Each start is the command `paceline` as it is, with the
 real engine, without a display: the clock starts before the process does, and ends when the event loop comes round
@@ -40,12 +40,9 @@ def start_once(home: str, compiled: str) -> dict[str, float]:
 def main() -> int:
     """Start it several times, and tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--home")
+    parser.add_argument("--home", required=True)
     parser.add_argument("--repeat", type=int, default=9)
-    parser.add_argument("--json", metavar="OUT")
     options = parser.parse_args()
-    if not options.home:
-        parser.error("--home is needed")
     config = Path(options.home) / "config"
     config.mkdir(parents=True, exist_ok=True)
     (config / "welcomed").touch()  # not a first run
@@ -62,10 +59,7 @@ def main() -> int:
         "processor_median_s": round(statistics.median(processor), 3),
         "starts": len(rest),
     }
-    words = json.dumps(result, indent=1)
-    sys.stdout.write(words + "\n")
-    if options.json:
-        Path(options.json).write_text(words + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
     return 0
 
 

@@ -18,11 +18,10 @@ from engine.errors import GrammarError
 from engine.grammar.constraint import State
 from engine.grammar.json_schema import any_object_grammar, grammar_of
 from engine.grammar.lark import is_lark
+from tests.engine.grammar.random_schemas import random_schema
 from tests.engine.grammar.validator import Json, is_valid
 from tests.engine.grammar.walks import accepts, begin, byte_tokens, random_text
-from tests.scripts import load_script
 
-random_schema = load_script("measure/server/random_schemas.py").random_schema
 PERSON = {
     "type": "object",
     "properties": {

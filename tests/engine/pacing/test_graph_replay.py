@@ -12,7 +12,7 @@ from engine.pacing.pacer import Pacer
 from engine.sequence import CachedSequence
 from tests.engine.pacing.scripted import Answering, Clock, Timed
 
-# SmolLM2 135M on an H100, by tokens of a pass: launched one by one, and replayed (packaging/measure/gpu.py).
+# SmolLM2 135M on an H100, by tokens of a pass: launched one by one, and replayed.
 LAUNCHED_MS = {1: 2.33, 2: 2.86, 3: 2.82, 4: 2.77, 6: 2.85, 8: 2.87, 9: 4.29, 16: 4.42, 24: 4.74, 33: 5.24}
 REPLAYED_MS = {1: 1.06, 2: 1.26, 3: 1.46, 4: 1.5, 6: 1.59, 8: 1.68, 9: 3.05, 16: 3.34, 24: 3.81, 33: 4.32}
 PLAIN_MS = REPLAYED_MS[1]

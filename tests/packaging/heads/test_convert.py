@@ -22,9 +22,8 @@ from tests.engine.gguf_factory import tiny_llama
 CONVERT = Path(__file__).parents[3] / "packaging" / "heads" / "convert.py"
 WIDTH, N_VOCAB, NUM_HEADS = 64, 263, 3
 Weights = dict[str, NDArray[np.float32]]
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="PyTorch's own files and rows need torch: pip install '.[train]'"
-)
+has_torch = importlib.util.find_spec("torch") is not None
+needs_torch = pytest.mark.skipif(not has_torch, reason="PyTorch's own files need torch: pip install torch")
 
 
 def convert(*arguments: Path | str) -> subprocess.CompletedProcess[str]:
@@ -165,6 +164,17 @@ def test_other_layouts_and_cut_files_are_refused_in_a_sentence(tmp_path: Path) -
         assert words in done.stderr
         assert "Traceback" not in done.stderr
         assert not (tmp_path / "heads.gguf").exists()
+
+
+@pytest.mark.skipif(has_torch, reason="PyTorch is installed")
+def test_without_pytorch_a_pt_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    target = tiny_llama().write(tmp_path / "target.gguf")
+    (tmp_path / "heads.pt").write_bytes(b"weights")
+    done = convert(tmp_path / "heads.pt", target, tmp_path / "heads.gguf")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "heads.pt is read by PyTorch, which is not installed: pip install torch.\n",
+    )
 
 
 class Harmful:

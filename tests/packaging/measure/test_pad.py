@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from types import ModuleType
 
@@ -13,14 +12,12 @@ import pytest
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from tests.engine.gguf_factory import F16, F32, Q4_0, Kind, tiny_llama
-
-PLACE = Path(__file__).resolve().parents[3] / "packaging" / "measure"
+from tests.scripts import load_script
 
 
 @pytest.fixture
-def pad(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(PLACE))
-    return importlib.import_module("pad")
+def pad() -> ModuleType:
+    return load_script("measure/pad.py")
 
 
 def logits(path: Path) -> np.ndarray:

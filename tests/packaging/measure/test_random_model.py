@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from types import ModuleType
 
@@ -13,15 +12,13 @@ from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, open_model
 from tests.engine.gguf_factory import tiny_llama
 from tests.long_form import only_long
+from tests.scripts import load_script
 from tests.shared_files import shared_file
-
-PLACE = Path(__file__).resolve().parents[3] / "packaging" / "measure"
 
 
 @pytest.fixture
-def random_model(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(PLACE))
-    return importlib.import_module("random_model")
+def random_model() -> ModuleType:
+    return load_script("measure/random_model.py")
 
 
 @pytest.mark.parametrize(

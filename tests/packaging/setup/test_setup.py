@@ -33,7 +33,7 @@ def installer(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 # ---- the environment -----------------------------------------------------------------------------------------
 
 PYPROJECT: dict[str, Any] = {
-    "project": {"dependencies": ["llama-cpp-python==0.3.36"]},
+    "project": {"dependencies": ["llama-cpp-python==0.3.36"], "optional-dependencies": {"test": []}},
     "tool": {"ruff": {"line-length": 110}},
 }
 
@@ -44,11 +44,12 @@ def test_only_what_is_installed_decides_the_key(installer: ModuleType) -> None:
     assert installer.project_key({**PYPROJECT, "project": {"dependencies": []}}) != key
 
 
-def test_extras_grow_and_a_build_is_kept_where_nothing_is_said(installer: ModuleType) -> None:
+def test_extras_stay_while_they_exist_and_a_build_is_kept_where_nothing_is_said(installer: ModuleType) -> None:
     first = installer.wanted_record(["test"], PYPROJECT, None, {"CMAKE_ARGS": "-DGGML_CUDA=on"})
     assert (first.extras, first.cmake_args) == (("test",), "-DGGML_CUDA=on")
     assert installer.wanted_record(["run"], PYPROJECT, first, {}) == first
-    assert installer.wanted_record(["test", "train"], PYPROJECT, first, {}).extras == ("test", "train")
+    gone = replace(first, extras=("gone", "test"))
+    assert installer.wanted_record(["run"], PYPROJECT, gone, {}) == first
     assert installer.wanted_record(["run"], PYPROJECT, first, {"CMAKE_ARGS": ""}).cmake_args == ""
 
 
@@ -85,12 +86,12 @@ def pip_calls(installer: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[li
 def test_the_second_time_there_is_nothing_to_do(
     installer: ModuleType, pip_calls: list[list[str]], tmp_path: Path
 ) -> None:
+    assert installer.install(tmp_path, ["run"], {}) is True
+    assert installer.install(tmp_path, ["run"], {}) is False
     assert installer.install(tmp_path, ["test"], {}) is True
     assert installer.install(tmp_path, ["test"], {}) is False
     assert installer.install(tmp_path, ["run"], {}) is False
-    assert pip_calls == [["--editable", ".[test]"]]
-    assert installer.install(tmp_path, ["train"], {}) is True
-    assert pip_calls[-1] == ["--editable", ".[test,train]"]
+    assert pip_calls == [["--editable", "."], ["--editable", ".[test]"]]
 
 
 def test_other_options_compile_anew_once(installer: ModuleType, pip_calls: list[list[str]], tmp_path: Path) -> None:
@@ -276,7 +277,7 @@ def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_else
 def test_make_lists_its_commands() -> None:
     result = subprocess.run(["make", "-s", "-C", str(ROOT), "help"], capture_output=True, text=True, check=True)
     names = {line.split()[1] for line in result.stdout.splitlines() if line.startswith("  make ")}
-    assert {"help", "run", "test", "test-long", "test-training", "lint", "screenshots", "clean"} <= names
+    assert {"help", "run", "test", "test-long", "lint", "screenshots", "clean"} <= names
 
 
 def test_the_scripts_are_well_formed() -> None:

@@ -1,4 +1,4 @@
-"""Random JSON schemas of what a grammar can promise, for tests and measurements."""
+"""Random JSON schemas of what a grammar can promise, for tests."""
 
 from __future__ import annotations
 
@@ -26,11 +26,6 @@ def random_schema(rng: np.random.Generator, depth: int = 3) -> dict[str, Any]:
         makers += [_object, _object, _object, _array, _array, _tuple, _choice, _together, _reference]
     maker = makers[int(rng.integers(len(makers)))]
     return maker(rng, depth)
-
-
-def random_object_schema(rng: np.random.Generator, depth: int = 3) -> dict[str, Any]:
-    """One of an object, as programs ask for."""
-    return _object(rng, depth)
 
 
 def _flip(rng: np.random.Generator, chance: float = 0.5) -> bool:

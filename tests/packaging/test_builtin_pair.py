@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gguf import GGMLQuantizationType, GGUFReader
 
-MODELS = Path(__file__).parents[3] / "assets" / "models"
+MODELS = Path(__file__).parents[2] / "assets" / "models"
 TARGET, DRAFT = MODELS / "paceline-tiny-target.gguf", MODELS / "paceline-tiny-draft.gguf"
 LIMIT_BYTES = 16_000_000
 
