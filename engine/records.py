@@ -297,7 +297,6 @@ class ModelInfo:
     gpu_layers: int
     template_name: str  # "from the model", or the name of the fallback
     cache_type: CacheType = CacheType.F16
-    key_type: CacheType | None = None  # of keys alone, where it is another
     flash_attention: FlashAttention = FlashAttention.AUTO
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams

@@ -57,7 +57,7 @@ class LoadedLayers(LoadedHead):
     def beside(self, target: LoadedModel) -> LoadedLayers:
         """See `LoadedHead.beside`."""
         info, own = self.info, self.context
-        options = LoadOptions(None, own.threads, None, info.cache_type, info.flash_attention, info.key_type)
+        options = LoadOptions(None, own.threads, None, info.cache_type, info.flash_attention)
         context = HeadContext(self.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
         tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
         return _loaded(target, _Opened(self.model, context, tap, self.shape, info, owns_weights=False), None)
@@ -187,7 +187,7 @@ def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
 
 def _params(target: LoadedModel, options: LoadOptions) -> ContextParams:
     threads = options.threads or target.context.threads
-    kinds = (options.cache_type, options.key_type, options.flash_attention)
+    kinds = (options.cache_type, options.flash_attention)
     return ContextParams(target.context.n_ctx, threads, 0, *kinds, max_rows=MAX_HEAD_ROWS)
 
 
@@ -215,7 +215,6 @@ def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> L
         n_ctx=context.n_ctx,
         threads=context.threads,
         cache_type=context.params.cache_type,
-        key_type=context.params.key_type,
         flash_attention=context.params.flash_attention,
         recommended=(),
     )

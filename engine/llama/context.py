@@ -50,7 +50,6 @@ class ContextParams:
     threads: int
     snapshots: int = 0  # states to keep of a recurrent memory, so that it can forget that many tokens; may give fewer
     cache_type: CacheType = CacheType.F16
-    key_type: CacheType | None = None  # of keys alone; None: as the values, which have to be f16 otherwise
     flash_attention: FlashAttention = FlashAttention.AUTO
     num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
     max_rows: int = MAX_ROWS  # of logits that a pass may be asked for
@@ -176,12 +175,10 @@ class LlamaContext:
         native.no_perf = True
         native.n_rs_seq = params.snapshots
         native.type_v = getattr(self._lib, _CACHE_TYPES[params.cache_type])
-        native.type_k = getattr(self._lib, _CACHE_TYPES[params.key_type or params.cache_type])
+        native.type_k = getattr(self._lib, _CACHE_TYPES[params.cache_type])
         flash = params.flash_attention
         if params.cache_type is not CacheType.F16:  # only the fused kernels read quantized values
             flash = FlashAttention.ON
-        elif params.key_type is not None:
-            flash = FlashAttention.OFF
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
         if not self._model.gpu_layers:  # no layer there, nothing lent to it
             native.offload_kqv = native.op_offload = False

@@ -29,7 +29,6 @@ def why_inexact(
     path: str,
     gpu_layers: int = 0,
     cache_type: CacheType = CacheType.F16,
-    key_type: CacheType | None = None,
     flash_attention: FlashAttention = FlashAttention.AUTO,
 ) -> str:
     """Why the same question may get other words from a model that is loaded so; empty where it cannot."""
@@ -37,7 +36,7 @@ def why_inexact(
         return said("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
     if reason := _of_build():
         return reason
-    if cache_type not in _EXACT_CACHES or key_type is not None or flash_attention is FlashAttention.OFF:
+    if cache_type not in _EXACT_CACHES or flash_attention is FlashAttention.OFF:
         return said(
             "With a cache of type {kind}, rounding depends on how many tokens a pass has, so words may change with the "
             "mode. Caches of f16 and q8_0 are exact.",

@@ -62,7 +62,6 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `tuning.attention`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
     heads: bool = False  # with the next-token layers (MTP) that the file has
     placement: Placement = ANYWHERE
@@ -253,20 +252,8 @@ def with_room_for(draft: str | None, request: LoadRequest, options: LoadOptions)
     return replace(options, beside_bytes=needed.total.gpu_bytes)
 
 
-def has_room(path: str, options: LoadOptions) -> bool:
-    """Whether a model with a settled context fits with room to spare.
-
-    Raises:
-        ModelFileError: its header cannot be read.
-    """
-    header = read_header(Path(path))
-    shape = _fit_options(options, options.n_ctx or AUTOMATIC_N_CTX)
-    report = estimate([header], shape, weights_bytes=[all_parts_bytes(Path(path), header)])
-    return report.verdict is FitVerdict.FITS
-
-
 def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
-    fused = options.flash_attention is not FlashAttention.OFF and options.key_type is None
+    fused = options.flash_attention is not FlashAttention.OFF
     return CacheShape(n_ctx, options.cache_type, fused=fused, heads=options.heads)
 
 
@@ -349,7 +336,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     threads = options.threads or library.default_threads(model.num_params)
     snapshots = affordable_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
-    kinds = (options.cache_type, options.key_type, options.flash_attention)
+    kinds = (options.cache_type, options.flash_attention)
     several = 1 if model.is_recurrent else options.num_sequences
     params = ContextParams(
         n_ctx,
@@ -373,7 +360,7 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
         ContextError: there is no memory for it.
     """
     info = loaded.info
-    kinds, at_once = (info.cache_type, info.flash_attention, info.key_type), loaded.context.params.num_at_once
+    kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.num_at_once
     options = LoadOptions(n_ctx, loaded.context.threads, None, *kinds, narrows, num_at_once=at_once)
     context = _make_context(loaded.model, options)
     try:
@@ -395,7 +382,7 @@ def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
     """Name all that a cache's bytes depend on."""
     info, context = loaded.info, loaded.context
-    kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
+    kinds = (info.cache_type, info.flash_attention, *([info.head] if info.head else []))
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: key
@@ -413,7 +400,7 @@ def try_rollback(sequence: CachedSequence) -> bool:
 
 def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) -> ModelInfo:
     params = context.params
-    kinds = (params.cache_type, params.key_type, params.flash_attention)
+    kinds = (params.cache_type, params.flash_attention)
     return ModelInfo(
         path=str(model.path),
         name=model.name,
@@ -427,7 +414,6 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         gpu_layers=min(model.gpu_layers, model.n_layer + 1),
         template_name="from the model" if model.chat_template else "fallback",
         cache_type=params.cache_type,
-        key_type=params.key_type,
         flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata),
         unused=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),

@@ -94,6 +94,6 @@ def estimated_memory(info: ModelInfo) -> MemoryUse | None:
     except (ModelFileError, OSError):
         return None
     kind = info.cache_type.value
-    fused = info.flash_attention is not FlashAttention.OFF and info.key_type is None
+    fused = info.flash_attention is not FlashAttention.OFF
     memory = estimate_memory(header, CacheSetup(info.n_ctx, kind, kind, fused, info.parallel), info.gpu_layers, whole)
     return MemoryUse(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, measured=False)

@@ -415,4 +415,4 @@ def keep_sample(
 def _facts(loaded: Loaded) -> tuple[object, ...]:
     info = loaded.info
     kind = (info.head,) if info.head else ()  # in the same file as the target, perhaps
-    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *info.placement.facts, *kind)
+    return (*file_facts(info.path), info.cache_type, info.gpu_layers, *info.placement.facts, *kind)

@@ -35,7 +35,6 @@ from engine.records import Device, LoadRequest, Placement, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.tuning.attention import with_small_keys
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +215,7 @@ def open_draft(
         return goes_on
 
     def open_with(options: LoadOptions) -> LoadedModel:
-        draft = open_model(path, with_small_keys(path, fit_context([path], options)), go_on)
+        draft = open_model(path, fit_context([path], options), go_on)
         try:
             translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
             check_memory(draft)

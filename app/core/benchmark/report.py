@@ -82,7 +82,7 @@ def _model(info: ModelInfo) -> dict[str, object]:
         "gpu_layers": info.gpu_layers,
         "placement": asdict(info.placement),
         "inexact": info.inexact,
-        "keys": (info.key_type or info.cache_type).value,
+        "keys": info.cache_type.value,
         "values": info.cache_type.value,
         "flash_attention": info.flash_attention.value,
     }

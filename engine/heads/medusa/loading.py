@@ -61,7 +61,6 @@ def open_medusa(path: Path, target: LoadedModel, options: LoadOptions) -> Loaded
         size_bytes=size_of_files(path),
         gpu_layers=0,
         cache_type=CacheType.F16,
-        key_type=None,
         recommended=(),
         head=weights.layout.method,
     )
