@@ -128,7 +128,10 @@ def test_the_prompt_from_a_file_or_standard_input(
         (("--prompt", "word " * 900), "the context holds 256"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_1(capsys: Capture, more: tuple[str, ...], sentence: str) -> None:
+def test_bad_input_is_one_sentence_and_exit_1(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], sentence: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert main(words(*more)) == 1
     error = capsys.readouterr().err.strip()
     assert sentence in error

@@ -35,6 +35,7 @@ from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
 from tests.waiting import wait_for
 
+CLIENTS = "PACELINE_CLIENTS"  # a Python with openai, langchain-openai, llm and jsonschema
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
 Capture = pytest.CaptureFixture[str]
@@ -247,3 +248,15 @@ def test_a_port_is_a_number_that_there_is(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         make_parser().parse_args(["serve", "--port", "70000"])
     assert "--port: must be a number from 0 to 65,535" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("tried", "paceline_home")
+@pytest.mark.skipif(CLIENTS not in os.environ, reason=f"{CLIENTS} names no Python with the clients")
+def test_clients_get_what_they_ask_for() -> None:
+    with started("--key", "k") as (_process, _lines, port):
+        assert ask(port, "k")[0] == 200
+        script = str(Path(__file__).with_name("clients.py"))
+        command = [os.environ[CLIENTS], script, "--url", f"http://127.0.0.1:{port}/v1", "--key", "k"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "openai chat:" in done.stdout

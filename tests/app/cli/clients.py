@@ -1,7 +1,7 @@
 """Unmodified clients against a running server: OpenAI's package, LangChain's ChatOpenAI, the llm command.
 
     paceline serve --model T.gguf --draft D.gguf --key K
-    CLIENTS/bin/python tests/app/core/server/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
+    CLIENTS/bin/python tests/app/cli/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
 
 run by a Python that has `openai`, `langchain-openai` and `llm` (and `jsonschema`, to check what was made). One line for
 each thing that was tried; the exit code is the number of failures. What is not installed, and what the served model has
