@@ -131,7 +131,7 @@ def test_the_prompt_from_a_file_or_standard_input(
 def test_bad_input_is_one_sentence_and_exit_1(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], sentence: str
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     assert main(words(*more)) == 1
     error = capsys.readouterr().err.strip()
     assert sentence in error

@@ -42,10 +42,7 @@ def test_a_gpu_another_build_and_another_processor_are_told(monkeypatch: pytest.
     assert loaded.info.inexact == why_inexact(PATH)
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [(CacheType.Q4_0,), (CacheType.F16, CacheType.Q8_0), (CacheType.F16, None, FlashAttention.OFF)],
-)
+@pytest.mark.parametrize("kinds", [(CacheType.Q4_0,), (CacheType.F16, FlashAttention.OFF)])
 def test_another_cache_or_attention_is_told(kinds: tuple[object, ...]) -> None:
     assert "With a cache of type" in why_inexact(PATH, 0, *kinds)  # type: ignore[arg-type]
 
