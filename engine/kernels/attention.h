@@ -43,6 +43,7 @@ namespace attention {
 constexpr int BLOCK = 32;               // cells that are widened together
 constexpr int MOST_ROWS = 96;           // queries that share a block
 constexpr int64_t SCORES = 1 << 18;     // floats that the scores of a part should not exceed: 1 MB, a cache's share
+constexpr int64_t MOST_SCORES = 1 << 21;  // where heads are taken together: each thread keeps the room
 constexpr float UNIT = 0x1p30f;         // of S, in whole numbers
 constexpr uint16_t HIDDEN = 0xfc00;     // -infinity in a mask: the cell is not seen
 enum sight : uint8_t { NONE, SOME, ALL };  // which cells of a block a token sees
@@ -608,8 +609,9 @@ inline cut best_cut(const call & c, int num_threads) {
         one.cost = (double) rounds * heads * (8 + tokens * c.group);
         best = one.cost < best.cost ? one : best;
     };
-    if (c.tokens * c.group <= 2 * QUERIES && c.streams == 1) {
-        consider((c.kv_heads + num_threads - 1) / num_threads, c.tokens);
+    const int64_t heads = (c.kv_heads + num_threads - 1) / num_threads;
+    if (c.tokens * c.group <= 2 * QUERIES && c.streams == 1 && heads * c.tokens * c.group * c.cells <= MOST_SCORES) {
+        consider(heads, c.tokens);
     }
     for (int64_t tokens = most_tokens; tokens >= std::max<int64_t>(1, most_tokens / 4); tokens--) {
         consider(1, tokens);
@@ -622,7 +624,7 @@ inline void compute(const call & c, const ggml_compute_params * params) {
     // Three barriers take about as long as eight rows with 64 cells.
     const double together = (double) c.kv_heads * (8 + c.tokens * c.group) / params->nth + 8.0 * 64 / c.cells;
     if (params->nth > 1 && c.streams == 1 && c.tokens * c.group <= MOST_ROWS && together < best.cost &&
-        shared_bytes(c, params->nth) <= params->wsize) {
+        c.heads * c.tokens * c.cells / params->nth <= MOST_SCORES && shared_bytes(c, params->nth) <= params->wsize) {
         by_cells(c, params);
         return;
     }
