@@ -6126,8 +6126,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>er hat kein JSON geschickt: „{words}“</translation>
     </message>
     <message>
-        <source>Its list of tools goes on after {number} pages, which are not read.</source>
-        <translation>Seine Liste von Werkzeugen geht nach {number} Seiten weiter, was nicht gelesen wird.</translation>
+        <source>Its list of tools was read up to page {number}; it goes on.</source>
+        <translation>Seine Liste von Werkzeugen wurde bis Seite {number} gelesen; sie geht weiter.</translation>
     </message>
     <message>
         <source>the server refused to sign you in</source>

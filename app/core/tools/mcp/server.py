@@ -249,7 +249,7 @@ class McpServer:
         self.notice = joined(
             (
                 notice_of([*self._dispatcher.left_out, *left_out]),
-                said("Its list of tools goes on after {number} pages, which are not read.", number=pages)
+                said("Its list of tools was read up to page {number}; it goes on.", number=pages)
                 if is_cut
                 else "",
             )

@@ -184,7 +184,7 @@ def test_of_many_tools_some_are_left_out(start: Start) -> None:
 def test_endless_pages_are_not_read_to_the_end(start: Start) -> None:
     tools = start(entry("endless pages"))
     assert len(tools.definitions()) == Limits().pages
-    assert state(tools).notice == "Its list of tools goes on after 20 pages, which are not read."
+    assert state(tools).notice == "Its list of tools was read up to page 20; it goes on."
 
 
 def test_schemas_that_are_too_much_are_left_out_and_none_is_run(start: Start) -> None:
