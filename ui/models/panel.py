@@ -16,10 +16,9 @@ from ui.models.downloads_page import DownloadsPage
 from ui.models.drafts_page import DraftsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
-from ui.models.link_dialog import LinkDialog
 from ui.models.recommended_page import RecommendedPage
 from ui.models.requests import WELCOME, ModelsRequests
-from ui.models.search_page import SearchPage
+from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme

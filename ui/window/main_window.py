@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QChildEvent, QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
     QKeyEvent,
+    QKeySequence,
     QMoveEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QMainWindow,
+    QPlainTextEdit,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.domain.engine_view import EngineView
 from app.core.domain.messages import MessageView
@@ -34,6 +46,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.column import COLUMN_PX
+from ui.transcript.finder import FindBar
 from ui.transcript.keys import TranscriptKeys
 from ui.transcript.marks.legend import MarksLegend
 from ui.transcript.transcript import Transcript
@@ -42,12 +55,9 @@ from ui.widgets.commands import Commands
 from ui.widgets.enter_key import press_button
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs
-from ui.window.drop_overlay import DropOverlay
-from ui.window.drop_zone import DropZone
+from ui.window.drop_zone import DropOverlay, DropZone
 from ui.window.empty_state import EmptyState
-from ui.window.find_bar import FindBar
 from ui.window.header import Header
-from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
 from ui.window.local_server import LocalServer
 from ui.window.navigation import ModelsNavigation, RaceNavigation, ServerNavigation
@@ -56,6 +66,80 @@ from ui.window.wiring import add_commands, connect_parts
 
 DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
+_Key = Qt.Key
+# What a dead key adds to the letter after it, as a combining character.
+MARKS: dict[int, str] = {
+    _Key.Key_Dead_Grave: "\u0300",
+    _Key.Key_Dead_Acute: "\u0301",
+    _Key.Key_Dead_Circumflex: "\u0302",
+    _Key.Key_Dead_Tilde: "\u0303",
+    _Key.Key_Dead_Macron: "\u0304",
+    _Key.Key_Dead_Breve: "\u0306",
+    _Key.Key_Dead_Abovedot: "\u0307",
+    _Key.Key_Dead_Diaeresis: "\u0308",
+    _Key.Key_Dead_Abovering: "\u030a",
+    _Key.Key_Dead_Doubleacute: "\u030b",
+    _Key.Key_Dead_Caron: "\u030c",
+    _Key.Key_Dead_Cedilla: "\u0327",
+    _Key.Key_Dead_Ogonek: "\u0328",
+}
+
+
+class KeyForwarder:
+    """Sends the keys that write something to ``edit`` and gives it the focus; all others are left alone.
+
+    A window hands over the keys that came up to it unused. A button has no input method, so a dead key comes as itself
+    and is put together with its letter here.
+    """
+
+    def __init__(self, edit: QPlainTextEdit) -> None:
+        self._edit = edit
+        self._mark = ""  # of a dead key whose letter has not come yet
+        self._marked_at: QWidget | None = None
+
+    def take(self, event: QKeyEvent) -> bool:
+        """Use a key that nobody else wanted; False where it writes nothing."""
+        if self._edit.hasFocus():  # what the box itself did not want comes up as well
+            return False
+        if event.matches(QKeySequence.StandardKey.Paste):
+            return self._paste()
+        if event.key() in MARKS and not event.text():
+            self._mark, self._marked_at = MARKS[event.key()], QApplication.focusWidget()
+            return True
+        return types_text(event) and self._write(event)
+
+    def _paste(self) -> bool:
+        if not self._edit.canPaste() or not self._focus():
+            return False
+        self._edit.paste()
+        return True
+
+    def _write(self, event: QKeyEvent) -> bool:
+        mark = self._mark if self._marked_at is QApplication.focusWidget() else ""
+        self._mark, self._marked_at = "", None
+        if not self._focus():
+            return False
+        together = unicodedata.normalize("NFC", event.text() + mark)
+        text = together if len(together) == len(event.text()) else event.text()
+        key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())
+        QCoreApplication.sendEvent(self._edit, key)
+        return True
+
+    def _focus(self) -> bool:
+        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        return self._edit.hasFocus()
+
+
+def types_text(event: QKeyEvent) -> bool:
+    """Whether a key writes something that can be seen. A space presses or scrolls where the caret is not in a text."""
+    text, modifiers = event.text(), event.modifiers()
+    if not text or text.isspace() or not text.isprintable():
+        return False
+    control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+    alt = bool(modifiers & Qt.KeyboardModifier.AltModifier)
+    if modifiers & Qt.KeyboardModifier.MetaModifier:
+        return False
+    return not control if sys.platform == "darwin" else control is alt  # both together are AltGr on Windows
 
 
 class MainWindow(QMainWindow):

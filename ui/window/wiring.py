@@ -10,10 +10,9 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 
 from ui.text.language import mark
-from ui.transcript.marks.source_switch import SourceSwitch
-from ui.transcript.pass_keys import PassKeys
+from ui.transcript.keys import PassKeys, VersionFocus
+from ui.transcript.marks.legend import SourceSwitch
 from ui.transcript.text_caret import TextCaret
-from ui.transcript.version_focus import VersionFocus
 from ui.widgets.commands import CHAT, CHATS, WINDOW
 from ui.widgets.tab_order import set_tab_order
 

@@ -20,7 +20,7 @@ from app.core.storage.pair_speeds import PairSpeeds
 from app.startup.assembly import real_engine
 from engine.records import Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT
+from ui.window.empty_state import BUILTIN, CHAT, CODE, TEXT
 
 VARIABLE = "PACELINE_MODELS"
 SMOL, GEMMA = "smollm2-135m-instruct-q4_1.gguf", "gemma-3-270m-q4_k_m.gguf"

@@ -13,11 +13,21 @@ from hypothesis import strategies as st
 from tests.long_form import rounds
 from tests.ui.markdown.documents import cut_documents, documents, every_char
 from ui.markdown import blocks as markdown_blocks
-from ui.markdown.blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
+from ui.markdown.blocks import (
+    LIST_ITEMS,
+    MAX_RUN_BLOCKS,
+    TABLE_ROWS,
+    Block,
+    BlockStream,
+    column_widths,
+    is_table,
+    plan_segments,
+    rows_of,
+    table_part,
+)
 from ui.markdown.html_writer import MAX_QUOTE_LEVEL, render_tokens
 from ui.markdown.lists import DONE
 from ui.markdown.parser import SafeParser
-from ui.markdown.parts import LIST_ITEMS, TABLE_ROWS, column_widths, is_table, rows_of, table_part
 
 
 def stream(pieces: Iterable[str]) -> list[Block]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ui.markdown.blocks import column_widths
 from ui.markdown.parser import SafeParser
-from ui.markdown.parts import column_widths
 
 
 def widths(*cells: str) -> tuple[int, ...]:

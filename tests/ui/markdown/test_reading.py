@@ -7,8 +7,7 @@ import time
 import pytest
 
 from tests.ui.long_chats import KINDS, answer_of, history_of
-from ui.markdown.blocks import BlockStream, Segment, plan_segments
-from ui.markdown.reading import READ_CHARS, MarkdownReading
+from ui.markdown.blocks import READ_CHARS, BlockStream, MarkdownReading, Segment, plan_segments
 
 
 def at_once(text: str, base: int = 0) -> list[Segment]:

@@ -9,8 +9,8 @@ from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
 from PySide6.QtWidgets import QApplication
 
 from ui.markdown.blocks import BlockStream
-from ui.markdown.style import document_style, indent_of
 from ui.theme.palette import LIGHT
+from ui.transcript.cards.prose_view import document_style, indent_of
 
 BASE_PX, WIDTH_PX = 15, 400
 INDENT_PX = indent_of(BASE_PX)

@@ -8,8 +8,7 @@ from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
 from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, RunStats
 from ui.statistics.plots import HistoryPlot
-from ui.statistics.recent import RecentSpeed
-from ui.statistics.totals import TotalsPage
+from ui.statistics.totals import RecentSpeed, TotalsPage
 from ui.theme.theme import Theme
 
 

@@ -8,8 +8,8 @@ from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.reasons import not_paying, text_not_paying, text_without_draft
 from engine.records import Mode, RunStats
 from engine.sentences import said
-from ui.text import answer_figures, nothing_drafted
-from ui.text.nothing_drafted import cause_of, figure_words, help_words
+from ui.text import answer_figures
+from ui.text.answer_figures import cause_of, figure_words, help_words
 
 PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, 0.44, None, as_asked=False, is_observed=False))
 TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, 0.4, is_observed=True))
@@ -24,14 +24,14 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
 @pytest.mark.parametrize(
     ("stats", "cause"),
     [
-        (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), nothing_drafted.PLAIN),
-        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), nothing_drafted.NO_LENGTH),
-        (run(Mode.AUTO, PAUSED), nothing_drafted.DEAR_DRAFT),
-        (run(Mode.AUTO, UNUSED), nothing_drafted.UNUSED_DRAFT),
-        (run(Mode.AUTO, TEXT_PAUSED), nothing_drafted.UNLIKELY_TEXT),
-        (run(Mode.AUTO, tokens=3), nothing_drafted.SHORT),
-        (run(Mode.NGRAM), nothing_drafted.NEW_TEXT),
-        (run(Mode.AUTO), nothing_drafted.NEW_TEXT),
+        (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), answer_figures.PLAIN),
+        (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_figures.NO_LENGTH),
+        (run(Mode.AUTO, PAUSED), answer_figures.DEAR_DRAFT),
+        (run(Mode.AUTO, UNUSED), answer_figures.UNUSED_DRAFT),
+        (run(Mode.AUTO, TEXT_PAUSED), answer_figures.UNLIKELY_TEXT),
+        (run(Mode.AUTO, tokens=3), answer_figures.SHORT),
+        (run(Mode.NGRAM), answer_figures.NEW_TEXT),
+        (run(Mode.AUTO), answer_figures.NEW_TEXT),
     ],
 )
 def test_the_cause_is_the_one_that_the_engine_had(stats: RunStats, cause: object, kept_as_text: bool) -> None:

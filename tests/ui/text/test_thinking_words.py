@@ -6,7 +6,7 @@ import pytest
 
 from app.core.domain.settings.fields import FieldKind
 from app.core.domain.settings.table import FIELD_BY_KEY
-from ui.text.thinking_words import thinking_line, thinking_name
+from ui.composer.composer import thinking_line, thinking_name
 
 CHOICES = [value for value, _ in FIELD_BY_KEY["thinking"].choices if value]
 

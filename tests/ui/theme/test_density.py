@@ -9,9 +9,9 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
 from tests.ui.filled_window import fill_models
-from ui.theme.density import compacted, compacted_stylesheet
 from ui.theme.palette import LIGHT
 from ui.theme.stylesheet import TypeScale, stylesheet
+from ui.theme.theme import compacted, compacted_stylesheet
 from ui.widgets.dialogs import link_dialog
 from ui.window.main_window import MainWindow
 

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.conftest import PATIENCE_MS
-from ui.theme import highlight_queue
+from ui.theme import highlighting
 from ui.theme.highlighting import line_ranges
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
@@ -67,19 +67,19 @@ def test_looks_at_code_that_grows_take_a_small_part_of_the_time(
     block: CodeBlock, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = list[str]()
-    real = highlight_queue.ranges
+    real = highlighting.ranges
 
     def ranges(code: str, language: str) -> object:
         looks.append(code)
         return real(code, language)
 
-    monkeypatch.setattr(highlight_queue, "ranges", ranges)
-    monkeypatch.setattr(highlight_queue, "GROWTH_REST", 1e9)  # the rest after the first look never ends
+    monkeypatch.setattr(highlighting, "ranges", ranges)
+    monkeypatch.setattr(highlighting, "GROWTH_REST", 1e9)  # the rest after the first look never ends
     block.set_code("a = 1\n", "python", closed=False)
     qtbot.waitUntil(lambda: len(looks) == 1, timeout=PATIENCE_MS)
     for number in range(50):
         block.set_code("a = 1\n" * (number + 2), "python", closed=False)
-    qtbot.wait(2 * highlight_queue.GROWTH_MS)
+    qtbot.wait(2 * highlighting.GROWTH_MS)
     assert len(looks) == 1
     block.set_code("a = 1\n" * 51, "python", closed=True)
     qtbot.waitUntil(lambda: all(coloured(block)[:51]), timeout=PATIENCE_MS)

@@ -11,8 +11,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication, QImage, QPixmap
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import ASSETS
-from ui.theme.icons import APP_ICON_SIZES, IconSet
-from ui.theme.theme import Theme
+from ui.theme.theme import APP_ICON_SIZES, IconSet, Theme
 
 ICONS = ASSETS / "icons"
 UI = Path(__file__).parents[3] / "ui"
@@ -57,7 +56,7 @@ def test_icons_are_drawn_for_the_screens_that_there_are(theme: Theme, monkeypatc
     screen = QGuiApplication.screens()[0]
     screen.geometryChanged.emit(screen.geometry())
     assert changes == []  # the same pixels as before
-    monkeypatch.setattr("ui.theme.icons.screen_ratios", lambda: (1.0, 2.0))
+    monkeypatch.setattr("ui.theme.theme.screen_ratios", lambda: (1.0, 2.0))
     screen.geometryChanged.emit(screen.geometry())
     assert changes == ["changed"]
     assert theme.icon("square").pixmap(size, 2.0).width() == 32

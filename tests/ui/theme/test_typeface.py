@@ -5,8 +5,7 @@ from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QRawFont, QTextLayout
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.conftest import ASSETS
-from ui.theme.theme import SEMIBOLD, Theme
-from ui.theme.typeface import CODE, WORDS
+from ui.theme.theme import CODE, SEMIBOLD, WORDS, Theme
 
 
 def glyphs(text: str, font: QFont) -> list[int]:

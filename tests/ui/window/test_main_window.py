@@ -17,8 +17,8 @@ from app.core.domain.messages import MessageView
 from engine.records import Mode, Problem
 from tests.ui.conftest import ASSETS, BUILTIN, FIELDS, NO_DRAFT, READY, STATS, model, rows
 from ui.theme.palette import DARK, LIGHT
+from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import ShortcutsDialog
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 

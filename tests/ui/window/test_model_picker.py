@@ -14,8 +14,8 @@ from app.core.domain.engines import EngineFacts, EngineKind, EngineRecord, Remot
 from app.core.domain.models import LibraryRow, PickerView
 from tests.ui.conftest import BUILTIN, READY, model
 from ui.widgets.choice_list import Choice
+from ui.window.header import ModelPicker
 from ui.window.main_window import MainWindow
-from ui.window.model_picker import ModelPicker
 
 
 def row(name: str, size_bytes: int, **more: str) -> LibraryRow:

@@ -6,8 +6,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from ui.composer.attachments.chips import AttachmentChip
-from ui.composer.attachments.tray import AttachmentScrollArea
+from ui.composer.attachments.chips import AttachmentChip, AttachmentScrollArea
 from ui.window.main_window import MainWindow
 
 

@@ -12,7 +12,7 @@ from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.marks.source_switch import SourceSwitch
+from ui.transcript.marks.legend import SourceSwitch
 from ui.window.main_window import MainWindow
 
 TEXT = "The cat lay."
