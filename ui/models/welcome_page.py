@@ -24,9 +24,9 @@ from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
-from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import percent, size
 from ui.text.language import mark, translate
+from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     bar,

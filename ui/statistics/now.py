@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
-from ui.statistics.page import StatsPage, heading
-from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_counts, source_parts
+from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, heading, large, line, source_counts, source_parts
 from ui.statistics.plots import BarSegment, Sparkline, StackedBar
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
 from ui.text.answer_figures import basis_words, decision_words, drafting_reason, nothing_drafted, verdict_words

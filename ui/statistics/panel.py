@@ -14,12 +14,10 @@ from app.core.domain.speed.pair_speed import MOST_ANSWERS, PairSpeed
 from app.core.domain.speed.speed_forecast import losing_words, measured_words
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
-from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
+from ui.statistics.dialogs import ExplanationsDialog, TotalsTable, page_text
 from ui.statistics.now import NowPage
-from ui.statistics.page import StatsPage
-from ui.statistics.parts import AcceptedPart, SplitPart, large, source_parts, two_by_two
+from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, large, source_parts, two_by_two
 from ui.statistics.plots import HistoryPlot, StackedBar
-from ui.statistics.text import page_text
 from ui.statistics.words import (
     answer_texts,
     draft_title,

@@ -33,7 +33,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QBoxLayout, QGridLayout, QLayout, QStyleFactory, QWidget
 from shiboken6 import isValid
 
-from ui.formulas.formulas import FormulaCache
+from ui.formulas.formula import FormulaCache
 from ui.theme.highlighting import HighlightQueue
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet

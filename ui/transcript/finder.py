@@ -28,11 +28,11 @@ from ui.conversations.search_box import SearchBox
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.transcript.area import plain_text
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import shown_text
 from ui.transcript.found_words import FoundWords, View, forget_found
-from ui.transcript.menu import plain_text
 from ui.transcript.transcript import Transcript
 from ui.widgets.icon_button import IconButton
 

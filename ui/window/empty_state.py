@@ -21,10 +21,9 @@ from PySide6.QtWidgets import (
 
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import ModelInfo
-from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
-from ui.text.model_titles import title_of
+from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.elided_label import ElidedLabel

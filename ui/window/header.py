@@ -15,10 +15,9 @@ from app.core.domain.engines import EngineRecord, RemoteModel, host_in, remote_p
 from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
-from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.text.language import mark, translate
-from ui.text.model_titles import title_of
+from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, grouped
 from ui.widgets.elided_label import ElidedLabel

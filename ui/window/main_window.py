@@ -44,9 +44,8 @@ from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.statistics.panel import StatsPanel
 from ui.text.answer_figures import footer
-from ui.text.builtin_models import TINY_NOTE
 from ui.text.language import mark, translate
-from ui.text.model_titles import note_title
+from ui.text.model_titles import TINY_NOTE, note_title
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard

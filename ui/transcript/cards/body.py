@@ -18,7 +18,7 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.page_growth import inherit_no_updates
-from ui.transcript.cards.part_prefetcher import PartPrefetcher, polish_some
+from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_some
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import (
@@ -30,7 +30,6 @@ from ui.transcript.marks.provenance import (
     place_at,
     refused_at,
 )
-from ui.widgets.idle_timer import IdleTimer
 from ui.widgets.pyside_wrappers import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 

@@ -36,8 +36,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWid
 
 from engine.records import Source
 from ui.composer.message_edit import LONG_WORD_CHARS
-from ui.formulas.formula import INK, Formula
-from ui.formulas.formulas import FormulaCache, Pending
+from ui.formulas.formula import INK, Formula, FormulaCache, Pending
 from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
 from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
 from ui.markdown.words import grow_html, place_shown
