@@ -1,4 +1,4 @@
-"""What opens from the statistics: explanations, the table of all pairs, the question before totals go; pages as text."""
+"""What opens from the statistics: explanations, a table of all pairs, the question before totals go; pages as text."""
 
 from __future__ import annotations
 

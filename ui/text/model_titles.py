@@ -1,4 +1,4 @@
-"""What a person reads of a model known by the name of its file: the title in its header, and a note on built-in ones."""
+"""What a person reads of a model known by the name of its file: the title in its header, a note on built-in ones."""
 
 from __future__ import annotations
 
