@@ -235,7 +235,7 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
         (translate("DraftsPage", "Not suitable"), (VocabularyMatch.NO,)),
     )
     return grouped(
-        (heading, [_draft_choice(row) for row in rows if row.match in matches]) for heading, matches in groups
+        (heading, [_draft_choice(row) for row in rows if row.match in kinds]) for heading, kinds in groups
     )
 
 
