@@ -234,9 +234,7 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
         (translate("DraftsPage", "Could not be checked"), (VocabularyMatch.UNCHECKED, VocabularyMatch.CHECKING)),
         (translate("DraftsPage", "Not suitable"), (VocabularyMatch.NO,)),
     )
-    return grouped(
-        (heading, [_draft_choice(row) for row in rows if row.match in kinds]) for heading, kinds in groups
-    )
+    return grouped((heading, [_draft_choice(row) for row in rows if row.match in kinds]) for heading, kinds in groups)
 
 
 def _key(row: DraftRow) -> str:

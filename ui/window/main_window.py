@@ -74,7 +74,7 @@ DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
 _Key = Qt.Key
 # What a dead key adds to the letter after it, as a combining character.
-MARKS: dict[int, str] = {
+DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Grave: "\u0300",
     _Key.Key_Dead_Acute: "\u0301",
     _Key.Key_Dead_Circumflex: "\u0302",
@@ -213,8 +213,8 @@ class KeyForwarder:
             return False
         if event.matches(QKeySequence.StandardKey.Paste):
             return self._paste()
-        if event.key() in MARKS and not event.text():
-            self._mark, self._marked_at = MARKS[event.key()], QApplication.focusWidget()
+        if event.key() in DEAD_KEY_MARKS and not event.text():
+            self._mark, self._marked_at = DEAD_KEY_MARKS[event.key()], QApplication.focusWidget()
             return True
         return types_text(event) and self._write(event)
 
