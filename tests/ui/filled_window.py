@@ -19,8 +19,8 @@ from ui.composer.attachments.reader import AttachmentDialog
 from ui.settings.dialog import SettingsDialog
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
+from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import ShortcutsDialog
 
 ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
 DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")

@@ -14,19 +14,20 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.context import NEARLY_FULL
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import host_in, stays_here
-from engine.records import Mode
-from ui.composer.attachments.tray import AttachmentTray
+from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
+from ui.composer.attachments.chips import AttachmentTray
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
-from ui.composer.mode_button import ModeButton
-from ui.composer.thinking_button import ThinkingButton
-from ui.text.formatting import hover
+from ui.composer.mode_button import MenuButton, ModeButton
+from ui.text.formatting import count, hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, vbox
+from ui.widgets.choice_list import Choice
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.file_dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import ChoicePopup
 from ui.widgets.styling import set_style_property
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
@@ -43,6 +44,118 @@ NOT_READY = {
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
     EngineState.RACING: mark("Composer", "A race is using the model. You can send your message when it is over."),
 }
+MENU_PX = 260
+_NAMES = {
+    THINKING_OFF: mark("Thinking", "Off"),
+    THINKING_ON: mark("Thinking", "On"),
+    "adaptive": mark("Thinking", "As needed"),
+    "minimal": mark("Thinking", "Minimal"),
+    "low": mark("Thinking", "Low"),
+    "medium": mark("Thinking", "Medium"),
+    "high": mark("Thinking", "High"),
+    "xhigh": mark("Thinking", "Very high"),
+    "max": mark("Thinking", "Maximum"),
+}
+_LINES = {
+    THINKING_OFF: mark("Thinking", "Answers at once"),
+    THINKING_ON: mark("Thinking", "Reasons before it answers"),
+    "adaptive": mark("Thinking", "Decides by the question"),
+    "minimal": mark("Thinking", "Hardly reasons"),
+    "low": mark("Thinking", "Reasons briefly"),
+    "medium": mark("Thinking", "Reasons for a while"),
+    "high": mark("Thinking", "Reasons at length"),
+    "xhigh": mark("Thinking", "Reasons at great length"),
+    "max": mark("Thinking", "Reasons for as long as it can"),
+}
+
+
+def thinking_name(name: str) -> str:
+    """An option in a word or two."""
+    if name.isdecimal():
+        return translate("Thinking", "Up to {number} tokens").format(number=count(int(name)))
+    return translate("Thinking", _NAMES[name])
+
+
+def thinking_line(name: str) -> str:
+    """What an option means, in a few plain words."""
+    if name.isdecimal():
+        return translate("Thinking", "Reasons until so much is written")
+    return translate("Thinking", _LINES[name])
+
+
+class ThinkingButton(MenuButton):
+    """Says how the model thinks; hidden where its chat template leaves no choice.
+
+    Signals:
+        chosen(str): the name of the `ThinkingOption` that the user took.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._options: tuple[ThinkingOption, ...] = ()
+        self._wanted = ""
+        self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
+        self.hide()
+
+    @property
+    def option(self) -> str:
+        """The option in force: the one that is wanted, or the model's usual one where it has not got that."""
+        names = [option.name for option in self._options]
+        return self._wanted if self._wanted in names else next(iter(names), "")
+
+    def make_popup(self) -> ChoicePopup:
+        made = ChoicePopup(self._theme, translate("ThinkingButton", "How the model thinks"), self)
+        made.picked.connect(self._take)
+        made.setFixedWidth(round(MENU_PX * self._theme.type.growth))
+        return made
+
+    def set_options(self, options: Sequence[ThinkingOption]) -> None:
+        """What the loaded model leaves to choose, the usual one first."""
+        self._options = tuple(options)
+        self._show()
+
+    def set_wanted(self, name: str) -> None:
+        """Show what is asked for in this chat without telling anybody; empty for the model's usual way."""
+        self._wanted = name
+        self._show()
+
+    def _take(self, name: str) -> None:
+        if name != self.option:
+            self.set_wanted(name)
+            self.chosen.emit(name)
+
+    def _show(self) -> None:
+        self.setVisible(bool(self._options))
+        if not self._options:
+            return
+        name = thinking_name(self.option)
+        words = translate("ThinkingButton", "Thinking: {name}").format(name=name)
+        self.setText(words)  # a lone "On" would be a riddle, above all where no mode stands beside it
+        self.setAccessibleName(words)
+        line = thinking_line(self.option)
+        self.setAccessibleDescription(line)
+        self.setToolTip(hover(translate("ThinkingButton", "Thinking: {name}. {line}.").format(name=name, line=line)))
+        self.fill()
+
+    def fill(self) -> None:
+        if self._popup is None:
+            return
+        rows = [
+            Choice(
+                option.name,
+                thinking_name(option.name),
+                (thinking_line(option.name),),
+                side=translate("ThinkingButton", "usual") if option is self._options[0] else "",
+                icon="check" if option.name == self.option else "",
+                tone="accent",
+                spoken=translate("ThinkingButton", "in use") if option.name == self.option else "",
+            )
+            for option in self._options
+        ]
+        self._popup.list.set_rows(rows, self.option)
+        self._popup.fit_rows()
 
 
 class Composer(QWidget):

@@ -5,10 +5,11 @@ Watches the keys of the text box while it is open, and those that go from one ``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QKeyEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QListWidget,
@@ -20,7 +21,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.settings.layers import SavedPrompt
-from ui.composer.placeholders import placeholders, select_placeholder
 from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
@@ -32,6 +32,60 @@ INSET_PX = 12
 FIRST_LINE_CHARS = 90
 _NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
+_PLACEHOLDER = re.compile(r"\{\w[\w -]{0,40}\}")
+
+
+def placeholders(text: str) -> list[tuple[int, int]]:
+    """Give begin and end of each, in code points."""
+    return [match.span() for match in _PLACEHOLDER.finditer(text)]
+
+
+def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool:
+    """Select the next one after the caret, or the one before it; False where there is none."""
+    text, cursor = edit.toPlainText(), edit.textCursor()
+    here = cursor.selectionStart() if backwards else cursor.selectionEnd()
+    spans = [(_units(text[:begin]), _units(text[:end])) for begin, end in placeholders(text)]
+    found = [span for span in spans if (span[1] <= here if backwards else span[0] >= here)]
+    if not found:
+        return False
+    begin, end = found[-1] if backwards else found[0]
+    cursor.setPosition(begin)
+    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+    edit.setTextCursor(cursor)
+    return True
+
+
+def _units(text: str) -> int:
+    """Count as Qt does, in UTF-16."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def builtin_prompts() -> tuple[SavedPrompt, ...]:
+    """Give them; words in braces are to be filled."""
+    return (
+        SavedPrompt(
+            translate("Prompts", "summarise"),
+            translate("Prompts", "Summarise the following text in {number} sentences:\n\n{text}"),
+        ),
+        SavedPrompt(
+            translate("Prompts", "translate"),
+            translate("Prompts", "Translate the following text into {language}. Keep its tone:\n\n{text}"),
+        ),
+        SavedPrompt(
+            translate("Prompts", "explain-code"),
+            translate("Prompts", "Explain step by step what this code does, and name what could go wrong:\n\n{code}"),
+        ),
+        SavedPrompt(
+            translate("Prompts", "shorter"),
+            translate("Prompts", "Rewrite this in half as many words without losing a fact:\n\n{text}"),
+        ),
+        SavedPrompt(
+            translate("Prompts", "proofread"),
+            translate(
+                "Prompts", "Correct spelling and grammar, change nothing else, and list what you changed:\n\n{text}"
+            ),
+        ),
+    )
 
 
 class _TwoColumns(QStyledItemDelegate):

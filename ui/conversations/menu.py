@@ -10,8 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QWidget
 
 from app.core.domain.conversations import ConversationRow
-from ui.conversations.model import Heading
-from ui.conversations.signals import LibrarySignals
+from ui.conversations.model import Heading, LibrarySignals
 from ui.text.formatting import on_button
 from ui.text.language import translate
 from ui.theme.theme import Theme

@@ -9,7 +9,6 @@ from datetime import date, datetime, time, timedelta
 from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.core.domain.conversations import ConversationRow, FolderRow
-from ui.conversations.signals import LibrarySignals
 from ui.text import clock
 from ui.text.formatting import as_written
 from ui.text.language import mark, translate
@@ -26,6 +25,32 @@ UNSEEN = mark("ConversationModel", "unread answer")
 _NO_PARENT = QModelIndex()
 LEFT_MACHINE = mark("ConversationModel", "has left this computer")
 SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+
+
+class LibrarySignals(QObject):
+    """Intentions of the conversation list; a conversation and a folder are named by their ids.
+
+    Signals:
+        pinned(int, bool), archived(int, bool), duplicated(int): one conversation.
+        foldered(int, object): a conversation into a folder, or out of all for None.
+        arranged(object, object): ids in their new order, in a folder, or pinned for None.
+        folder_made(object): a new folder, for a conversation or for None. folder_renamed(int, str).
+        folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
+        exported(object, str): a conversation, or all for None; "markdown" or "json". imported: a file is to be chosen.
+    """
+
+    pinned = Signal(int, bool)
+    archived = Signal(int, bool)
+    duplicated = Signal(int)
+    foldered = Signal(int, object)
+    arranged = Signal(object, object)
+    folder_made = Signal(object)
+    folder_renamed = Signal(int, str)
+    folder_folded = Signal(int, bool)
+    folder_deleted = Signal(int)
+    folders_arranged = Signal(object)
+    exported = Signal(object, str)
+    imported = Signal()
 
 
 @dataclass(frozen=True, slots=True)

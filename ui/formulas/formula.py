@@ -1,4 +1,4 @@
-"""Typesets one formula as SVG. The only module that imports ziamath.
+"""Typesets formulas as SVG, on a thread of their own, and keeps them by source. The only module that imports ziamath.
 
 Formulas come from a model, so they are untrusted: size, nesting and the work on one are bounded. Work is counted in
 function calls instead of seconds, so that a formula is typeset or not on every machine alike.
@@ -9,9 +9,14 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import Enum
 from types import FrameType
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +30,8 @@ _VIEW_BOX = re.compile(r'viewBox="(-?[\d.]+) (-?[\d.]+) ([\d.]+) ([\d.]+)"')
 _REFUSED = re.compile(r"\\(?:def|let|newcommand|renewcommand|href|url|includegraphics|input|require)\b")
 _SIGNS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
 _NAMES = {"aligned*": "aligned", "gathered": "aligned", "gather*": "aligned", "gather": "aligned", "split": "aligned"}
+MAX_KEPT = 2_000
+LOOK_MS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +115,65 @@ def _within(max_calls: int, job: Callable[[], str]) -> str:
         return job()
     finally:
         sys.setprofile(before)
+
+
+class Pending(Enum):
+    """Stands for a formula that is not ready yet."""
+
+    PENDING = "pending"
+
+
+class FormulaCache(QObject):
+    """The typeset formulas: a thread makes them, as one takes milliseconds of pure Python, too long between two frames.
+
+    Looks for results only while some are awaited; nothing of Qt's reaches the thread.
+
+    Signals:
+        ready(object): a frozenset of sources that are typeset now, or never will be; emitted for several at once.
+    """
+
+    ready = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cache: OrderedDict[str, Formula | None] = OrderedDict()
+        self._pending: dict[str, Future[Formula | None]] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_MS)
+        self._timer.timeout.connect(self._look)
+
+    def get(self, source: str) -> Formula | Pending | None:
+        """Give a formula; None where it cannot be typeset, `Pending` where it is being done."""
+        if source in self._cache:
+            self._cache.move_to_end(source)
+            return self._cache[source]
+        if source not in self._pending:
+            self._pending[source] = self._workers().submit(typeset, source)
+            self._timer.start()
+        return Pending.PENDING
+
+    def close(self) -> None:
+        """Typeset nothing more."""
+        self._timer.stop()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _workers(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
+            application = QCoreApplication.instance()
+            if application is not None:
+                application.aboutToQuit.connect(self.close)
+        return self._pool
+
+    def _look(self) -> None:
+        done = frozenset(source for source, job in self._pending.items() if job.done())
+        for source in done:
+            self._cache[source] = self._pending.pop(source).result()
+        while len(self._cache) > MAX_KEPT:
+            self._cache.popitem(last=False)
+        if not self._pending:
+            self._timer.stop()
+        if done:
+            self.ready.emit(done)

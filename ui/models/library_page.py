@@ -151,27 +151,15 @@ class LibraryLine(QFrame):
         """Ask before the files go, and say how much space that frees."""
         row = self.row
         if row.in_place or row.missing:
-            text = translate("LibraryLine", "“{name}” is removed from the list. No file is deleted.").format(
-                name=row.name
-            )
-            question = ConfirmDialog(
-                self.window(),
-                translate("LibraryLine", "Remove this model from the list?"),
-                text,
-                translate("LibraryLine", "Remove"),
-                danger=True,
-            )
+            title = translate("LibraryLine", "Remove this model from the list?")
+            text = translate("LibraryLine", "“{name}” is removed from the list. No file is deleted.")
+            verb = translate("LibraryLine", "Remove")
         else:
-            text = translate("LibraryLine", "“{name}” is deleted from this computer. This frees {size}.").format(
-                name=row.name, size=size(row.size_bytes)
-            )
-            question = ConfirmDialog(
-                self.window(),
-                translate("LibraryLine", "Delete this model?"),
-                text,
-                translate("LibraryLine", "Delete"),
-                danger=True,
-            )
+            title = translate("LibraryLine", "Delete this model?")
+            text = translate("LibraryLine", "“{name}” is deleted from this computer. This frees {size}.")
+            verb = translate("LibraryLine", "Delete")
+        text = text.format(name=row.name, size=size(row.size_bytes))
+        question = ConfirmDialog(self.window(), title, text, verb, danger=True)
         question.accepted.connect(lambda: self._requests.remove_requested.emit(row.key))
         question.open()
         return question

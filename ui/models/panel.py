@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -10,21 +11,49 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QStackedWidget, QWidget
 from shiboken6 import isValid
 
-from app.core.domain.models import Download, DownloadStatus, LinkView, ScanView
+from app.core.domain.models import (
+    CatalogRow,
+    Download,
+    DownloadStatus,
+    DraftList,
+    DraftRow,
+    Drawback,
+    FitLevel,
+    LinkView,
+    PairView,
+    ScanView,
+    Suitability,
+    VocabularyMatch,
+)
+from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
+from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.downloads_page import DownloadsPage
-from ui.models.drafts_page import DraftsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
-from ui.models.link_dialog import LinkDialog
-from ui.models.recommended_page import RecommendedPage
+from ui.models.pair_card import PairCard
+from ui.models.parts import EmptyPagePlaceholder
 from ui.models.requests import WELCOME, ModelsRequests
-from ui.models.search_page import SearchPage
+from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
+from ui.models.words import (
+    DRAFTING_WORDS,
+    FIT_ICONS,
+    FIT_TONES,
+    FIT_WORDS,
+    MATCH_ICONS,
+    MATCH_TONES,
+    MATCH_WORDS,
+    bytes_or_unknown,
+)
+from ui.text.formatting import number_text
 from ui.text.language import mark, translate
+from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, empty_layout, grid, hbox, label, show_text, vbox
+from ui.widgets.choice_list import Choice, ChoiceList, grouped
+from ui.widgets.elided_label import ElidedLabel
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
@@ -37,6 +66,313 @@ PAGES = (
     ("downloads", mark("Place", "Downloads"), "download"),
     ("engines", mark("Place", "Engines"), "server"),
 )
+DRAWBACKS = {
+    Drawback.THINKS: mark("RecommendedPage", "Think before they answer, so you wait longer"),
+    Drawback.MEMORY: mark("RecommendedPage", "Leave little memory for other programs"),
+    Drawback.UNKNOWN: mark("RecommendedPage", "Fit this computer; how fast is not known"),
+    Drawback.SLOW: mark("RecommendedPage", "Slow on this computer"),
+}
+_TOP = Qt.AlignmentFlag.AlignTop
+
+
+def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
+    """What runs well here first, as it is offered elsewhere; then the rest by what is against it, smallest first."""
+    well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
+    rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
+    fitting = _of(rest, FitLevel.FITS)
+    groups = (
+        (translate("RecommendedPage", "Run well on this computer"), well),
+        *(
+            ((translate("RecommendedPage", words), [row for row in fitting if row.drawback is drawback]))
+            for drawback, words in DRAWBACKS.items()
+            if well
+        ),
+        (translate("RecommendedPage", "Fit this computer"), [] if well else fitting),
+        (translate("RecommendedPage", "A tight fit"), _of(rest, FitLevel.TIGHT)),
+        (translate("RecommendedPage", "Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
+        (translate("RecommendedPage", "Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
+    )
+    return grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups)
+
+
+def _of(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
+    return [row for row in rows if row.fit is level]
+
+
+def _num_bytes(row: CatalogRow) -> int:
+    draft = row.pair.draft
+    return (row.pair.target.size_bytes or 0) + ((draft.size_bytes or 0) if draft else 0)
+
+
+def _pair_choice(row: CatalogRow) -> Choice:
+    return Choice(
+        key=row.key,
+        title=row.name,
+        lines=(row.good_for,) if row.plain is None else (row.good_for, _speed(row.plain, thinks=row.thinks)),
+        side=bytes_or_unknown(row.pair.missing_bytes)
+        if not row.pair.is_here
+        else translate("RecommendedPage", "downloaded"),
+        icon=FIT_ICONS[row.fit],
+        tone=FIT_TONES.get(row.fit, "muted"),
+        spoken=translate("Words", FIT_WORDS[row.fit]),
+        wraps=True,
+    )
+
+
+def _speed(plain: SpeedRange, *, thinks: bool) -> str:
+    words = (
+        translate("RecommendedPage", "{low}–{high} tokens per second, and it thinks first")
+        if thinks
+        else translate("RecommendedPage", "{low}–{high} tokens per second")
+    )
+    low, high = plain.told
+    return words.format(low=number_text(low), high=number_text(high))
+
+
+class RecommendedPage(QWidget):
+    """Pairs in, requests out."""
+
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._requests = theme, requests
+        self._rows: dict[str, CatalogRow] = {}
+        self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
+        self.words = label(
+            translate("RecommendedPage", "Each comes with a way to draft: a small model, heads, or repeated text."),
+            "caption",
+            wrap=True,
+        )
+        self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
+        self.list.chosen.connect(self._on_chosen)
+        self.empty = EmptyPagePlaceholder(theme, "sparkles")
+        self.title = label("", "heading", wrap=True)
+        self.good_for = label("", "", wrap=True)
+        self.facts_box = QWidget()
+        self.facts = grid(gaps=(16, 6), parent=self.facts_box, margins=0)
+        self.card = PairCard(theme, requests)
+        self._arrange()
+        self.empty.say(
+            translate("RecommendedPage", "Choose a pair"),
+            translate("RecommendedPage", "See here what it is good for and whether it fits."),
+        )
+
+    def _arrange(self) -> None:
+        left, column = list_side(self._theme, 14, 4)
+        for words in (self.heading, self.words):
+            words.setContentsMargins(10, 0, 8, 0)
+            column.addWidget(words)
+        column.addWidget(self.list, 1)
+        pieces = [self.title, self.good_for, self.facts_box, self.card]
+        self.right = verdict_side(self.empty, pieces, translate("RecommendedPage", "Pair"))
+        put_beside(self, left, self.right)
+
+    def start(self) -> None:
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self._rows:
+            self._requests.recommendations_requested.emit()
+
+    def set_rows(self, rows: Sequence[CatalogRow]) -> None:
+        self._rows = {row.key: row for row in rows}
+        self.list.set_rows(catalog_rows(rows))
+        current = self._rows.get(self.list.current_key())
+        if current is not None and self.right.currentIndex() == 1:
+            self._show(current)
+        if current is None:
+            self.list.choose_first()
+        if not rows:
+            search = button(
+                translate("RecommendedPage", "Search models"),
+                lambda: self._requests.page_requested.emit("search"),
+                kind="primary",
+            )
+            text = translate("RecommendedPage", "The list of recommended pairs is empty. Search for models yourself.")
+            self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
+            self.right.setCurrentIndex(0)
+
+    def set_problem(self, problem: Problem) -> None:
+        again = button(
+            translate("RecommendedPage", "Try again"), self._requests.recommendations_requested.emit, kind="primary"
+        )
+        self.empty.say(in_words(problem).title, explanation(problem), again)
+        self.right.setCurrentIndex(0)
+
+    def set_pair(self, key: str, pair: PairView) -> None:
+        """The verdicts on one pair; another may be shown by now."""
+        if key == self.list.current_key():
+            self.card.set_pair(pair)
+
+    def _on_chosen(self, key: str) -> None:
+        self._show(self._rows[key])
+        self._requests.catalog_requested.emit(key)
+
+    def _show(self, row: CatalogRow) -> None:
+        self.title.setText(row.name)
+        self.good_for.setText(row.good_for)
+        empty_layout(self.facts)
+        lines = (
+            (translate("RecommendedPage", "Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
+            (translate("RecommendedPage", "Licence"), row.licence),
+            (translate("RecommendedPage", "On this computer"), "" if row.pair.gain_words else row.expected),
+            (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
+            (translate("RecommendedPage", "Source"), row.source),
+            (translate("RecommendedPage", "Hub"), row.checked),
+        )
+        for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
+            words = label(text, "", wrap=True)
+            self.facts.addWidget(label(name, "muted"), line, 0, _TOP)
+            self.facts.addWidget(words, line, 1)
+        self.facts.setColumnStretch(1, 1)
+        self.card.set_pair(row.pair)
+        self.right.setCurrentIndex(1)
+
+
+def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
+    """Matching ones first, then those not checked, then the rejected ones with their reasons."""
+    groups = (
+        (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
+        (translate("DraftsPage", "With another vocabulary"), (VocabularyMatch.TRANSLATED,)),
+        (translate("DraftsPage", "Could not be checked"), (VocabularyMatch.UNCHECKED, VocabularyMatch.CHECKING)),
+        (translate("DraftsPage", "Not suitable"), (VocabularyMatch.NO,)),
+    )
+    return grouped((heading, [_draft_choice(row) for row in rows if row.match in kinds]) for heading, kinds in groups)
+
+
+def _key(row: DraftRow) -> str:
+    ref = row.side.ref
+    return f"{ref.repo}/{ref.file}:{ref.path}"
+
+
+def _draft_choice(row: DraftRow) -> Choice:
+    second = " · ".join(piece for piece in (row.place, row.side.detail) if piece)
+    return Choice(
+        key=_key(row),
+        title=row.side.name,
+        lines=(second, row.reason) if row.reason else (second,),
+        side=bytes_or_unknown(row.side.size_bytes),
+        icon=MATCH_ICONS[row.match],
+        tone=MATCH_TONES.get(row.match, "muted"),
+        spoken=translate("Words", MATCH_WORDS[row.match]),
+    )
+
+
+class DraftsPage(QWidget):
+    """For the target in use, or one that was chosen elsewhere."""
+
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._requests = theme, requests
+        self.found_drafts = DraftList()
+        self._focus_due = False
+        self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
+        self.target = ElidedLabel("", "heading")
+        self.words = label("", "caption", wrap=True)
+        self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
+        self.nothing = EmptyPagePlaceholder(theme, "search")
+        self.card = PairCard(theme, requests)
+        self.empty = EmptyPagePlaceholder(theme, "puzzle")
+        self.list.chosen.connect(self._on_chosen)
+        self._arrange()
+        self.set_drafts(DraftList())
+
+    def _arrange(self) -> None:
+        self.found = QStackedWidget()
+        self.found.addWidget(self.list)
+        self.found.addWidget(self.nothing)
+        left, column = list_side(self._theme, 14, 4)
+        for piece in (self.heading, self.target, self.words):
+            piece.setContentsMargins(10, 0, 8, 0)
+            column.addWidget(piece)
+        column.addWidget(self.found, 1)
+        self.right = verdict_side(self.empty, [self.card], translate("DraftsPage", "Verdict"))
+        put_beside(self, left, self.right)
+
+    def start(self) -> None:
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus_due = not self.list.hasFocus()
+        if self.found_drafts.target is None:
+            self._requests.drafts_requested.emit(None)
+
+    def set_drafts(self, found: DraftList) -> None:
+        """Show what was found so far; never an empty list without words."""
+        other = found.target != self.found_drafts.target
+        self.found_drafts = found
+        self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
+        show_text(self.words, translate("DraftsPage", "Looking…") if found.busy else found.words)
+        self.list.set_rows(draft_rows(found.rows))
+        self.found.setCurrentWidget(self.list if found.rows else self.nothing)
+        if not found.rows:
+            self._say_nothing(found)
+        elif self._focus_due and self.isVisible():
+            self._focus_due = False
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if other:
+            self.right.setCurrentIndex(0)
+        if found.rows or found.busy:
+            self.empty.say(
+                translate("DraftsPage", "Choose a draft"),
+                translate("DraftsPage", "See here whether it matches and whether the pair fits this computer."),
+            )
+        else:
+            self.empty.say(
+                translate("DraftsPage", "No models to pair yet"),
+                translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
+            )
+
+    def _say_nothing(self, found: DraftList) -> None:
+        search = button(translate("DraftsPage", "Search models"), lambda: self._requests.page_requested.emit("search"))
+        library = button(
+            translate("DraftsPage", "Choose from the library"), lambda: self._requests.page_requested.emit("library")
+        )
+        if found.target is None:
+            self.nothing.say(
+                translate("DraftsPage", "No target chosen"),
+                translate("DraftsPage", "Choose a target model to find drafts for it."),
+                library,
+            )
+        elif found.busy:
+            self.nothing.say(
+                translate("DraftsPage", "Looking for drafts"),
+                translate("DraftsPage", "On this computer, among the recommendations, and on the hub."),
+            )
+        else:
+            none = translate(
+                "DraftsPage", "Nothing was found on this computer, among the recommendations or on the hub."
+            )
+            self.words.hide()
+            self.nothing.say(
+                translate("DraftsPage", "No drafts found"),
+                found.words  # which says the same of n-grams
+                or translate("DraftsPage", "{words} N-gram mode needs no draft and works with every model.").format(
+                    words=none
+                ),
+                search,
+            )
+
+    def set_problem(self, problem: Problem) -> None:
+        self.found_drafts = replace(self.found_drafts, busy=False)
+        again = button(
+            translate("DraftsPage", "Try again"), lambda: self._requests.drafts_requested.emit(self._target_ref())
+        )
+        self.nothing.say(in_words(problem).title, explanation(problem), again)
+        self.found.setCurrentWidget(self.nothing)
+        self.words.hide()
+
+    def _target_ref(self) -> object:
+        return self.found_drafts.target.ref if self.found_drafts.target else None
+
+    def set_pair(self, pair: PairView) -> None:
+        self.card.set_pair(pair)
+        self.right.setCurrentIndex(1)
+
+    def _on_chosen(self, key: str) -> None:
+        row = next(row for row in self.found_drafts.rows if _key(row) == key)
+        if self.found_drafts.target is None:
+            return
+        self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
+        if row.side.ref.file or row.side.ref.path:  # else no file of it was looked at
+            self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
+
+
 Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | EnginesPage | WelcomePage
 
 

@@ -2,22 +2,248 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+import re
+from collections.abc import Sequence
 
-from app.core.domain.models import RepoRow, RepoView
-from ui.models.file_table import FileTable
-from ui.models.parts import EmptyPagePlaceholder
-from ui.models.readme_view import ReadmeView
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWidget, QWidget
+
+from app.core.domain.models import FileKind, FileRow, Presence, RepoRow, RepoView
+from ui.markdown.html_writer import render_tokens
+from ui.markdown.parser import SafeParser
+from ui.models.parts import EmptyPagePlaceholder, StatusMark
 from ui.models.requests import ModelsRequests
-from ui.models.token_box import TokenBox
-from ui.models.words import compact, day
+from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, compact, day
 from ui.text import clock
-from ui.text.formatting import as_written
-from ui.text.language import translate
+from ui.text.formatting import as_written, hover
+from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, page_column, scrolled, show_text, vbox
+from ui.transcript.cards.prose_view import ProseView
+from ui.widgets.building import button, empty_layout, grid, hbox, label, page_column, scrolled, show_text, vbox
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.styling import rule
 
 MAX_PX = 820
+MAX_CHARS = 60_000
+CUT = mark("ReadmeView", "Read the rest on the repository's page.")
+_FRONT_MATTER = re.compile(r"\A---\s*\n.*?\n---\s*\n", re.DOTALL)
+_MAX_FRONT_CHARS = 20_000
+KEPT = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+NUM_COLUMNS = 5
+
+
+class FileTable(QWidget):
+    """Values in by `set_files`; actions go out by the shared requests."""
+
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._requests = theme, requests
+        self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
+        self.grid = grid(gaps=(12, 6), parent=self, margins=0)
+
+    def set_files(self, files: Sequence[FileRow]) -> None:
+        """Models first, then what only goes with them."""
+        focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
+        empty_layout(self.grid)
+        self.action_buttons = {}
+        models = [file for file in files if file.kind.runs_alone]
+        others = [file for file in files if not file.kind.runs_alone]
+        line = 0
+        for file in models:
+            line = self._add_model(line, file)
+        if others:
+            self.grid.addWidget(
+                self._section(translate("FileTable", "Files that go with a model")), line, 0, 1, NUM_COLUMNS
+            )
+            line += 1
+        for file in others:
+            line = self._add_other(line, file)
+        self.grid.setColumnStretch(0, 1)
+        self.grid.setColumnMinimumWidth(0, 110)
+        last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
+        if last is not None:  # a download that was begun leaves its button to look at only
+            last.show()  # what is not to be seen yet takes no focus
+            last.setFocus()
+
+    def _section(self, text: str) -> QLabel:
+        made = label(text, "section")
+        made.setContentsMargins(0, 14, 0, 2)
+        return made
+
+    def _add_model(self, line: int, file: FileRow) -> int:
+        if line:
+            self.grid.addWidget(rule(), line, 0, 1, NUM_COLUMNS)
+            line += 1
+        self.grid.addWidget(self._name(file), line, 0)
+        mark = StatusMark(self._theme)
+        mark.show_fit(file.fit)
+        if file.fit_words:
+            mark.setToolTip(hover(file.fit_words))
+            mark.setAccessibleDescription(file.fit_words)
+        self.grid.addWidget(mark, line, 1, _LEFT)
+        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+        actions = self._actions(file)
+        self.action_buttons[file.ref.file] = actions
+        for column, made in enumerate(actions, NUM_COLUMNS - len(actions)):
+            self.grid.addWidget(made, line, column)
+        return line + 1
+
+    def _actions(self, file: FileRow) -> list[QPushButton]:
+        ref, what = file.ref, file.label or file.ref.name
+        drafts = button(
+            translate("FileTable", "Find a draft…"),
+            lambda: self._requests.drafts_requested.emit(ref),
+            name=translate("FileTable", "Find a draft for {what}").format(what=what),
+            tip=translate(
+                "FileTable",
+                "Lists the drafts that match this model, and why others do not, before anything is downloaded.",
+            ),
+        )
+        if file.presence is Presence.HERE:
+            last = button(
+                translate("FileTable", "Chat"),
+                lambda: self._requests.chat_requested.emit(ref, None),
+                name=translate("FileTable", "Chat with {what}").format(what=what),
+            )
+        elif file.presence is Presence.DOWNLOADING:
+            last = button(
+                translate("FileTable", "Downloading"),
+                lambda: None,
+                name=translate("FileTable", "{what} is downloading").format(what=what),
+            )
+            last.setEnabled(False)
+        else:
+            last = button(
+                translate("FileTable", "Download"),
+                lambda: self._requests.pull_requested.emit((ref,), False),
+                name=translate("FileTable", "Download {what}").format(what=what),
+            )
+        if file.kind is FileKind.DRAFT:
+            return [last]
+        return [drafts, last]
+
+    def _add_other(self, line: int, file: FileRow) -> int:
+        self.grid.addWidget(self._name(file), line, 0, 1, 2)
+        kind = label(translate("Words", KIND_WORDS[file.kind]), "muted")
+        kind.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
+        self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
+        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+        return line + 1
+
+    def _name(self, file: FileRow) -> QWidget:
+        holder = QWidget()
+        row = hbox(parent=holder, margins=(0, 4, 0, 4), spacing=8)
+        if file.label:
+            name = label(file.label, "strong" if file.kind.runs_alone else "")
+            row.addWidget(name)
+        else:
+            name = ElidedLabel(file.ref.name, "strong" if file.kind.runs_alone else "")
+            row.addWidget(name, 1)
+        name.setToolTip(as_written(file.ref.file))
+        if file.num_parts > 1:
+            number = file.num_parts
+            row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))
+        if file.kind is FileKind.DRAFT:
+            tag = label(translate("FileTable", "draft model"), "key")
+            tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
+            row.addWidget(tag)
+        if file.label:
+            row.addStretch(1)
+        return holder
+
+    def _size(self, file: FileRow) -> QLabel:
+        made = label(bytes_or_unknown(file.size_bytes))
+        made.setFont(self._theme.font(0))
+        return made
+
+
+class TokenBox(QFrame):
+    """Hidden where nothing is gated."""
+
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._requests = theme, requests
+        self.setObjectName("card")
+        self._page = ""
+        self.picture = QLabel()
+        self.picture.setFixedSize(16, 18)
+        self.title = label(translate("TokenBox", "This model is gated"), "strong")
+        self.words = label("", "", wrap=True)
+        self.field = QLineEdit()
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setPlaceholderText(translate("TokenBox", "Access token (hf_…)"))
+        self.field.setAccessibleName(translate("TokenBox", "Access token"))
+        self.field.setAccessibleDescription(translate("TokenBox", KEPT))
+        self.field.returnPressed.connect(self._give)
+        self.give_button = button(translate("TokenBox", "Use this token"), self._give)
+        self.page_button = button(
+            translate("TokenBox", "Open the model's page"), lambda: requests.link_requested.emit(self._page)
+        )
+        self.remove_button = button(translate("TokenBox", "Forget the token"), requests.token_removed.emit)
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.hide()
+
+    def _arrange(self) -> None:
+        row = hbox((self.field, 1), self.give_button, self.remove_button, self.page_button, spacing=8)
+        words = vbox(self.title, self.words, row, label(translate("TokenBox", KEPT), "caption", wrap=True), spacing=8)
+        hbox(
+            (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
+        )
+
+    def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
+        """Explain what access needs; empty ``words`` hide the box."""
+        self._page = page
+        self.words.setText(words)
+        self.field.clear()
+        self.field.setVisible(not has_token)
+        self.give_button.setVisible(not has_token)
+        self.remove_button.setVisible(has_token)
+        self.setVisible(bool(words))
+
+    def _give(self) -> None:
+        token = self.field.text().strip()
+        self.field.clear()
+        if token:
+            self._requests.token_entered.emit(token)
+
+    def _recolor(self) -> None:
+        color = self._theme.tokens.caution
+        icon = self._theme.icon("lock", color, 16)
+        self.picture.setPixmap(icon.pixmap(QSize(16, 16), self.devicePixelRatioF()))
+
+
+def readme_html(markdown: str) -> str:
+    """HTML for Qt's text documents; raw HTML stays visible as text, images become their descriptions."""
+    text = markdown[:MAX_CHARS]
+    head = _FRONT_MATTER.match(text[:_MAX_FRONT_CHARS])
+    body = text[head.end() :] if head else text
+    if len(markdown) > MAX_CHARS:
+        body += f"\n\n*{translate('ReadmeView', CUT)}*"
+    parser = SafeParser(formulas=False)
+    return render_tokens(parser, parser.parse(body))
+
+
+class ReadmeView(ProseView):
+    """As high as its text.
+
+    Signals:
+        link_activated(str): from `ProseView`; nothing has been opened.
+    """
+
+    shown = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName(translate("ReadmeView", "Description"))
+        self.setFont(theme.font(0))
+
+    def set_markdown(self, markdown: str) -> None:
+        self.set_html(readme_html(markdown))
+        self.shown.emit()
 
 
 def facts(row: RepoRow) -> str:

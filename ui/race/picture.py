@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from app.core.domain.speed.races import LaneChoice, LaneResult, RaceResult, main_verdict
-from ui.race.lane_bar import paint_bar
+from ui.race.lane_card import paint_bar
 from ui.race.track import base_of, verdict_title
 from ui.race.words import (
     answers_sentence,

@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QStyledItemDelegate,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
 
-from app.core.domain.local_server import LOOPBACK, Activity, LoggedRequest, ServerSetup, ServerState, ServerView
+from app.core.domain.local_server import (
+    GONE,
+    LOOPBACK,
+    Activity,
+    Example,
+    LoggedRequest,
+    RequestState,
+    ServerSetup,
+    ServerState,
+    ServerView,
+    base_url,
+    examples,
+)
+from app.core.domain.model_name import printable
 from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.table import SERVER
 from engine.records import ModelInfo
 from ui.models.parts import StatusMark
-from ui.server.access import ServerAccess
-from ui.server.request_table import RequestTable
 from ui.settings.rows import make_row
-from ui.text.formatting import count, speed
-from ui.text.language import translate
+from ui.text.formatting import UNKNOWN, as_written, count, figure, hover, speed
+from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, page_bar, page_column, scrolled, vbox
+from ui.widgets.building import Stretch, button, grid, hbox, label, page_bar, page_column, scrolled, show_text, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.styling import rule
 
 COLUMN_PX = 1080
@@ -34,6 +58,299 @@ TONES = {
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
 MOST_NAMES = 12  # of other models, by which a line still says something
+COLUMNS = (
+    mark("ServerPage", "Time"),
+    mark("ServerPage", "Program"),
+    mark("ServerPage", "Path"),
+    mark("ServerPage", "Model"),
+    mark("ServerPage", "Tokens"),
+    mark("ServerPage", "Tokens/s"),
+    mark("ServerPage", "Status"),
+)
+PROGRAM, PATH, MODEL, TOKENS, RATE = 1, 2, 3, 4, 5
+STATES = {
+    RequestState.READING: mark("ServerPage", "Arriving"),
+    RequestState.WAITING: mark("ServerPage", "Waiting"),
+    RequestState.RUNNING: mark("ServerPage", "Answering"),
+}
+STATUS_WORDS: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: mark("ServerPage", "no key, or a wrong one"),
+    HTTPStatus.FORBIDDEN: mark("ServerPage", "not allowed"),
+    HTTPStatus.NOT_FOUND: mark("ServerPage", "not found"),
+    HTTPStatus.TOO_MANY_REQUESTS: mark("ServerPage", "the queue was full"),
+    HTTPStatus.SERVICE_UNAVAILABLE: mark("ServerPage", "stopped, or no model"),
+}
+CELL_PX = 24
+ROWS_SHOWN = 8
+EXAMPLE_LINES = 9
+MASK = "•" * 12
+DEFAULT_CTX = 4096
+
+
+class ServerAccess(QWidget):
+    """Values in by methods.
+
+    Signals:
+        renewal_requested: another key is to be made.
+    """
+
+    renewal_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._model, self._n_ctx = "", DEFAULT_CTX
+        self._url = base_url(LOOPBACK, 0)
+        self._key = ""
+        self.url = self._field(translate("ServerAccess", "Base URL"))
+        self.model = self._field(translate("ServerAccess", "Model"))
+        self.key = self._field(translate("ServerAccess", "Key"))
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.complaint = label("", "error", wrap=True)
+        self.hint = label(
+            translate("ServerAccess", "Programs on this computer do not need the key."), "caption", wrap=True
+        )
+        self.hint.hide()
+        self.show_button = IconButton(self._theme, "eye", translate("ServerAccess", "Show the key"))
+        self.show_button.setCheckable(True)
+        self.show_button.toggled.connect(self._show_key)
+        self.renew_button = IconButton(
+            self._theme,
+            "refresh-cw",
+            translate("ServerAccess", "Make another key; programs with the old one are disconnected"),
+            self.renewal_requested.emit,
+        )
+        self.program = NoWheelComboBox()
+        self.program.setItemDelegate(QStyledItemDelegate(self.program))  # draws as the stylesheet says
+        self.program.setAccessibleName(translate("ServerAccess", "Example for"))
+        self.program.currentIndexChanged.connect(self._show_example)
+        self.example = QPlainTextEdit()
+        self._make_example()
+        self._arrange()
+        self._show()
+
+    def _make_example(self) -> None:
+        edit = self.example
+        edit.setReadOnly(True)
+        edit.setProperty("kind", "field")
+        edit.setTabChangesFocus(True)
+        edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        edit.setFont(self._theme.code_font())
+        edit.setFixedHeight(QFontMetrics(edit.font()).lineSpacing() * EXAMPLE_LINES + 20)
+        edit.setAccessibleName(translate("ServerAccess", "Example"))
+
+    def _arrange(self) -> None:
+        heading = label(translate("ServerAccess", "Use it from other programs"), "strong", wrap=True)
+        words = translate(
+            "ServerAccess",
+            "In the program, choose an “OpenAI-compatible” provider and enter these.",
+        )
+        fields = grid(gaps=(8, 8))
+        fields.setColumnStretch(1, 1)
+        rows = ((self.url, ()), (self.model, ()), (self.key, (self.show_button, self.renew_button)))
+        for place, (field, others) in enumerate(rows):
+            name = label(field.accessibleName())
+            name.setBuddy(field)
+            buttons = hbox(self._copy_button(field), *others, Stretch(), spacing=2)
+            fields.addWidget(name, place, 0)
+            fields.addWidget(field, place, 1)
+            fields.addLayout(buttons, place, 2)
+        above = hbox(
+            label(translate("ServerAccess", "Example for")),
+            self.program,
+            Stretch(),
+            self._copy_example_button(),
+            spacing=8,
+        )
+        vbox(
+            heading,
+            label(words, "caption", wrap=True),
+            fields,
+            self.hint,
+            self.complaint,
+            above,
+            self.example,
+            parent=self,
+            margins=0,
+            spacing=8,
+        )
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def set_target(self, target: ModelInfo | None) -> None:
+        """The model that answers where none is named."""
+        self._model = printable(Path(target.path).stem) if target else ""
+        self._n_ctx = target.n_ctx if target else DEFAULT_CTX
+        self._show()
+
+    def set_address(self, host: str, port: int, *, needs_key: bool = True) -> None:
+        """Where it listens, or will, and whether programs must show the key there."""
+        self._url = base_url(host, port)
+        self.hint.setVisible(not needs_key)
+        self._show()
+
+    def set_key(self, key: str, problem: str) -> None:
+        """The key; empty, and why, where there is none."""
+        self._key = key
+        show_text(self.complaint, problem)
+        self._show()
+
+    def _show(self) -> None:
+        for field, text in ((self.url, self._url), (self.model, self._model), (self.key, self._key)):
+            field.setText(text)
+            field.setCursorPosition(0)  # a long one is seen from its beginning
+        chosen = max(self.program.currentIndex(), 0)
+        self.program.blockSignals(True)
+        self.program.clear()
+        for example in self._examples(self._key):
+            self.program.addItem(example.program)
+        self.program.setCurrentIndex(chosen)
+        self.program.blockSignals(False)
+        self._show_example()
+
+    def _show_key(self, shown: bool) -> None:
+        self.key.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
+        self.show_button.set_icon_name("eye-off" if shown else "eye")
+        name = translate("ServerAccess", "Hide the key") if shown else translate("ServerAccess", "Show the key")
+        self.show_button.setAccessibleName(name)
+        self.show_button.setToolTip(name)
+        self._show_example()
+
+    def _show_example(self) -> None:
+        example = self._examples(self._key if self.show_button.isChecked() else MASK)[self.program.currentIndex()]
+        self.example.setPlainText(example.text)
+        self.example.setToolTip(example.place)
+
+    def _examples(self, key: str) -> tuple[Example, ...]:
+        return examples(self._url, self._model, key, self._n_ctx)
+
+    # ---- parts ------------------------------------------------------------------------------------------------------
+
+    def _field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setReadOnly(True)
+        field.setAccessibleName(name)
+        return field
+
+    def _copy_button(self, field: QLineEdit) -> IconButton:
+        name = translate("ServerAccess", "Copy: {what}").format(what=field.accessibleName())
+        return self._copies(name, field.text)
+
+    def _copy_example_button(self) -> IconButton:
+        self.copy_example = self._copies(
+            translate("ServerAccess", "Copy the example, with the key"),
+            lambda: self._examples(self._key)[self.program.currentIndex()].text,
+        )
+        return self.copy_example
+
+    def _copies(self, name: str, text: Callable[[], str]) -> IconButton:
+        pressed = IconButton(self._theme, "copy", name)
+
+        def copy() -> None:
+            QGuiApplication.clipboard().setText(text())
+            pressed.confirm(translate("ServerAccess", "Copied"))
+
+        pressed.clicked.connect(copy)
+        return pressed
+
+
+def status_words(row: LoggedRequest) -> str:
+    """How far it is, or what came of it: ``200``, ``401, no key, or a wrong one``."""
+    if row.state is not RequestState.DONE:
+        return translate("ServerPage", STATES[row.state])
+    if row.status == GONE:
+        return translate("ServerPage", "Disconnected")
+    if row.status is None:
+        return UNKNOWN
+    words = STATUS_WORDS.get(row.status)
+    return f"{row.status}, {translate('ServerPage', words)}" if words else str(row.status)
+
+
+def cells(row: LoggedRequest) -> tuple[str, ...]:
+    """Its texts, in the order of `COLUMNS`."""
+    return (
+        datetime.fromtimestamp(row.at, UTC).astimezone().strftime("%H:%M:%S"),
+        row.program or UNKNOWN,
+        row.path,
+        row.model or UNKNOWN,
+        count(row.tokens),
+        figure(row.tokens_per_second),
+        status_words(row),
+    )
+
+
+def _side(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column in (TOKENS, RATE) else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+# Texts as wide as a column is to be; names of models, the longest, have what is left.
+SAMPLES = {
+    0: "00:00:00",
+    1: "Open WebUI/0.6.30",
+    2: "/v1/chat/completions",
+    4: "00,000",
+    5: "000.0",
+    6: "503, stopped, or no model",
+}
+STRETCHED = 3
+
+
+class RequestTable(QTableWidget):
+    """The newest first. As high as some rows; what is more is scrolled to."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(0, len(COLUMNS))
+        self._theme = theme
+        for column, words in enumerate(COLUMNS):
+            item = QTableWidgetItem(translate("ServerPage", words))
+            item.setTextAlignment(_side(column))
+            if column in (TOKENS, RATE):
+                item.setToolTip(hover(translate("ServerPage", "Of the answer, without the prompt.")))
+            self.setHorizontalHeaderItem(column, item)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setObjectName("statsTable")
+        self.setAccessibleName(translate("ServerPage", "Requests"))
+        self.verticalHeader().hide()
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(STRETCHED, QHeaderView.ResizeMode.Stretch)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def set_rows(self, rows: Sequence[LoggedRequest]) -> None:
+        self.setRowCount(len(rows))
+        for line, row in enumerate(rows):
+            for column, text in enumerate(cells(row)):
+                item = self.item(line, column)
+                if item is None:
+                    item = QTableWidgetItem()
+                    item.setTextAlignment(_side(column))
+                    self.setItem(line, column, item)
+                if text != item.text():
+                    item.setText(text)
+                    item.setToolTip(as_written(text))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Measure by the font of the theme, which it has by now."""
+        super().showEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        metrics = self.fontMetrics()
+        for column, sample in SAMPLES.items():
+            words = max(sample, translate("ServerPage", COLUMNS[column]), key=metrics.horizontalAdvance)
+            self.setColumnWidth(column, metrics.horizontalAdvance(words) + CELL_PX)
+        line = round(self._theme.text_height()) + 10
+        self.verticalHeader().setDefaultSectionSize(line)
+        self.setFixedHeight(self.horizontalHeader().sizeHint().height() + ROWS_SHOWN * line + 4)
 
 
 def queue_words(activity: Activity) -> str:

@@ -1,21 +1,32 @@
-"""What opens from the statistics: all explanations, the table of all pairs, the question before the totals go."""
+"""What opens from the statistics: explanations, a table of all pairs, the question before totals go; pages as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QScrollArea, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
 
 from app.core.domain.speed.verdict import sums_verdict
-from app.core.domain.sums import PairSums
-from ui.statistics.text import TIMES, table_cells, table_head, table_text
-from ui.statistics.words import explanations, help_of, sums_help_of
-from ui.text.formatting import as_written, hover
+from app.core.domain.sums import PairSums, Sums
+from ui.statistics.page import StatsPage
+from ui.statistics.words import explanations, help_of, mode_title, sums_help_of, sums_texts
+from ui.text.formatting import as_written, figure, hover, percent
 from ui.text.language import translate
 from ui.widgets.building import Part, Stretch, button, grid, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog, Dialog, copy_with_feedback
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.figure_widget import FigureWidget
+from ui.widgets.figures import LegendRow
 
 NUMBERS_FROM = 3  # columns from here on are numbers
 MODE = NUMBERS_FROM - 1  # the column before them
@@ -27,6 +38,63 @@ AROUND_PX = 32  # what is left of the screen beside a window
 HELP_WIDTH, HELP_HEIGHT = 600, 560
 MARGINS_PX = 56  # of a dialog, and the edges and the scroll bar of what is in it
 RING_PX = 8  # from the ring of the keyboard to the words within
+TIMES = (50, 95, 99)  # percentiles of the time between tokens
+
+
+def page_text(page: StatsPage) -> str:
+    """The figures below their headings, one on each line."""
+    lines = [page.accessibleName()]
+    for widget in _from_top(page.content):
+        if isinstance(widget, LegendRow):
+            lines.append(f"{widget.name}: {widget.value}")
+        elif isinstance(widget, FigureWidget):
+            lines.append(widget.words)
+        elif isinstance(widget, QLabel) and widget.property("kind") == "section":
+            lines += ["", widget.text()]
+        elif isinstance(widget, ElidedLabel) or (isinstance(widget, QLabel) and widget.wordWrap()):
+            lines.append(widget.text())
+    return "\n".join(lines) + "\n"
+
+
+def _from_top(content: QWidget) -> list[QWidget]:
+    found = [each for each in content.findChildren(QWidget) if each.isVisibleTo(content)]
+    places = [(each.mapTo(content, QPoint(0, 0)), each) for each in found]
+    return [each for _, each in sorted(places, key=lambda pair: (pair[0].y(), pair[0].x()))]
+
+
+def table_head() -> tuple[str, ...]:
+    """The headings of the table of all pairs."""
+    return (
+        translate("StatsTable", "Target"),
+        translate("StatsTable", "Draft"),
+        translate("StatsTable", "Mode"),
+        translate("StatsTable", "Answers"),
+        translate("StatsTable", "Tokens"),
+        translate("StatsTable", "Tokens/s"),
+        translate("StatsTable", "Per pass"),
+        translate("StatsTable", "Accepted"),
+        translate("StatsTable", "Speed-up"),
+        translate("StatsTable", "p50 ms"),
+        translate("StatsTable", "p95 ms"),
+        translate("StatsTable", "p99 ms"),
+    )
+
+
+def table_cells(row: PairSums) -> tuple[str, ...]:
+    """A row of that table."""
+    return (row.target or "-", row.draft or "-", mode_title(row.mode), *sums_cells(row.sums))
+
+
+def sums_cells(sums: Sums) -> tuple[str, ...]:
+    """The numbers of a row."""
+    texts = sums_texts(sums) | {"accepted": percent(sums.stats.acceptance_rate)}
+    cells = [texts[key] for key in ("answers", "tokens", "speed", "per_pass", "accepted", "speedup")]
+    return (*cells, *(figure(sums.stats.interval_ms(each)) for each in TIMES))
+
+
+def table_text(rows: tuple[PairSums, ...]) -> str:
+    """The table with tabs between its cells, as spreadsheets and text take it."""
+    return "\n".join("\t".join(cells) for cells in (table_head(), *(table_cells(row) for row in rows))) + "\n"
 
 
 class _Dialog(Dialog):

@@ -1,28 +1,222 @@
-"""The theme in force: palette, type sizes and recoloured icons, applied to Fusion."""
+"""The theme in force: palette, typefaces, type sizes, density and recoloured icons, applied to Fusion.
+
+Words are written in Inter, code in JetBrains Mono; the system's fonts write what they lack. Both are loaded from
+`assets/fonts` once and have no contextual alternates, which would draw ``->`` as an arrow: what is on the page is what
+was written.
+"""
 
 from __future__ import annotations
 
+import logging
+import math
+import re
+from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap, QScreen
-from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QFontMetricsF,
+    QGuiApplication,
+    QIcon,
+    QImage,
+    QPainter,
+    QPalette,
+    QPixmap,
+    QScreen,
+)
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QBoxLayout, QGridLayout, QLayout, QStyleFactory, QWidget
 from shiboken6 import isValid
 
-from ui.formulas.formulas import FormulaCache
-from ui.theme.density import DENSITIES, apply_density, compacted_stylesheet
-from ui.theme.highlight_queue import HighlightQueue
-from ui.theme.icons import IconSet
+from ui.formulas.formula import FormulaCache
+from ui.theme.highlighting import HighlightQueue
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
-from ui.theme.typeface import code_font, use_typefaces
 
 THEME_NAMES = ("system", "light", "dark")
 TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5}  # pixels from the system's own size
 SMALLEST_BASE_PX = 13
 REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
 FontKey = tuple[int, QFont.Weight]  # pixels from the base size, and the weight
+WORDS, CODE = "Inter", "JetBrains Mono"  # as the files call themselves
+_log = logging.getLogger(__name__)
+DENSITIES = ("comfortable", "compact")
+COMPACT_SHARE = 0.6  # of the comfortable spacing
+PADDING_LESS_PX = 2
+_SPACING = "comfortableSpacing"
+_PADDING = re.compile(r"(?<!-)padding: ([^;}]+)")
+APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
+
+
+@cache
+def _shape(file: Path, pixels: int) -> QImage:
+    """One icon in black. An image, not a pixmap, may outlive the application."""
+    # The set's stroke of 2 looks heavy beside text of 13 px.
+    thin = file.read_text("utf-8").replace("currentColor", "#000000").replace('width="2"', 'width="1.75"')
+    image = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    QSvgRenderer(QByteArray(thin.encode())).render(painter, QRectF(0, 0, pixels, pixels))
+    painter.end()
+    return image
+
+
+def _tinted(file: Path, color: str, size: int, ratio: float) -> QPixmap:
+    """The shape of an icon in a colour; what is see-through stays so."""
+    image = QImage(_shape(file, math.ceil(size * ratio)))
+    painter = QPainter(image)
+    painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
+    painter.fillRect(image.rect(), QColor(color))
+    painter.end()
+    pixmap = QPixmap.fromImage(image)
+    pixmap.setDevicePixelRatio(ratio)
+    return pixmap
+
+
+def screen_ratios() -> tuple[float, ...]:
+    """How many pixels a point has on the screens that there are, each figure once."""
+    return tuple(sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()})) or (1.0,)
+
+
+class IconSet:
+    """Icons by name, colour and size, cached. Every icon is of one colour: its shape is drawn once and then tinted.
+
+    They are drawn for the screens that there are; when there are others, `follow_screens` has them drawn anew.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ratios = screen_ratios()
+        self._icons: dict[tuple[str, str, str, int], QIcon] = {}
+
+    def follow_screens(self) -> bool:
+        """Draw for the screens that there are now; True where that differs: who has an icon asks for it again."""
+        ratios = screen_ratios()
+        if ratios == self._ratios:
+            return False
+        self._ratios = ratios
+        self._icons.clear()
+        return True
+
+    def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
+        """One icon as a pixmap for painting by hand."""
+        return _tinted(self._folder / f"{name}.svg", color, size, ratio)
+
+    def icon(self, name: str, color: str, disabled: str, size: int = 16) -> QIcon:
+        """One icon in its normal and its disabled colour."""
+        key = (name, color, disabled, size)
+        if key not in self._icons:
+            icon = QIcon()
+            for ratio in self._ratios:
+                icon.addPixmap(self.pixmap(name, color, size, ratio), QIcon.Mode.Normal)
+                icon.addPixmap(self.pixmap(name, disabled, size, ratio), QIcon.Mode.Disabled)
+            self._icons[key] = icon
+        return self._icons[key]
+
+    def application(self) -> QIcon:
+        """The application's own icon in all sizes."""
+        icon = QIcon()
+        for size in APP_ICON_SIZES:
+            icon.addFile(str(self._folder / f"paceline-{size}.png"), QSize(size, size))
+        return icon
+
+
+def compacted(pixels: int) -> int:
+    """The compact spacing for ``pixels`` of the comfortable one; what is there stays visible."""
+    return pixels if pixels <= 2 else max(round(pixels * COMPACT_SHARE), 2)
+
+
+def compacted_stylesheet(sheet: str) -> str:
+    """A stylesheet with less padding above and below; a border that grows with the focus still fits in."""
+
+    def shorter(match: re.Match[str]) -> str:
+        parts = match.group(1).split()
+        vertical = (0, 2) if len(parts) > 2 else (0,)
+        for index in vertical:
+            pixels = int(parts[index].removesuffix("px"))
+            parts[index] = f"{max(pixels - PADDING_LESS_PX, 0)}px"
+        if len(parts) == 1:  # one number for all four sides: the sides keep theirs
+            parts.append(match.group(1).strip())
+        return "padding: " + " ".join(parts)
+
+    return _PADDING.sub(shorter, sheet)
+
+
+def apply_density(root: QWidget, density: str) -> None:
+    """Give all layouts below ``root`` the spacing of ``density``; those that were never compact keep theirs.
+
+    A layout's own spacing is kept in a property of it, so that the density can be changed any number of times.
+    """
+    layouts = root.findChildren(QLayout)
+    compact = density == "compact"
+    if compact:
+        for layout in layouts:  # all before the first is changed: a layout without a spacing takes its parent's
+            _note(layout)
+    for layout in layouts:
+        _fit(layout, compact=compact)
+
+
+def _note(layout: QLayout) -> None:
+    if layout.property(_SPACING) is None:
+        margins = layout.contentsMargins()
+        room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]
+        layout.setProperty(_SPACING, room)
+
+
+def _fit(layout: QLayout, *, compact: bool) -> None:
+    made = layout.property(_SPACING)
+    if made is None:
+        return
+    numbers = [int(number) for number in made]
+    left, top, right, bottom, *spacings = [compacted(number) for number in numbers] if compact else numbers
+    layout.setContentsMargins(left, top, right, bottom)
+    if isinstance(layout, QGridLayout):
+        layout.setHorizontalSpacing(numbers[4])  # columns that stand close are hard to tell apart
+        layout.setVerticalSpacing(spacings[1])
+    elif isinstance(layout, QBoxLayout):
+        layout.setSpacing(spacings[0])
+
+
+def _spacings(layout: QLayout) -> list[int]:
+    if isinstance(layout, QGridLayout):
+        return [layout.horizontalSpacing(), layout.verticalSpacing()]
+    return [layout.spacing()]
+
+
+def use_typefaces(folder: Path) -> None:
+    """Load the typefaces in ``folder`` and write the application's words with them, at the size of the system's font.
+
+    What cannot be loaded is left out: the system's fonts are used then. A second call does nothing.
+    """
+    system = QApplication.font()
+    if system.families()[:1] == [WORDS]:
+        return
+    for file in sorted(folder.glob("*.ttf")):
+        if QFontDatabase.addApplicationFont(str(file)) < 0:
+            _log.warning("The font %s could not be loaded.", file.name)
+    if QFontDatabase.hasFamily(WORDS):
+        font = QFont(system)
+        font.setFamilies(
+            [WORDS, *(system.families() or [system.family()])]
+        )  # Chinese, for one, comes from the system's
+        QApplication.setFont(font)
+
+
+def code_font(pixels: int) -> QFont:
+    """A fixed-width font of this size."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    if not QFontInfo(font).fixedPitch():
+        font = QFont("monospace")
+        font.setStyleHint(QFont.StyleHint.Monospace)
+    if QFontDatabase.hasFamily(CODE):
+        font.setFamilies([CODE, *(font.families() or [font.family()])])
+    font.setPixelSize(pixels)
+    return font
 
 
 def qt_palette(tokens: Palette) -> QPalette:
@@ -73,8 +267,8 @@ class PaintCache:
     def clear(self, base_px: int) -> None:
         """Forget everything: text now has a size of ``base_px`` pixels, or the system another font or palette."""
         self._base_px = base_px
-        for cache in (self._fonts, self._metrics, self._colors):
-            cache.clear()
+        for kept in (self._fonts, self._metrics, self._colors):
+            kept.clear()
 
     def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
         """The application's font ``step`` pixels from the base, with tabular figures."""

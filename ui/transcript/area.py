@@ -1,26 +1,363 @@
-"""The scroll area of the messages: makes their cards, marks tokens in them, and forwards their signals."""
+"""The scroll area of the messages: makes their cards with their menus, marks tokens, and forwards their signals."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from html import escape
 
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QTextDocument
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
+
+from app.core.domain.context import SummaryView
+from app.core.domain.engine_view import TargetChoice
 from app.core.domain.messages import MessageView
-from engine.records import Source
+from app.core.domain.seeds import SeedWish
+from engine.records import Mode, Source
+from ui.markdown.blocks import BlockStream
+from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
+from ui.text.formatting import as_written, count, hover, mode_label, on_button
+from ui.text.language import translate
+from ui.text.mode_words import mode_line
+from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
-from ui.transcript.context_summary import SummaryLines
-from ui.transcript.menus import MessageMenus
 from ui.transcript.recycling.pool import CardPool
+from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.popups import Menu
 from ui.widgets.pyside_wrappers import wrap_viewport
 
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
 CARD_PADDING_PX = 76  # column and card margins around the text
+
+
+def plain_text(markdown: str) -> str:
+    """The words of a Markdown text without its marks; formulas as their source."""
+    stream, document, words = BlockStream(), QTextDocument(), ""
+    for block in stream.feed(markdown) + stream.finish():
+        if block.is_code:
+            words += block.code.rstrip("\n") + "\n\n"
+            continue
+        document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
+        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
+    return words.removesuffix("\n\n")
+
+
+def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
+    """Make the menu of a card; what does not apply to it is left out.
+
+    ``targets`` may give an answer again; ``modes`` are those offered, each with why it cannot run now, or with nothing.
+    """
+    menu, theme = Menu(card), card.theme
+    if isinstance(card, AnswerCard):
+        _add_of_answer(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
+    else:
+        menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
+        if isinstance(card, UserCard):
+            menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    race = translate("MessageMenu", "Race this question…")
+    menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
+    branch = translate("MessageMenu", "New chat from here")
+    menu.addAction(theme.icon("message-square"), branch, lambda: card.branch_requested.emit(card.message_id))
+    menu.addSeparator()
+    delete_one = translate("MessageMenu", "Delete this message")
+    menu.addAction(theme.icon("trash-2"), delete_one, lambda: card.delete_one_requested.emit(card.message_id))
+    delete = translate("MessageMenu", "Delete from here on")
+    menu.addAction(delete, lambda: card.delete_requested.emit(card.message_id))
+    return menu
+
+
+def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
+    theme, clipboard = card.theme, QApplication.clipboard()
+    menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
+    menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
+    if card.reasoning is not None:
+        whole = translate("MessageMenu", "Copy with reasoning")
+        menu.addAction(whole, lambda: clipboard.setText(card.text_with_reasoning))
+    menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    menu.addSeparator()
+    again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
+    again.setToolTipsVisible(True)
+    for mode, reason in modes.items():
+        action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
+        action.setEnabled(not reason)
+        action.setToolTip(hover(reason or mode_line(mode)))
+    if targets:
+        others = menu.add_submenu(translate("MessageMenu", "Regenerate with model"), theme.icon("cpu"))
+        for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):
+            name = on_button(told)
+            label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
+            action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
+            action.setToolTip(as_written(choice.path))
+    _add_seed(menu, card)
+    if card.can_continue:
+        go_on = translate("MessageMenu", "Continue")
+        menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Models by what a person reads, as the header has them; those that share a title by the names of their files."""
+    titles = [title_of(name) for name in names]
+    return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
+
+
+def _add_seed(menu: Menu, card: AnswerCard) -> None:
+    """What can be done with its seed; nothing at temperature 0, where every seed gives the same."""
+    drawn = card.view.drawn
+    if drawn is not None and drawn.is_greedy:
+        return
+    seed = drawn.seed if drawn is not None else None
+
+    def add(words: str, wish: SeedWish, meaning: str) -> None:
+        action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, wish))
+        action.setToolTip(hover(meaning))
+
+    with_seed, without = translate("MessageMenu", "Seed {seed}"), translate("MessageMenu", "Seed")
+    title = without if seed is None else with_seed.format(seed=seed)
+    seeds = menu.add_submenu(title, card.theme.icon("dices"))
+    seeds.setToolTipsVisible(True)
+    another = translate("MessageMenu", "With the settings that this answer was drawn with.")
+    if seed is None:
+        unseeded = seeds.addAction(translate("MessageMenu", "Drawn without a seed: it cannot be repeated"))
+        unseeded.setEnabled(False)
+        add(translate("MessageMenu", "Ask again with a seed"), SeedWish.ANOTHER, another)
+        keep = translate("MessageMenu", "Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
+        add(translate("MessageMenu", "Use a seed in this chat"), SeedWish.KEEP, keep)
+        return
+    same = translate("MessageMenu", "The same answer in every mode, unless model or messages have changed.")
+    add(translate("MessageMenu", "Repeat with this seed"), SeedWish.REPEAT, same)
+    add(translate("MessageMenu", "Ask again with another seed"), SeedWish.ANOTHER, another)
+    keep = translate("MessageMenu", "Every answer from now on is drawn by it.")
+    add(translate("MessageMenu", "Use this seed in this chat"), SeedWish.KEEP, keep)
+    copy = translate("MessageMenu", "Copy the seed")
+    seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))
+
+
+class SummaryLine(QFrame):
+    """One summary, or one in the making.
+
+    Signals:
+        undo_requested: the messages themselves are to be sent again.
+        skip_requested: no summary is wanted this time.
+        unfolded(bool): it can be read, or not any more.
+    """
+
+    undo_requested = Signal()
+    skip_requested = Signal()
+    unfolded = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("summaryLine")
+        self.icon = QLabel()
+        self.words = label("", "caption", wrap=True)
+        self.text = label(wrap=True)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setAccessibleName(translate("SummaryLine", "Summary"))
+        self.show_button = button("", self._toggle, kind="link")
+        self.undo_button = button(
+            translate("SummaryLine", "Undo"),
+            self.undo_requested.emit,
+            kind="link",
+            name=translate("SummaryLine", "Undo the summary"),
+            tip=translate("SummaryLine", "Send the original messages again, as far as they fit"),
+        )
+        self.skip_button = button(
+            translate("SummaryLine", "Skip"),
+            self.skip_requested.emit,
+            kind="link",
+            name=translate("SummaryLine", "Skip the summary"),
+            tip=translate("SummaryLine", "Answer without a summary; the oldest messages are left out"),
+        )
+        middle = Qt.AlignmentFlag.AlignVCenter
+        buttons = ((each, 0, middle) for each in (self.show_button, self.undo_button, self.skip_button))
+        row = hbox((self.icon, 0, middle), (self.words, 1), *buttons, spacing=8)
+        vbox(row, self.text, parent=self, margins=(12, 4, 4, 4), spacing=4)
+        self.text.setContentsMargins(24, 0, 8, 8)
+        self.text.hide()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def show_summary(self, view: SummaryView) -> None:
+        if view.writing:
+            words = self._progress(view)
+        else:
+            words = translate("SummaryLine", "The messages above are sent as this summary")
+        self.words.setText(words)
+        self.text.setText(view.text)
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(view.text)
+        self.undo_button.setVisible(not view.writing)
+        self.skip_button.setVisible(view.writing)
+        self.show_button.setVisible(bool(view.text))
+        self._name_toggle()
+
+    @staticmethod
+    def _progress(view: SummaryView) -> str:
+        words = translate("SummaryLine", "Summarising the %n oldest messages", None, view.num_messages)
+        if view.text:
+            written = translate("SummaryLine", "%n words", None, len(view.text.split()))
+            return f"{words}: {written}"
+        if view.total:
+            read = translate("SummaryLine", "reading {done} of {total} tokens")
+            return f"{words}: {read.format(done=count(view.done), total=count(view.total))}"
+        return words
+
+    def _toggle(self) -> None:
+        self.set_unfolded(self.text.isHidden())
+        self.unfolded.emit(not self.text.isHidden())
+
+    def set_unfolded(self, unfolded: bool) -> None:
+        self.text.setVisible(unfolded)
+        self._name_toggle()
+
+    def _name_toggle(self) -> None:
+        shown = not self.text.isHidden()
+        self.show_button.setText(translate("SummaryLine", "Hide") if shown else translate("SummaryLine", "Show"))
+        self.show_button.setAccessibleName(
+            translate("SummaryLine", "Hide the summary") if shown else translate("SummaryLine", "Show the summary")
+        )
+
+    def _recolor(self) -> None:
+        pixmap = self._theme.pixmap("layers", self._theme.tokens.text_muted, 16, self.devicePixelRatioF())
+        self.icon.setPixmap(pixmap)
+
+
+class SummaryLines(QObject):
+    """Puts the lines below the messages that they end with, whenever those are built.
+
+    Signals:
+        undo_requested(int): the last message that the summary stands for.
+        skip_requested: the summary in the making is not wanted.
+    """
+
+    undo_requested = Signal(int)
+    skip_requested = Signal()
+
+    def __init__(self, theme: Theme, cards: Callable[[], Sequence[MessageCard]]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._cards = cards
+        self._views: dict[int, SummaryView] = {}
+        self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
+
+    def set_views(self, views: Mapping[int, SummaryView]) -> None:
+        """Show these summaries, each by the last message that it stands for, and no others."""
+        self._views = dict(views)
+        self._unfolded &= self._views.keys()
+        for card in self._cards():
+            self.attach_line(card)
+
+    def line_of(self, card: MessageCard) -> SummaryLine | None:
+        line = card.findChild(SummaryLine, "summaryLine", Qt.FindChildOption.FindDirectChildrenOnly)
+        return line if isinstance(line, SummaryLine) else None
+
+    def attach_line(self, card: MessageCard) -> None:
+        """Add the summary line of a card, or remove it."""
+        view, line = self._views.get(card.message_id), self.line_of(card)
+        if view is None:
+            if line is not None:
+                line.setObjectName("")
+                line.hide()
+                line.deleteLater()
+            return
+        layout = card.layout()
+        if line is None and layout is not None:
+            line = SummaryLine(self._theme)
+            message_id = card.message_id
+            line.undo_requested.connect(lambda: self.undo_requested.emit(message_id))
+            line.skip_requested.connect(self.skip_requested)
+            layout.addWidget(line)
+            line.set_unfolded(message_id in self._unfolded)
+            line.unfolded.connect(lambda unfolded: self._note(message_id, unfolded=unfolded))
+        if line is not None:
+            line.show_summary(view)
+
+    def _note(self, message_id: int, *, unfolded: bool) -> None:
+        if unfolded:
+            self._unfolded.add(message_id)
+        else:
+            self._unfolded.discard(message_id)
+
+
+class MessageMenus:
+    """Serves the cards of one transcript."""
+
+    def __init__(self) -> None:
+        self._targets: Callable[[], Sequence[TargetChoice]] = tuple
+        self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
+
+    def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
+        """Ask this function for the models that can give an answer whenever a menu lists them."""
+        self._targets = source
+
+    def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
+        """Which modes are offered, and why some of them cannot run now."""
+        self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
+
+    def connect_card(self, card: MessageCard) -> None:
+        """Open the menus of a card from now on."""
+        card.menu_requested.connect(self._open_below_button)
+        card.context_menu_requested.connect(self._open_over_text)
+
+    def _open_below_button(self, card: MessageCard) -> None:
+        button = card.more_button
+        self._pop_up(make_menu(card, self._targets(), self._modes), button.mapToGlobal(QPoint(0, button.height())))
+
+    def _open_over_text(self, card: MessageCard, event: QContextMenuEvent) -> None:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        view = _text_at(QApplication.focusWidget() if by_key else card.childAt(event.pos()))
+        place = event.globalPos()
+        if by_key and view is not None:
+            place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
+        menu = self._menu(card)
+        if view is not None and card.isAncestorOf(view):
+            _offer_of_text(menu, view, view.viewport().mapFromGlobal(place))
+        self._pop_up(menu, place)
+
+    def _menu(self, card: MessageCard) -> QMenu:
+        return make_menu(card, self._targets(), self._modes)
+
+    @staticmethod
+    def _pop_up(menu: QMenu, place: QPoint) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+
+def _text_at(widget: QWidget | None) -> QTextEdit | QPlainTextEdit | None:
+    while widget is not None and not isinstance(widget, QTextEdit | QPlainTextEdit):
+        widget = widget.parentWidget()
+    return widget
+
+
+def _offer_of_text(menu: QMenu, view: QTextEdit | QPlainTextEdit, place: QPoint) -> None:
+    """Put what can be done with a text at this place above what can be done with the message."""
+    first = menu.actions()[0]
+    if view.textCursor().hasSelection():
+        copy = translate("MessageMenu", "Copy selection")
+        menu.insertAction(first, _action(menu, copy, view.copy))
+    address = view.anchorAt(place)
+    if address:
+        link = translate("MessageMenu", "Copy link address")
+        clipboard = QApplication.clipboard()
+        menu.insertAction(first, _action(menu, link, lambda: clipboard.setText(address)))
+    if menu.actions()[0] is not first:
+        menu.insertSeparator(first)
+
+
+def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
+    action = QAction(words, menu)
+    action.triggered.connect(lambda: slot())  # noqa: PLW0108 (the signal brings an argument of its own)
+    return action
 
 
 class MessageArea(QScrollArea):

@@ -11,20 +11,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QTextCursor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QHideEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.thinking import split_thinking
+from ui.conversations.search_box import SearchBox
+from ui.text.formatting import count
+from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.transcript.area import plain_text
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import shown_text
 from ui.transcript.found_words import FoundWords, View, forget_found
-from ui.transcript.menu import plain_text
 from ui.transcript.transcript import Transcript
+from ui.widgets.icon_button import IconButton
 
 SLICE_S = 0.008
 FRAME_PX = 2
+PAUSE_MS = 120  # typing is one search, not one for each key
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +246,113 @@ def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
         return "", shown_text(raw)
     split = split_thinking(raw)
     return plain_text(split.shown_thought(raw)) if split.opened else "", plain_text(split.answer(raw))
+
+
+class FindBox(SearchBox):
+    """Where the words are typed.
+
+    Signals:
+        back: Shift+Enter.
+    """
+
+    back = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Shift turns Enter around."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.back.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FindBar(QFrame):
+    """Away until it is asked for.
+
+    Signals:
+        closed: it was left, and the focus with it.
+    """
+
+    closed = Signal()
+
+    def __init__(self, theme: Theme, transcript: Transcript) -> None:
+        super().__init__()
+        self.setObjectName("findBar")
+        self.setAccessibleName(translate("FindBar", "Find in this chat"))
+        self.finder = ChatFinder(theme, transcript)
+        self.edit = FindBox()
+        self.edit.setPlaceholderText(translate("FindBar", "Find in this chat"))
+        self.edit.setAccessibleName(translate("FindBar", "Find in this chat"))
+        self.edit.setMaximumWidth(360)
+        self.number = QLabel()
+        self.number.setProperty("kind", "caption")
+        self.back_button = IconButton(theme, "arrow-up", translate("FindBar", "Previous match (Shift+F3)"))
+        self.next_button = IconButton(theme, "arrow-down", translate("FindBar", "Next match (F3)"))
+        self.close_button = IconButton(theme, "x", translate("FindBar", "Close (Esc)"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 12, 6)
+        row.setSpacing(8)
+        row.addWidget(self.edit, 10)
+        row.addWidget(self.number)
+        row.addStretch(1)
+        for button in (self.back_button, self.next_button, self.close_button):
+            row.addWidget(button)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(lambda: self.finder.look_for(self.edit.text()))
+        self.edit.textChanged.connect(lambda _text: self._pause.start())
+        self.edit.taken.connect(lambda: self.step(1))
+        self.edit.back.connect(lambda: self.step(-1))
+        self.edit.left.connect(self.leave)
+        self.next_button.clicked.connect(lambda: self.step(1))
+        self.back_button.clicked.connect(lambda: self.step(-1))
+        self.close_button.clicked.connect(self.leave)
+        self.finder.changed.connect(self._show_number)
+        self.hide()
+
+    def open(self) -> None:
+        """Show it with what was looked for last, ready to be typed over."""
+        was_hidden = self.isHidden()
+        self.show()
+        self.edit.setFocus()
+        self.edit.selectAll()
+        if was_hidden and self.edit.text():
+            self._pause.start()
+
+    def step(self, by: int) -> None:
+        """Go to another place; what was typed a moment ago is looked for first."""
+        if self.isHidden():
+            self.open()
+        elif self._pause.isActive():
+            self._pause.stop()
+            self.finder.look_for(self.edit.text())
+        else:
+            self.finder.step(by)
+
+    def leave(self) -> bool:
+        """Let it go; False where it was away."""
+        if self.isHidden():
+            return False
+        self.hide()
+        self.closed.emit()
+        return True
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The marks go with it."""
+        super().hideEvent(event)
+        if self.isHidden():
+            self._pause.stop()
+            self.finder.leave()
+
+    def _show_number(self, current: int, num: int) -> None:
+        words = ""
+        if num < 0:
+            words = translate("FindBar", "Reading the chat…")
+        elif num:
+            words = translate("FindBar", "{number} of {total}").format(number=count(current), total=count(num))
+        elif self.edit.text().strip():
+            words = translate("FindBar", "Nothing found")
+        for button in (self.back_button, self.next_button):
+            button.setEnabled(num > 0)
+        if words != self.number.text():
+            self.number.setText(words)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))

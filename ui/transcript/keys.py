@@ -1,19 +1,29 @@
-"""Keys for the messages: versions, regenerate, continue, edit; on the message in focus, or else on the last one."""
+"""Keys for the messages: versions, regenerate, continue, edit, passes; on the message in focus, or else the last."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QToolTip, QWidget
+from shiboken6 import isValid
 
 from app.core.domain.messages import MessageView
-from ui.text.language import mark
+from ui.text.language import mark, translate
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import UserCard
+from ui.transcript.cards.version_switch import VersionSwitch
+from ui.transcript.marks.pass_tip import pass_tip, pass_words
+from ui.transcript.marks.provenance import PassView
+from ui.transcript.text_caret import show_caret, texts_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
+
+INPUTS = (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress)  # who does something else meanwhile has the keyboard
+KEPT_MS = 600_000  # who reads by keyboard sends it away by keyboard
+BELOW_PX = 4
 
 
 class TranscriptKeys(QObject):
@@ -59,3 +69,142 @@ class TranscriptKeys(QObject):
         if isinstance(question, UserCard):
             self._transcript.ensureWidgetVisible(question)
             question.begin_edit()
+
+
+class VersionFocus(QObject):
+    """Keeps the focus at a message while its versions are gone through.
+
+    With another version the page is shown anew and what had the focus is gone: the next key would be for the composer.
+    Made before whoever shows the requested version connects to the signal: it must note the focus first.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        self._wanted: int | None = None
+        self._by = 0  # the arrow that was pressed; 0: none, the keyboard was elsewhere in a message
+        transcript.version_requested.connect(self._note)
+        transcript.arrived.connect(self._on_arrived)
+
+    def _note(self, message_id: int) -> None:
+        focus = QApplication.focusWidget()
+        card = next((card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus)), None)
+        switch = card.versions if card is not None else None
+        on_switch = switch is not None and switch.isAncestorOf(focus)  # type: ignore[arg-type]
+        by_pointer = on_switch and switch is not None and not switch.pressed_by_key
+        self._wanted = message_id if card is not None and not by_pointer else None
+        self._by = 0 if not on_switch or switch is None else -1 if focus is switch.back else 1
+        if self._wanted is not None:
+            QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave the focus where it is put by a key or a click before the message is there."""
+        if event.type() in INPUTS:
+            self._forget()
+        return super().eventFilter(watched, event)
+
+    def _forget(self) -> None:
+        self._wanted = None
+        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
+
+    def _on_arrived(self, message_id: int) -> None:
+        wanted = self._wanted
+        self._forget()
+        if message_id != wanted:
+            return
+        card = next((card for card in self._transcript.cards if card.message_id == message_id), None)
+        target = self._target(card) if card is not None else None
+        if target is not None:
+            target.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _target(self, card: MessageCard) -> QWidget | None:
+        texts = texts_of(card)
+        if (self._by or not texts) and card.versions is not None:
+            return _arrow(card.versions, self._by)
+        return texts[0] if texts else None
+
+
+def _arrow(switch: VersionSwitch, by: int) -> QWidget:
+    """The arrow that goes on in the same direction, or back from the last version."""
+    first, other = (switch.back, switch.forth) if by < 0 else (switch.forth, switch.back)
+    return first if first.isEnabled() else other
+
+
+class PassKeys(QObject):
+    """Shows the pass of the token at the caret of an answer, as a hover does; the tip follows the caret."""
+
+    def __init__(self, transcript: Transcript, commands: Commands) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        self._view: QTextEdit | QPlainTextEdit | None = None  # above which a pass is shown
+        self._announced: PassView | None = None
+        words = mark("Commands", "Show details of the pass at the cursor")
+        commands.add(CHAT, words, "Ctrl+I", self.show_pass)
+        commands.describe(CHAT, mark("Commands", "Move the cursor through the messages"), ("Up", "Down"))
+
+    def show_pass(self) -> None:
+        """Show the pass at the caret; from elsewhere, put the caret into the last answer first."""
+        view = self._focused() or self._last_text()
+        if view is None:
+            return
+        if not view.hasFocus():
+            view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            show_caret(self._transcript, view)
+        if view is not self._view:
+            self._leave()
+            self._view = view
+            view.cursorPositionChanged.connect(self._follow)
+            view.installEventFilter(self)
+        self._announced = None
+        self._show(view)
+
+    def _follow(self) -> None:
+        """The caret moved while a pass was shown."""
+        view = self._view
+        if view is not None and view.hasFocus() and QToolTip.isVisible():
+            self._show(view)
+        else:
+            self._leave()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._view and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if not QToolTip.isVisible():
+                return False
+            event.accept()
+            if event.type() == QEvent.Type.KeyPress:
+                self._leave()
+                QToolTip.hideText()
+            return True
+        return False
+
+    def _leave(self) -> None:
+        view, self._view = self._view, None
+        if view is not None and isValid(view):
+            view.cursorPositionChanged.disconnect(self._follow)
+            view.removeEventFilter(self)
+
+    def _show(self, view: QTextEdit | QPlainTextEdit) -> None:
+        card = self._card_of(view)
+        found = card.pass_at_caret(view) if card is not None else None
+        none = translate("PassKeys", "No pass is recorded here.")
+        place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
+        place.setY(place.y() + BELOW_PX)
+        QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), KEPT_MS)
+        if found is None or found != self._announced:
+            said = none if found is None else pass_words(found)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, said))
+        self._announced = found
+
+    def _focused(self) -> QTextEdit | QPlainTextEdit | None:
+        focus = QApplication.focusWidget()
+        is_text = isinstance(focus, QTextEdit | QPlainTextEdit)
+        return focus if is_text and self._card_of(focus) is not None else None  # type: ignore[return-value, arg-type]
+
+    def _card_of(self, view: QTextEdit | QPlainTextEdit) -> AnswerCard | None:
+        cards = (card for card in self._transcript.cards if isinstance(card, AnswerCard))
+        return next((card for card in cards if view in texts_of(card)), None)
+
+    def _last_text(self) -> QTextEdit | QPlainTextEdit | None:
+        answer = self._transcript.last_answer()
+        texts = texts_of(answer) if answer is not None else []
+        return texts[0] if texts else None

@@ -22,10 +22,7 @@ from ui.transcript.cards.page_growth import grow
 from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.column import MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
-from ui.transcript.recycling.offscreen_heights import OffscreenHeights
-from ui.transcript.recycling.prefetcher import CardPrefetcher
-from ui.transcript.recycling.recycler import CardRecycler
-from ui.transcript.recycling.show_above import show_above
+from ui.transcript.recycling.recycler import CardPrefetcher, CardRecycler, OffscreenHeights, show_above
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.gutter import reserve_scroll_bar
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler

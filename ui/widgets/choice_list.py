@@ -190,9 +190,9 @@ class _Delegate(QStyledItemDelegate):
             self._write(painter, line, choice.side, caption, Qt.AlignmentFlag.AlignRight)
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
-        painter.setPen(QColor(tokens.text if choice.enabled else tokens.text_disabled))
+        color = tokens.text if choice.enabled else tokens.text_disabled
         weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # what is alone on its row needs no stress
-        self._draw(painter, title, choice.title, self._theme.font(0, weight))
+        self._write(painter, title, choice.title, self._theme.font(0, weight), color=color)
         lines = [part for text in choice.lines for part in self._lines(choice, text)]
         for number, text in enumerate(lines, 1):
             self._write(painter, line.translated(0, self._line_px * number), text, caption)
@@ -204,18 +204,9 @@ class _Delegate(QStyledItemDelegate):
         text: str,
         font: QFont,
         where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        color: str = "",
     ) -> None:
-        painter.setPen(QColor(self._theme.tokens.text_muted))
-        self._draw(painter, box, text, font, where)
-
-    def _draw(
-        self,
-        painter: QPainter,
-        box: QRect,
-        text: str,
-        font: QFont,
-        where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
-    ) -> None:
+        painter.setPen(QColor(color or self._theme.tokens.text_muted))
         painter.setFont(font)
         shown = cut(text, QFontMetrics(font), box.width())
         upright = where if where & Qt.AlignmentFlag.AlignVertical_Mask else where | Qt.AlignmentFlag.AlignVCenter

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QApplication, QHBoxLayout
+from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy
 
 from app.core.domain.engine_view import EngineView
-from app.core.domain.settings.layers import Layer, LayersView, Preset, SavedPrompt
+from app.core.domain.settings.layers import Layer, LayeredValue, LayersView, Preset, SavedPrompt
 from app.core.domain.settings.table import COMPLETES
 from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND
@@ -21,9 +22,10 @@ from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.text.mode_words import mode_words
+from ui.text.one_line import cut
+from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands
 from ui.widgets.icon_button import IconButton
-from ui.window.prompt_line import PromptLine
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.chat_panel import ChatSettingsPanel
@@ -32,6 +34,56 @@ if TYPE_CHECKING:  # the first paint waits for no dialog
 
 
 PANEL_PX = 300
+PAD_PX = 16
+_SAID: dict[Layer, str] = {
+    Layer.CHAT: mark("PromptLine", "System prompt of this chat: {text}"),
+    Layer.MODEL: mark("PromptLine", "System prompt of this model: {text}"),
+    Layer.GLOBAL: mark("PromptLine", "System prompt of all chats: {text}"),
+}
+
+
+class PromptLine(QPushButton):
+    """Away while there is none."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._words = ""
+        self.setObjectName("promptInUse")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        theme.changed.connect(self.updateGeometry)
+        self.setAccessibleName(translate("PromptLine", "System prompt"))
+        self.hide()
+
+    def show_prompt(self, prompt: LayeredValue | None) -> None:
+        """Tell this one, as it holds for the open chat."""
+        text = str(prompt.value or "").strip() if prompt is not None else ""
+        self.setVisible(bool(text) and prompt is not None and prompt.origin in _SAID)
+        if not self.isHidden() and prompt is not None:
+            self._words = translate("PromptLine", _SAID[prompt.origin]).format(text=" ".join(text.split()))
+            self.setAccessibleName(self._words)
+            self.setAccessibleDescription(translate("PromptLine", "Opens it to be changed"))
+            self.setToolTip(hover(text))
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        return QSize(120, round(self._theme.text_height(-1)) + 12)
+
+    def minimumSizeHint(self) -> QSize:
+        """It may be narrow."""
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """As much of it as fits, on the ground of a button."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setFont(self._theme.paint_cache.font(-1))
+        painter.setPen(self._theme.paint_cache.color(self._theme.tokens.text_muted))
+        rect = self.rect().adjusted(PAD_PX, 0, -PAD_PX, 0)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(rect, left, cut(self._words, painter.fontMetrics(), rect.width()))
 
 
 class ChatSettings(QObject):

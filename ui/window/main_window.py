@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QChildEvent, QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
+    QContextMenuEvent,
+    QEnterEvent,
     QKeyEvent,
+    QKeySequence,
     QMoveEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.domain.engine_view import EngineView
 from app.core.domain.messages import MessageView
@@ -27,35 +44,212 @@ from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.statistics.panel import StatsPanel
 from ui.text.answer_figures import footer
-from ui.text.builtin_models import TINY_NOTE
-from ui.text.language import translate
-from ui.text.model_titles import note_title
+from ui.text.language import mark, translate
+from ui.text.model_titles import TINY_NOTE, note_title
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.column import COLUMN_PX
-from ui.transcript.keys import TranscriptKeys
-from ui.transcript.marks.legend import MarksLegend
+from ui.transcript.finder import FindBar
+from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
+from ui.transcript.marks.legend import MarksLegend, SourceSwitch
+from ui.transcript.text_caret import TextCaret
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
-from ui.widgets.commands import Commands
+from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
+from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
+from ui.widgets.icon_button import IconButton
+from ui.widgets.tab_order import set_tab_order
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs
-from ui.window.drop_overlay import DropOverlay
-from ui.window.drop_zone import DropZone
+from ui.window.drop_zone import DropOverlay, DropZone
 from ui.window.empty_state import EmptyState
-from ui.window.find_bar import FindBar
 from ui.window.header import Header
-from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
 from ui.window.local_server import LocalServer
 from ui.window.navigation import ModelsNavigation, RaceNavigation, ServerNavigation
-from ui.window.undo_bar import UndoBar
-from ui.window.wiring import add_commands, connect_parts
 
 DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
+_Key = Qt.Key
+# What a dead key adds to the letter after it, as a combining character.
+DEAD_KEY_MARKS: dict[int, str] = {
+    _Key.Key_Dead_Grave: "\u0300",
+    _Key.Key_Dead_Acute: "\u0301",
+    _Key.Key_Dead_Circumflex: "\u0302",
+    _Key.Key_Dead_Tilde: "\u0303",
+    _Key.Key_Dead_Macron: "\u0304",
+    _Key.Key_Dead_Breve: "\u0306",
+    _Key.Key_Dead_Abovedot: "\u0307",
+    _Key.Key_Dead_Diaeresis: "\u0308",
+    _Key.Key_Dead_Abovering: "\u030a",
+    _Key.Key_Dead_Doubleacute: "\u030b",
+    _Key.Key_Dead_Caron: "\u030c",
+    _Key.Key_Dead_Cedilla: "\u0327",
+    _Key.Key_Dead_Ogonek: "\u0328",
+}
+UNDO_SHOWN_MS = 8_000
+
+
+class UndoBar(QFrame):
+    """Hidden until something was deleted. It stays while the pointer is over it or one of its buttons has the focus.
+
+    Signals:
+        undone: it is to be taken back.
+        expired: nobody wanted it back in time, or the bar was dismissed.
+    """
+
+    undone = Signal()
+    expired = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("noticeBanner")
+        self.icon = QLabel()
+        self.words = ElidedLabel()
+        self.undo_button = QPushButton(translate("UndoBar", "Undo"))
+        self.undo_button.setAccessibleName(translate("UndoBar", "Undo"))
+        self.undo_button.setToolTip(translate("UndoBar", "Undo (Ctrl+Z)"))
+        self.undo_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.undo_button.clicked.connect(self.undo)
+        self.close_button = IconButton(theme, "x", translate("UndoBar", "Dismiss"))
+        self.close_button.clicked.connect(self.expire)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 6, 6, 6)
+        row.setSpacing(10)
+        row.addWidget(self.icon)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.undo_button)
+        row.addWidget(self.close_button)
+        self._timer = QTimer(self, singleShot=True, interval=UNDO_SHOWN_MS)
+        self._timer.timeout.connect(self._on_timeout)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.hide()
+
+    def show_deleted(self, words: str) -> None:
+        """Say what was deleted; what was said before it expires."""
+        self.expire()
+        self.words.setText(words)
+        self.setAccessibleName(words)
+        self.show()
+        self._timer.start()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+
+    def undo(self) -> None:
+        """Take it back, where there is something to take back."""
+        if not self.isHidden():
+            self._leave()
+            self.undone.emit()
+
+    def expire(self) -> None:
+        """Let it be gone."""
+        if not self.isHidden():
+            self._leave()
+            self.expired.emit()
+
+    def watch(self, editor: QPlainTextEdit) -> None:
+        """Have Ctrl+Z in an editor that has nothing to undo mean this bar."""
+        editor.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """An editor claims Ctrl+Z even where it can do nothing with it."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and isinstance(watched, QPlainTextEdit)
+            and not self.isHidden()
+            and event.matches(QKeySequence.StandardKey.Undo)
+            and not watched.document().isUndoAvailable()
+        ):
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Whoever comes near has time."""
+        self._timer.stop()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Time runs again."""
+        if not self.isHidden():
+            self._timer.start()
+        super().leaveEvent(event)
+
+    def _on_timeout(self) -> None:
+        if self.undo_button.hasFocus() or self.close_button.hasFocus():
+            self._timer.start()
+        else:
+            self.expire()
+
+    def _leave(self) -> None:
+        self._timer.stop()
+        if self.undo_button.hasFocus() or self.close_button.hasFocus():
+            self.focusNextChild()
+        self.hide()
+
+    def _recolor(self) -> None:
+        self.icon.setPixmap(self._theme.pixmap("trash-2", self._theme.tokens.text_muted, 16, self.devicePixelRatioF()))
+
+
+class KeyForwarder:
+    """Sends the keys that write something to ``edit`` and gives it the focus; all others are left alone.
+
+    A window hands over the keys that came up to it unused. A button has no input method, so a dead key comes as itself
+    and is put together with its letter here.
+    """
+
+    def __init__(self, edit: QPlainTextEdit) -> None:
+        self._edit = edit
+        self._mark = ""  # of a dead key whose letter has not come yet
+        self._marked_at: QWidget | None = None
+
+    def take(self, event: QKeyEvent) -> bool:
+        """Use a key that nobody else wanted; False where it writes nothing."""
+        if self._edit.hasFocus():  # what the box itself did not want comes up as well
+            return False
+        if event.matches(QKeySequence.StandardKey.Paste):
+            return self._paste()
+        if event.key() in DEAD_KEY_MARKS and not event.text():
+            self._mark, self._marked_at = DEAD_KEY_MARKS[event.key()], QApplication.focusWidget()
+            return True
+        return types_text(event) and self._write(event)
+
+    def _paste(self) -> bool:
+        if not self._edit.canPaste() or not self._focus():
+            return False
+        self._edit.paste()
+        return True
+
+    def _write(self, event: QKeyEvent) -> bool:
+        mark = self._mark if self._marked_at is QApplication.focusWidget() else ""
+        self._mark, self._marked_at = "", None
+        if not self._focus():
+            return False
+        together = unicodedata.normalize("NFC", event.text() + mark)
+        text = together if len(together) == len(event.text()) else event.text()
+        key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())
+        QCoreApplication.sendEvent(self._edit, key)
+        return True
+
+    def _focus(self) -> bool:
+        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        return self._edit.hasFocus()
+
+
+def types_text(event: QKeyEvent) -> bool:
+    """Whether a key writes something that can be seen. A space presses or scrolls where the caret is not in a text."""
+    text, modifiers = event.text(), event.modifiers()
+    if not text or text.isspace() or not text.isprintable():
+        return False
+    control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+    alt = bool(modifiers & Qt.KeyboardModifier.AltModifier)
+    if modifiers & Qt.KeyboardModifier.MetaModifier:
+        return False
+    return not control if sys.platform == "darwin" else control is alt  # both together are AltGr on Windows
 
 
 class MainWindow(QMainWindow):
@@ -433,3 +627,148 @@ def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
     for pane in panes:
         splitter.addWidget(pane)
     return splitter
+
+
+def connect_parts(window: MainWindow) -> None:
+    """Connect what the parts want with who does it."""
+    window.models.connect_entry_points(window.header, window.sidebar, window.empty)
+    window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
+    _connect_sidebar(window)
+    _connect_models(window)
+    _connect_conversation(window)
+
+
+def _connect_sidebar(window: MainWindow) -> None:
+    sidebar, layout = window.sidebar, window.layout_state
+    sidebar.new_chat.connect(window.composer.setFocus)
+    sidebar.new_chat.connect(window.server.leave)
+    sidebar.settings_button.clicked.connect(window.dialogs.open_settings)
+    sidebar.race_button.clicked.connect(window.race.ask)
+    sidebar.server_button.clicked.connect(window.server.toggle)
+    sidebar.left.connect(window.composer.setFocus)
+    sidebar.search_requested.connect(lambda _words: window.transcript.forget_found())
+    sidebar.hide_button.clicked.connect(layout.toggle_sidebar)
+    window.header.sidebar_button.clicked.connect(layout.toggle_sidebar)
+    window.header.stats_button.clicked.connect(layout.toggle_stats)
+
+
+def _connect_models(window: MainWindow) -> None:
+    header, empty, dialogs = window.header, window.empty, window.dialogs
+    header.target_action.triggered.connect(lambda: dialogs.browse("target"))
+    header.draft_action.triggered.connect(lambda: dialogs.browse("draft"))
+    header.stop_action.triggered.connect(window.composer.stop_requested)
+    empty.builtin_button.clicked.connect(window.composer.setFocus)  # next is a message: the button goes
+    empty.builtin_button.clicked.connect(header.use_builtin)
+    empty.open_button.clicked.connect(lambda: dialogs.browse("target"))
+    window.drop_overlay.chosen.connect(dialogs.file_chosen)
+    window.drop_zone.model_dropped.connect(window.drop_overlay.ask)
+
+
+def _connect_conversation(window: MainWindow) -> None:
+    composer = window.composer
+    window.undo_bar.watch(composer.edit)
+    window.empty.prompt_chosen.connect(window.try_prompt)
+    composer.race_requested.connect(window.race.question_asked)
+    composer.find_draft.connect(window.models.find_draft)
+    window.transcript.link_activated.connect(window.dialogs.ask_link)
+    window.stats.find_draft.connect(window.models.find_draft)
+    window.stats.sources_selected.connect(window.transcript.mark_sources)
+    window.stats.refused_toggled.connect(window.transcript.show_refused)
+
+
+def add_commands(window: MainWindow) -> None:
+    """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
+    commands, layout = window.commands, window.layout_state
+    commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
+    commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
+    commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
+    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, suspendable=False)
+    commands.add(CHAT, mark("Commands", "Next speculation mode"), "Ctrl+D", window.composer.modes.cycle)
+    commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    commands.add(CHAT, mark("Commands", "Find in this chat"), "Ctrl+F", window.find_in_chat)
+    commands.add(CHAT, mark("Commands", "Next match"), "F3", lambda: window.find_bar.step(1))
+    commands.add(CHAT, mark("Commands", "Previous match"), "Shift+F3", lambda: window.find_bar.step(-1))
+    _add_source_switch(window)
+    TextCaret(window.transcript)
+    VersionFocus(window.transcript)
+    PassKeys(window.transcript, commands)
+    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
+    commands.add(CHATS, mark("Commands", "Search all chats"), "Ctrl+K", window.focus_search)
+    commands.add(CHATS, mark("Commands", "Next chat"), "Ctrl+PgDown", lambda: _step(window, 1))
+    commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
+    commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
+    commands.describe(CHATS, mark("Commands", "Delete the selected chat"), "Del")
+    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", window.undo_bar.undo)
+    commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
+    commands.add(WINDOW, mark("Commands", "Show models or the chat"), "Ctrl+M", window.models.toggle)
+    commands.add(WINDOW, mark("Commands", "Race a question, or back to the chat"), "Ctrl+Shift+D", window.race.ask)
+    commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
+    commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
+    commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
+    commands.add(WINDOW, mark("Commands", "Larger text"), ("Ctrl++", "Ctrl+="), lambda: _set_text_size(window, 1))
+    commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
+    commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
+    commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    words = mark("Commands", "Show the local server, or the chat")
+    commands.add(WINDOW, words, "Ctrl+Shift+S", window.server.toggle)
+    words = mark("Commands", "Turn the local server on or off")
+    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
+    commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
+    words = mark("Commands", "Open the context menu")
+    if sys.platform.startswith("linux"):  # elsewhere the system knows this key
+        commands.add(WINDOW, words, "Shift+F10", _open_menu)
+    commands.add(WINDOW, mark("Commands", "Full screen on or off"), "F11", lambda: _fill_screen(window))
+    commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
+
+
+def _step(window: MainWindow, by: int) -> None:
+    window.show_chat()
+    window.sidebar.list.step(by)
+
+
+def _on_view_changed(window: MainWindow) -> None:
+    """The keys of a chat that nobody sees must not change it."""
+    window.commands.set_suspended(CHAT, not window.shows_chat)
+    window.name_window()
+
+
+def _rename(window: MainWindow) -> None:
+    sidebar = window.sidebar
+    if sidebar.list.hasFocus():
+        sidebar.list.rename()
+    elif window.shows_chat and sidebar.list.has_open:
+        window.layout_state.show_sidebar()
+        sidebar.search.clear()
+        sidebar.list.rename()
+
+
+def _open_menu() -> None:
+    """As Qt does where there is a menu key, which many keyboards lack."""
+    focused = QApplication.focusWidget()
+    if focused is not None:
+        caret = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)  # texts give it in parts of pixels
+        caret = caret.toRect() if isinstance(caret, QRectF) else caret
+        place = caret.center() if isinstance(caret, QRect) else focused.rect().center()
+        reason = QContextMenuEvent.Reason.Keyboard
+        QApplication.sendEvent(focused, QContextMenuEvent(reason, place, focused.mapToGlobal(place)))
+
+
+def _fill_screen(window: MainWindow) -> None:
+    window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+
+def _add_source_switch(window: MainWindow) -> None:
+    refused = window.stats.now.refused
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, refused)
+    bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
+    set_tab_order((window.header,))
+    window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
+    window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
+
+
+def _switch_server(window: MainWindow) -> None:
+    window.dialogs.save({"server": not window.dialogs.values.get("server", False)})
+
+
+def _set_text_size(window: MainWindow, by: int) -> None:
+    window.dialogs.save({"text_size": window.theme.text_size_beside(by) if by else "normal"})

@@ -102,7 +102,7 @@ class AttachmentController(PartsController):
         """Show the text or the picture of an attachment, sent or not."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None and found.picture is not None:
-            from ui.composer.attachments.picture_viewer import PictureViewer  # noqa: PLC0415  (opened by a click)
+            from ui.composer.attachments.reader import PictureViewer  # noqa: PLC0415  (opened by a click)
 
             PictureViewer(found, self._window).open()
         elif found is not None:

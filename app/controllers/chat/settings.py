@@ -14,7 +14,7 @@ from app.core.storage.presets import Presets, presets_file
 from app.core.storage.prompts import Prompts, prompts_file
 from engine.records import Problem
 from engine.requests import ForgetPast
-from ui.settings.builtin_prompts import builtin_prompts
+from ui.composer.prompt_list import builtin_prompts
 
 LOOK = frozenset({"theme", "text_size", "density"})
 

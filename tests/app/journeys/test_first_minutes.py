@@ -20,7 +20,7 @@ from app.startup.assembly import real_engine
 from engine.records import Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.shared_files import real_model
-from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT
+from ui.window.empty_state import BUILTIN, CHAT, CODE, TEXT
 
 SMOL, GEMMA = "smollm2-135m-instruct-q4_1.gguf", "gemma-3-270m-q4_k_m.gguf"
 QWEN, QWEN_DRAFT = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"

@@ -7,19 +7,25 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage, QTextOption
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
-from engine.records import Mode
-from tests.ui.conftest import NO_DRAFT, READY
-from ui.composer.composer import Composer, race_question
+from app.core.domain.settings.fields import FieldKind
+from app.core.domain.settings.layers import LAYERED_FIELDS, Layer, Layers, LayersView
+from app.core.domain.settings.table import FIELD_BY_KEY
+from engine.records import Mode, ThinkingOption
+from tests.ui.conftest import NO_DRAFT, READY, model
+from ui.composer.composer import Composer, race_question, thinking_line, thinking_name
 from ui.composer.message_edit import MAX_LINES
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
 
 ANSWERING = replace(READY, state=EngineState.ANSWERING)
+OPTIONS = (ThinkingOption("medium"), ThinkingOption("low"), ThinkingOption("high"))
+CHOICES = [value for value, _ in FIELD_BY_KEY["thinking"].choices if value]
 
 
 def test_enter_sends_and_empties_the_box(window: MainWindow, qtbot: QtBot) -> None:
@@ -326,3 +332,78 @@ def test_the_command_is_sent_to_the_race_and_not_as_a_message(window: MainWindow
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
     assert (sent, raced) == ([], ["Where does water flow?"])
     assert window.composer.text == ""
+
+
+def load(window: MainWindow, options: tuple[ThinkingOption, ...]) -> None:
+    window.set_engine(replace(READY, target=model(thinking=options)))
+
+
+def show_chat(window: MainWindow, own: dict[str, str]) -> None:
+    layers = Layers(chat=own)
+    view = LayersView(
+        LAYERED_FIELDS, {layer: layers.values(layer) for layer in (Layer.CHAT, Layer.MODEL, Layer.GLOBAL)}
+    )
+    window.chat_settings.set_view(view, 1)
+
+
+def test_it_is_there_only_where_there_is_a_choice(window: MainWindow) -> None:
+    load(window, ())
+    assert window.composer.thinking.isHidden()
+    load(window, OPTIONS)
+    assert window.composer.thinking.isVisible()
+    assert window.composer.thinking.text() == "Thinking: Medium"
+    assert window.composer.thinking.accessibleName() == "Thinking: Medium"
+    signs = [
+        (each.icon().pixmap(14, 14).toImage(), each.layoutDirection())
+        for each in (window.composer.thinking, window.composer.modes)
+    ]
+    assert signs[0] == signs[1], "that it opens a menu, as the modes have it"
+
+
+@pytest.mark.parametrize(
+    ("own", "shown"), [({}, "Medium"), ({"thinking": "high"}, "High"), ({"thinking": "off"}, "Medium")]
+)
+def test_it_shows_what_holds_in_the_chat_as_far_as_the_model_has_it(
+    window: MainWindow, own: dict[str, str], shown: str
+) -> None:
+    load(window, OPTIONS)
+    show_chat(window, own)
+    assert window.composer.thinking.text() == f"Thinking: {shown}"
+
+
+def test_a_choice_is_made_by_keys_and_kept_for_the_chat(window: MainWindow, qtbot: QtBot) -> None:
+    load(window, OPTIONS)
+    button = window.composer.thinking
+    button.setFocus()
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    menu = button.popup
+    qtbot.waitUntil(menu.isVisible)
+    assert [row.title for row in menu.list.rows.rows] == ["Medium", "Low", "High"]
+    assert [row.side for row in menu.list.rows.rows] == ["usual", "", ""]
+    QTest.keyClick(menu.list, Qt.Key.Key_Down)
+    with qtbot.waitSignal(window.chat_settings.changed) as caught:
+        QTest.keyClick(menu.list, Qt.Key.Key_Return)
+    assert caught.args == [Layer.CHAT, {"thinking": "low"}]
+    assert button.text() == "Thinking: Low"
+    assert not menu.isVisible()
+
+
+def test_budgets_have_their_unit(window: MainWindow) -> None:
+    load(window, (ThinkingOption("on"), ThinkingOption("off"), ThinkingOption("2048")))
+    show_chat(window, {"thinking": "2048"})
+    assert window.composer.thinking.text() == "Thinking: Up to 2,048 tokens"
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_each_choice_of_the_settings_has_words(name: str) -> None:
+    assert thinking_name(name)[0].isupper()
+    assert not thinking_line(name).endswith(".")
+
+
+def test_what_can_be_found_can_be_kept() -> None:
+    assert FIELD_BY_KEY["thinking"].kind is FieldKind.CHOICE
+    assert {"off", "on", "low", "medium", "high", "max", "512"} <= set(CHOICES)
+
+
+def test_a_budget_is_in_tokens() -> None:
+    assert thinking_name("2048") == "Up to 2,048 tokens"

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.layers import SavedPrompt
 from tests.ui.window.test_accessibility import nameless
-from ui.composer.placeholders import placeholders
-from ui.composer.prompt_list import PromptList
+from ui.composer.prompt_list import PromptList, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.window.main_window import MainWindow

@@ -16,8 +16,8 @@ from ui.formulas.formula import Formula, bare, typeset
 from ui.markdown.html_writer import formula_source
 from ui.markdown.parser import SafeParser
 from ui.theme.theme import Theme
+from ui.transcript.area import plain_text
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.menu import plain_text
 from ui.window.main_window import MainWindow
 
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -11,13 +12,27 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.long_form import rounds
+from tests.ui.long_chats import KINDS, answer_of, history_of
 from tests.ui.markdown.documents import cut_documents, documents, every_char
 from ui.markdown import blocks as markdown_blocks
-from ui.markdown.blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
+from ui.markdown.blocks import (
+    LIST_ITEMS,
+    MAX_RUN_BLOCKS,
+    READ_CHARS,
+    TABLE_ROWS,
+    Block,
+    BlockStream,
+    MarkdownReading,
+    Segment,
+    column_widths,
+    is_table,
+    plan_segments,
+    rows_of,
+    table_part,
+)
 from ui.markdown.html_writer import MAX_QUOTE_LEVEL, render_tokens
 from ui.markdown.lists import DONE
 from ui.markdown.parser import SafeParser
-from ui.markdown.parts import LIST_ITEMS, TABLE_ROWS, column_widths, is_table, rows_of, table_part
 
 
 def stream(pieces: Iterable[str]) -> list[Block]:
@@ -305,3 +320,71 @@ def test_quotes_in_quotes_stop_going_deeper() -> None:
     html = joined(stream([">" * 30 + " deep"]))
     assert html.count('<table class="quote') == html.count("</td></tr></table>") == MAX_QUOTE_LEVEL
     assert "deep" in html
+
+
+def widths(*cells: str) -> tuple[int, ...]:
+    row = " | ".join(cells)
+    return column_widths(SafeParser().parse(f"| {row} |\n|{'---|' * len(cells)}\n"))
+
+
+def test_columns_that_fit_have_the_share_that_they_want() -> None:
+    assert widths("a", "a" * 48) == (11, 89)
+
+
+def test_a_narrow_column_keeps_its_words_beside_many_wide_ones() -> None:
+    long, short = "some words " * 10, "two words"
+    before, after = widths(short, "b"), widths(short, long, long, long, "b")
+    assert after[1] == after[2] == after[3] > after[0] > after[4]
+    assert after[0] / after[4] == pytest.approx(before[0] / before[1], rel=0.1)
+    assert after[0] >= 12
+
+
+def test_many_wide_columns_are_equal() -> None:
+    assert widths(*["some words " * 10] * 4) == (25, 25, 25, 25)
+
+
+def test_a_short_word_is_not_broken_between_the_side_panes_of_a_small_window() -> None:
+    """Of 500 px, where 61 are what "Count" in bold takes with its margins."""
+    shares = widths("a much longer name here", "Count", "Remark that is somewhat longer than the others")
+    assert shares[1] >= 12
+
+
+def at_once(text: str, base: int = 0) -> list[Segment]:
+    stream = BlockStream(base)
+    return plan_segments(stream.feed(text) + stream.finish())
+
+
+def in_pieces(text: str, base: int = 0) -> tuple[list[Segment], int]:
+    reading, num = MarkdownReading(text, base), 1
+    while (segments := reading.go_on()) is None:
+        num += 1
+    return segments, num
+
+
+TEXTS = [answer_of(kind, 1_000) for kind in KINDS] + [view.text for view in history_of(3_000)]
+TEXTS += ["", "One line", "```\nno end", "a\r\nb\r\n\r\nc\r\n" * 99, "\n" * 2_000, "- a\n\n" * 300, "x" * 5_000]
+
+
+def plain(segments: list[Segment]) -> list[tuple[str, str, str, tuple[int, ...]]]:
+    return [(one.html, one.code, one.language, tuple(one.source_map.places)) for one in segments]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.parametrize("base", [0, 17])
+def test_same_segments(text: str, base: int) -> None:
+    assert plain(in_pieces(text, base)[0]) == plain(at_once(text, base))
+
+
+def test_many_pieces() -> None:
+    text = answer_of("mixed", 2_000)
+    assert in_pieces(text)[1] >= len(text) // (2 * READ_CHARS) - 1
+
+
+def test_what_never_closes_is_not_read_again_and_again() -> None:
+    text = "> *a* quoted line\n" * 1_500
+    begun = time.thread_time()
+    at_once(text)
+    once = time.thread_time() - begun
+    begun = time.thread_time()
+    in_pieces(text)
+    assert time.thread_time() - begun < 6 * once

@@ -25,7 +25,7 @@ from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
-from ui.models.readme_view import readme_html
+from ui.models.repo_pane import readme_html
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 LEFT = Qt.MouseButton.LeftButton

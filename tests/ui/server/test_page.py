@@ -16,8 +16,7 @@ from app.core.domain.local_server import (
 )
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import assets_dir
-from ui.server.page import ServerPage
-from ui.server.request_table import cells, status_words
+from ui.server.page import ServerPage, cells, status_words
 from ui.theme.theme import Theme
 
 

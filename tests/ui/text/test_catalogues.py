@@ -35,16 +35,15 @@ from app.core.domain.settings.table import FIELDS
 from engine.sentences import said
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.filled_window import PLACES, make_window, open_settings, opened
-from ui.composer.placeholders import placeholders
-from ui.settings.builtin_prompts import builtin_prompts
+from ui.composer.prompt_list import builtin_prompts, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.text.answer_figures import footer
 from ui.text.catalogues import ENGLISH, install_language, system_language
 from ui.text.formatting import count, figure, number_text, percent, speed, times_plain
 from ui.text.language import translate
+from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import ShortcutsDialog
 
 FOLDER = ASSETS / "translations"
 ROOT = ASSETS.parent

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QRadioButton, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QFontMetrics,
+    QGuiApplication,
+    QImage,
+    QPixmap,
+    QRawFont,
+    QTextLayout,
+)
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLayout, QRadioButton, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import ASSETS, FIELDS, READY, STATS, rows
-from ui.theme.theme import TEXT_SIZES, Theme
+from tests.ui.filled_window import fill_models
+from ui.theme.palette import LIGHT
+from ui.theme.stylesheet import TypeScale, stylesheet
+from ui.theme.theme import (
+    APP_ICON_SIZES,
+    CODE,
+    SEMIBOLD,
+    TEXT_SIZES,
+    WORDS,
+    IconSet,
+    Theme,
+    compacted,
+    compacted_stylesheet,
+)
+from ui.widgets.dialogs import link_dialog
 from ui.window.main_window import MainWindow
 
 ANSWER = "Some *prose* that wraps.\n\n```python\nprint('code')\n```\n"
+ICONS = ASSETS / "icons"
+UI = Path(__file__).parents[3] / "ui"
 
 
 def test_dressed_widgets_follow_the_text_size(theme: Theme, qtbot: QtBot) -> None:
@@ -97,3 +126,272 @@ def test_the_ring_of_the_focus_is_whole(
     ring = QColor(window.theme.tokens.focus)
     for x, y in ((0, middle), (119, middle), (60, 0), (60, button.height() - 1)):
         assert picture.pixelColor(x, y) == ring, (x, y)
+
+
+def glyphs(text: str, font: QFont) -> list[int]:
+    """The glyphs that are drawn for a text, as numbers of its font."""
+    layout = QTextLayout(text, font)
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    return [index for run in layout.glyphRuns() for index in run.glyphIndexes()]
+
+
+def test_words_are_written_with_the_bundled_typeface(theme: Theme) -> None:
+    assert QFontInfo(theme.font()).family() == WORDS
+    assert QFontInfo(QApplication.font()).family() == WORDS
+
+
+@pytest.mark.parametrize(
+    ("weight", "italic", "style"),
+    [
+        (QFont.Weight.Normal, False, "Regular"),
+        (QFont.Weight.Normal, True, "Italic"),
+        (SEMIBOLD, False, "SemiBold"),
+        (QFont.Weight.Bold, False, "Bold"),
+        (QFont.Weight.Bold, True, "Bold Italic"),
+    ],
+)
+def test_each_style_that_answers_use_has_a_face_of_its_own(
+    theme: Theme, weight: QFont.Weight, italic: bool, style: str
+) -> None:
+    font = theme.font(0, weight)
+    font.setItalic(italic)
+    assert QRawFont.fromFont(font).styleName() == style
+
+
+def test_figures_are_tabular(theme: Theme) -> None:
+    widths = {theme.text_width(digit * 8) for digit in "0123456789"}
+    assert len(widths) == 1
+
+
+@pytest.mark.parametrize("text", ["->", "=>", "!=", "<=", "www", "fi", "3x4", "--"])
+def test_what_is_drawn_is_what_was_written(theme: Theme, text: str) -> None:
+    for font in (theme.font(), theme.code_font()):
+        assert glyphs(text, font) == [glyphs(letter, font)[0] for letter in text]
+
+
+def test_code_is_written_with_the_bundled_fixed_width_typeface(theme: Theme) -> None:
+    info = QFontInfo(theme.code_font())
+    assert info.family() == CODE
+    assert info.fixedPitch()
+    assert info.pixelSize() == theme.type.base
+
+
+def test_the_systems_fonts_stand_in_for_scripts_that_the_typeface_lacks(theme: Theme) -> None:
+    families = QApplication.font().families()
+    assert families[0] == WORDS
+    assert len(families) > 1
+    assert not QRawFont.fromFont(theme.font()).supportsCharacter("中")  # else this says nothing
+    has_cjk = any(
+        QRawFont.fromFont(QFont(family)).supportsCharacter("中")
+        for family in QFontDatabase.families()
+        if family != WORDS
+    )
+    assert (0 not in glyphs("中", theme.font())) == has_cjk
+
+
+def test_its_licences_lie_beside_it() -> None:
+    for name in ("Inter-OFL.txt", "JetBrainsMono-OFL.txt"):
+        assert "SIL Open Font License, Version 1.1" in (ASSETS / "fonts" / name).read_text("utf-8")
+
+
+def room(window: MainWindow) -> list[tuple[int, int, int, int, int]]:
+    """Margins and spacing of every layout of the window."""
+    found = []
+    for layout in window.findChildren(QLayout):
+        margins = layout.contentsMargins()
+        found.append((margins.left(), margins.top(), margins.right(), margins.bottom(), layout.spacing()))
+    return found
+
+
+def test_room_is_taken_and_given_back(window: MainWindow) -> None:
+    before, sheet = room(window), window.styleSheet()
+    window.set_density("compact")
+    closer_room = room(window)
+    assert len(closer_room) == len(before)
+    assert all(new <= old for new, old in zip(closer_room, before, strict=True))
+    assert sum(map(sum, closer_room)) < 0.75 * sum(map(sum, before))
+    assert window.styleSheet() != sheet
+    window.set_density("comfortable")
+    assert room(window) == before
+    assert window.styleSheet() == sheet
+
+
+def test_an_unknown_density_changes_nothing(window: MainWindow) -> None:
+    before = room(window)
+    window.set_density("airy")
+    assert room(window) == before
+
+
+def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_density("compact")
+    views = [MessageView(1, "user", "question"), MessageView(2, "assistant", "answer", stats=STATS)]
+    window.show_conversation("t", views)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    dialog = link_dialog(window, "https://example.org")
+    assert dialog is not None
+    dialog.open()
+    margins = dialog.layout().contentsMargins
+    qtbot.waitUntil(lambda: margins().left() == compacted(24))
+    cards = window.transcript.cards
+    assert len(cards) == 2
+    for card in cards:
+        made, margins = (
+            [int(number) for number in card.layout().property("comfortableSpacing")],
+            card.layout().contentsMargins(),
+        )
+        now = [margins.left(), margins.top(), margins.right(), margins.bottom(), card.layout().spacing()]
+        assert now == [compacted(number) for number in made] != made
+    dialog.reject()
+
+
+def test_rows_of_the_list_are_lower(window: MainWindow, qtbot: QtBot) -> None:
+    window.sidebar.set_rows(rows(), 1)
+    listing = window.sidebar.list
+    index = listing.model().index(1, 0)
+    high = listing.visualRect(index).height()
+    window.set_density("compact")
+    qtbot.waitUntil(lambda: listing.visualRect(index).height() < high)
+
+
+def test_paddings_keep_the_place_of_the_focus_ring() -> None:
+    sheet = "A { padding: 6px 12px; } A:focus { border: 2px; padding: 5px 11px; } #x { padding: 2px; }"
+    assert compacted_stylesheet(sheet) == (
+        "A { padding: 4px 12px; } A:focus { border: 2px; padding: 3px 11px; } #x { padding: 0px 2px; }"
+    )
+    whole = stylesheet(LIGHT, TypeScale(13))
+    assert compacted_stylesheet(whole).count("padding:") == whole.count("padding:")
+
+
+@pytest.mark.parametrize("density", ["comfortable", "compact"])
+def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, density: str) -> None:
+    window.sidebar.set_rows(rows(), 1)
+    fill_models(window, "recommended")
+    window.set_density(density)
+    window.set_text_size("normal")
+    choices = window.models.panel.recommended.list
+    for listing in (window.sidebar.list, choices):
+        delegate, index = listing.itemDelegate(), listing.model().index(1, 0)
+        option = QStyleOptionViewItem()
+        window.set_text_size("normal")
+        usual = delegate.sizeHint(option, index).height()
+        window.set_text_size("larger")
+        num_lines = 1 if listing is window.sidebar.list else 2
+        assert delegate.sizeHint(option, index).height() >= num_lines * window.theme.text_height() + 8
+        assert delegate.sizeHint(option, index).height() > usual
+
+
+def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> None:
+    place = window.models.panel
+    fill_models(window, "search")
+    lists = place.search.findChildren(QWidget, "hubList")
+    assert len(lists) == 1
+    widths = place.side.minimumWidth(), lists[0].minimumWidth()
+    window.set_text_size("larger")
+    assert lists[0].minimumWidth() > widths[1]
+    longest = max(window.theme.text_width(place.nav.item(row).text()) for row in range(place.nav.count()))
+    assert place.side.minimumWidth() >= max(widths[0], longest + 60)
+    window.set_text_size("normal")
+    assert (place.side.minimumWidth(), lists[0].minimumWidth()) == widths
+
+
+def _used_names() -> set[str]:
+    """Every word in ui/ that is also the name of a bundled icon."""
+    words = re.findall(r'"([a-z0-9-]+)"', "".join(path.read_text("utf-8") for path in UI.rglob("*.py")))
+    return set(words) & {path.stem for path in ICONS.glob("*.svg")}
+
+
+def test_icons_are_used_and_licensed(qtbot: QtBot) -> None:
+    own = {"paceline", "chevron-down-light", "chevron-down-dark", "check-on-accent"}
+    bundled = {path.stem for path in ICONS.glob("*.svg")} - own
+    assert bundled == _used_names()
+    licence = (ICONS / "LICENSE").read_text("utf-8")
+    assert "ISC License" in licence
+    assert "Lucide" in licence
+
+
+def _ink(pixmap: QPixmap) -> set[str]:
+    image = pixmap.toImage().convertToFormat(QImage.Format.Format_ARGB32)
+    pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+    return {color.name() for color in pixels if color.alpha() == 255}
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+def test_an_icon_takes_the_color_and_the_pixels_of_the_screen(qtbot: QtBot, ratio: float) -> None:
+    pixmap = IconSet(ICONS).pixmap("square", "#ff0000", 16, ratio)
+    assert pixmap.width() == round(16 * ratio)
+    assert pixmap.devicePixelRatio() == ratio
+    assert _ink(pixmap) <= {"#ff0000", "#fe0000"}
+    assert _ink(IconSet(ICONS).pixmap("square", "#ff0000", 16, 2.0))
+
+
+def test_icons_are_drawn_for_the_screens_that_there_are(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = QSize(16, 16)
+    assert theme.icon("square").pixmap(size, 1.0).width() == 16
+    assert len(theme.icon("square").availableSizes()) == 1
+    changes = []
+    theme.changed.connect(lambda: changes.append("changed"))
+    screen = QGuiApplication.screens()[0]
+    screen.geometryChanged.emit(screen.geometry())
+    assert changes == []  # the same pixels as before
+    monkeypatch.setattr("ui.theme.theme.screen_ratios", lambda: (1.0, 2.0))
+    screen.geometryChanged.emit(screen.geometry())
+    assert changes == ["changed"]
+    assert theme.icon("square").pixmap(size, 2.0).width() == 32
+    assert theme.icon("square").pixmap(size, 1.0).width() == 16
+
+
+def test_the_application_icon_comes_in_all_sizes(theme: Theme) -> None:
+    sizes = {size.width() for size in theme.application_icon().availableSizes()}
+    assert sizes == set(APP_ICON_SIZES)
+
+
+def test_text_can_be_drawn_at_all(qtbot: QtBot) -> None:
+    assert QFontDatabase.families()
+
+
+@pytest.fixture
+def host(qtbot: QtBot) -> QWidget:
+    result = QWidget()
+    qtbot.addWidget(result)
+    return result
+
+
+@pytest.fixture
+def own_font() -> Iterator[QFont]:
+    before = QApplication.font()
+    yield before
+    QApplication.setFont(before)
+
+
+def test_fonts_metrics_and_colours_are_made_once(theme: Theme) -> None:
+    paint_cache = theme.paint_cache
+    assert paint_cache.font(-1) is paint_cache.font(-1)
+    assert paint_cache.metrics(0, SEMIBOLD) is paint_cache.metrics(0, SEMIBOLD)
+    assert paint_cache.color(theme.tokens.text) is paint_cache.color(theme.tokens.text)
+    assert paint_cache.color(theme.tokens.accent).name() == theme.tokens.accent
+
+
+def test_a_font_of_the_theme_may_be_changed_without_changing_the_others(theme: Theme) -> None:
+    size = theme.paint_cache.font().pixelSize()
+    theme.font().setPixelSize(99)
+    assert theme.paint_cache.font().pixelSize() == size
+
+
+def test_another_text_size_gives_other_fonts(theme: Theme, host: QWidget) -> None:
+    before, height = theme.paint_cache.font(-1).pixelSize(), theme.paint_cache.metrics(-1).height()
+    theme.set_text_size("larger", host)
+    assert theme.paint_cache.font(-1).pixelSize() == before + TEXT_SIZES["larger"]
+    assert theme.paint_cache.metrics(-1).height() > height
+    assert theme.text_height(-1) == theme.paint_cache.metrics(-1).height()
+
+
+def test_another_font_of_the_system_is_reported_and_taken(theme: Theme, own_font: QFont, qtbot: QtBot) -> None:
+    other = QFont(own_font)
+    other.setItalic(True)
+    assert not theme.paint_cache.font().italic()
+    with qtbot.waitSignal(theme.changed):
+        QApplication.setFont(other)
+    assert theme.paint_cache.font().italic()
+    assert theme.font().italic()

@@ -5,7 +5,6 @@ The first frame of a start has all that is in sight.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -23,7 +22,6 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeView
 from ui.transcript.cards.prose_view import ProseView
-from ui.widgets.offscreen_scheduler import OffscreenScheduler
 from ui.window.main_window import MainWindow
 
 LONG = "\n\n".join(f"Paragraph {number} with some words." for number in range(80))
@@ -132,9 +130,8 @@ def test_a_message_far_above_is_built_when_it_is_looked_for(window: MainWindow, 
 def test_another_conversation_replaces_one_half_built(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = itertools.count()
-    monkeypatch.setattr(OffscreenScheduler, "own_s", staticmethod(lambda: float(next(looks))))  # one step a slice
-    window.show_conversation("a", [MessageView(number, "user", "old") for number in range(120)])
+    monkeypatch.setattr("ui.transcript.transcript.FIRST_SLICE_S", 0.0)  # a fast machine has enough at once
+    window.show_conversation("a", [MessageView(number, "user", "old") for number in range(1000)])
     assert window.transcript.is_building
     window.show_conversation("b", [MessageView(number, "user", "new") for number in range(500, 620)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)

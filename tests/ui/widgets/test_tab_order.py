@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 import ui.widgets.tab_order
 from tests.ui.long_chats import history_of
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.marks.source_switch import SourceSwitch
+from ui.transcript.marks.legend import SourceSwitch
 from ui.widgets.tab_order import TabOrder
 from ui.window.main_window import MainWindow
 

@@ -25,8 +25,8 @@ from tests.ui.filled_window import DIALOGS, MODELS_PAGES, opened
 from ui.settings.dialog import SettingsDialog
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import link_dialog
+from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import ShortcutsDialog
 
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QTextEdit, QProgressBar, QAbstractItemView)
 ANSWER = "Prose.\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"

@@ -15,9 +15,8 @@ from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, Layer
 from engine.records import Mode
 from tests.ui.conftest import FIELDS, NO_DRAFT
 from tests.ui.window.test_accessibility import nameless
-from ui.settings.chat_panel import ChatSettingsPanel
+from ui.settings.chat_panel import ChatSettingsPanel, ModeChoiceRow
 from ui.settings.dialog import SettingsDialog
-from ui.settings.layer_row import ModeChoiceRow
 from ui.settings.mode_cards import ModeRow
 from ui.settings.rows import NumberRow
 from ui.text.mode_words import mode_words

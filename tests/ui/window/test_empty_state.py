@@ -12,8 +12,7 @@ from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import FROM_MODEL
 from tests.ui.conftest import model
 from ui.theme.theme import Theme
-from ui.window.empty_state import EmptyState
-from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT
+from ui.window.empty_state import BUILTIN, CHAT, CODE, TEXT, EmptyState
 
 
 @pytest.fixture

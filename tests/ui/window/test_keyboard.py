@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.filled_window import DIALOGS, MODELS_PAGES, SETTINGS_PAGES, make_window, opened
+from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import ShortcutsDialog
 
 MOST_STEPS, MOST_LINKS = 150, 5
 RING_PX = 6

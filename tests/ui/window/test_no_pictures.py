@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
-from ui.models.readme_view import ReadmeView
+from ui.models.repo_pane import ReadmeView
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow

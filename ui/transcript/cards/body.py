@@ -4,30 +4,164 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
+from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from engine.records import Source
-from ui.markdown.blocks import Block, BlockStream, Segment, plan_segments, plan_tail
-from ui.markdown.reading import MarkdownReading
+from ui.markdown.blocks import Block, BlockStream, MarkdownReading, Segment, plan_segments, plan_tail
+from ui.markdown.source_map import SourceMap
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.page_growth import inherit_no_updates
-from ui.transcript.cards.part import BodyPart, PartPool, painted_of, view_of
-from ui.transcript.cards.part_prefetcher import PartPrefetcher, polish_some
-from ui.transcript.cards.pass_hover import PassHover
+from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_some
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.marks.provenance import PassView, RangeLocator, SourceRuns, formula_units, refused_at
-from ui.widgets.idle_timer import IdleTimer
+from ui.transcript.marks.pass_tip import pass_tip, pass_words
+from ui.transcript.marks.provenance import (
+    PassView,
+    RangeLocator,
+    SourceRuns,
+    formula_units,
+    nearest_place,
+    place_at,
+    refused_at,
+)
+from ui.widgets.pyside_wrappers import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
 MOST_HEAVY = 12  # pieces in a row, each of which takes long, while no spare part is made beside them
 JOIN_MS = 5  # after the frame in which a block was closed was painted
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
+MAX_POOLED = 8  # of prose, and of code
+
+
+@dataclass(slots=True, eq=False)
+class BodyPart:
+    """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
+
+    widget: ProseView | CodeBlock
+    source_map: SourceMap
+    widgets: tuple[QWidget, ...]  # that are painted
+    goes_on: bool = False  # the one below is more of the same list or table
+    marked: SourceMap | None = None
+    locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
+
+    @property
+    def view(self) -> ProseView | QPlainTextEdit:
+        return view_of(self.widget)
+
+
+def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
+    """What shows the text of a part."""
+    return widget.view if isinstance(widget, CodeBlock) else widget
+
+
+def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
+    """What of a part is painted: prose has scroll bars that never show."""
+    if isinstance(widget, ProseView):
+        wrap_viewport(widget)
+        return widget, widget.viewport()
+    return widget, *widget.findChildren(QWidget)
+
+
+class PartPool:
+    """Widgets to be used again: making one and having it styled takes longer than filling it."""
+
+    def __init__(self) -> None:
+        self._parts: list[ProseView | CodeBlock] = []
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def has(self, kind: type) -> bool:
+        return any(isinstance(one, kind) for one in self._parts)
+
+    def add(self, part: ProseView | CodeBlock) -> None:
+        """Take in one that was just made."""
+        part.hide()
+        self._parts.append(part)
+
+    def recycle(self, part: ProseView | CodeBlock) -> None:
+        """Take in one that is not shown any more, as if made anew; delete it where it cannot be, or is one too many."""
+        part.hide()
+        num_alike = sum(type(one) is type(part) for one in self._parts)
+        if num_alike < MAX_POOLED and part.reset():
+            self._parts.append(part)
+        else:
+            part.deleteLater()
+
+    def take(self, kind: type) -> ProseView | CodeBlock | None:
+        """One of this kind, which is hidden; None where there is none."""
+        found = next((one for one in self._parts if isinstance(one, kind)), None)
+        if found is not None:
+            self._parts.remove(found)
+        return found
+
+    def clear(self) -> None:
+        for part in self._parts:
+            part.deleteLater()
+        self._parts = []
+
+
+class PassHover(QObject):
+    """Watches parts while their tokens are marked only: every one of their events would come by here."""
+
+    def __init__(self, parent: QWidget, parts: Sequence[BodyPart]) -> None:
+        super().__init__(parent)
+        self._parts = parts
+        self._raw, self._runs = "", SourceRuns()
+        self._is_watching = False
+
+    def set_provenance(self, raw: str, runs: SourceRuns, *, marked: bool) -> None:
+        """What the tokens of the parts are, and whether any of them may be marked."""
+        self._raw, self._runs = raw, runs
+        watched, self._is_watching = self._is_watching, marked
+        for part in self._parts if marked != watched else ():
+            self.watch(part)
+
+    def watch(self, part: BodyPart) -> None:
+        """Begin or end to see what happens to a part, as it is with the others."""
+        viewport = part.view.viewport()
+        (viewport.installEventFilter if self._is_watching else viewport.removeEventFilter)(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._is_watching:
+            for part in self._parts:
+                if part.view.viewport() is watched:
+                    self._show_tip(part, event)
+                    return True
+        return super().eventFilter(watched, event)
+
+    def _show_tip(self, part: BodyPart, event: QHelpEvent) -> None:
+        view = part.view
+        cursor = view.cursorForPosition(event.pos())
+        # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
+        position = cursor.position() - (1 if event.pos().x() < view.cursorRect(cursor).x() else 0)
+        found = _pass_at(place_at(view.toPlainText(), part.source_map, position), self._raw, self._runs)
+        if found is None:
+            QToolTip.hideText()
+            return
+        QToolTip.showText(event.globalPos(), pass_tip(found), view)
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
+
+    def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
+        """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
+        part = next((part for part in self._parts if part.view is view), None)
+        if part is None:
+            return None
+        place = nearest_place(part.view.toPlainText(), part.source_map, part.view.textCursor().position())
+        return _pass_at(place, raw, runs)
+
+
+def _pass_at(place: int | None, raw: str, runs: SourceRuns) -> PassView | None:
+    """The pass of the token at a place of the text; None where that is not known."""
+    return None if place is None or len(runs.sources) != len(raw) else runs.pass_at(raw, place)
 
 
 def _at_once(_body: QWidget, change: Callable[[], None]) -> None:

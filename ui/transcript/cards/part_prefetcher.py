@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock, CodeView
 from ui.transcript.cards.prose_view import ProseView
-from ui.widgets.idle_timer import IdleTimer
 
 POLISHED_AT_ONCE = 5
 PAUSE_MS = 7  # after what was drawn last, and before what comes next
 STEP_MS = 28  # from one step to the next: in a frame of its own while text arrives
+_TURNS = 2  # in the first one something may ask to be painted, which the next one does before it looks at timers
+
+
+class IdleTimer(QTimer):
+    """Runs out once, a while after it began, and then in a turn that does not paint what was asked for before."""
+
+    def __init__(self, parent: QObject, work: Callable[[], None]) -> None:
+        super().__init__(parent, singleShot=True)
+        self._work = work
+        self._turns = 0
+        self.timeout.connect(self._on_timeout)
+
+    def begin(self, pause_ms: int) -> None:
+        self._turns = _TURNS
+        self.start(pause_ms)
+
+    def _on_timeout(self) -> None:
+        if self._turns:
+            self._turns -= 1
+            self.start(0)
+        else:
+            self._work()
 
 
 def polish_some(unpolished: list[QWidget]) -> bool:

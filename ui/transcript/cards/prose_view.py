@@ -5,35 +5,45 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QRect, QRectF, QSizeF, Qt, QUrl, Signal
 from PySide6.QtGui import (
+    QColor,
     QFocusEvent,
+    QFont,
+    QFontInfo,
+    QFontMetrics,
+    QFontMetricsF,
     QImage,
     QKeyEvent,
     QPainter,
     QPaintEvent,
+    QPen,
+    QPyTextObject,
     QResizeEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
     QTextCursor,
+    QTextDocument,
     QTextFormat,
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
 from engine.records import Source
 from ui.composer.message_edit import LONG_WORD_CHARS
-from ui.formulas.formula import Formula
-from ui.formulas.formulas import Pending
+from ui.formulas.formula import INK, Formula, FormulaCache, Pending
 from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
-from ui.markdown.style import LINE_HEIGHT, document_style, indent_of
+from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
 from ui.markdown.words import grow_html, place_shown
+from ui.theme.palette import LIGHT, Palette
 from ui.theme.theme import Theme
-from ui.transcript.cards.formula_object import FormulaObject
 from ui.transcript.marks.marks import DocumentMarks
 from ui.transcript.marks.provenance import MarkedRange
-from ui.transcript.marks.refused_notes import note_height, paint_refused
 from ui.widgets.focus_ring import FocusRing
 
 RING_OUTSET_PX = 5
@@ -41,6 +51,231 @@ REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
+NOTE_GAP_PX = 6
+LEAST_NOTE_PX = 12
+LINE_HEIGHT = 1.55
+TABLE_EDGE_PX = 2  # what Qt keeps free around the outer line of a table: two parts of one share that line
+_QT_INDENT_PX = 40
+FORMULA_SCALE = 1.06  # a formula's letters are a little smaller than those of an interface font of the same size
+LEAST_FORMULA_SCALE = 0.35
+FORMULA_TINT_ALPHA = 40
+_SOURCE_LINES = {
+    Source.NGRAM: Qt.PenStyle.DotLine,
+    Source.HEAD: Qt.PenStyle.DashDotLine,
+    Source.BONUS: Qt.PenStyle.DashLine,
+}
+_ON_BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
+
+
+def _font_that_descends(words: QFont, pixels: float) -> QFont:
+    """A font that reaches so far below the line's base, and at least as far as that of the words.
+
+    Qt lets an object on the base of its line reach as far below it as the font of its format does.
+    """
+    font = QFont(words)
+    now = QFontMetricsF(words).descent()
+    if pixels > now + 0.5:
+        size = math.floor(QFontInfo(words).pixelSize() * pixels / now)
+        font.setPixelSize(size)
+        while QFontMetricsF(font).descent() < pixels - 0.5:  # it is rounded, so a few steps may be missing
+            size += 1
+            font.setPixelSize(size)
+    return font
+
+
+@lru_cache(maxsize=256)
+def _renderer(formula: Formula, color: str) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(formula.svg.replace(INK, color).encode()))
+
+
+class FormulaObject(QPyTextObject):
+    """Draws formulas on the line's base, as vectors, in the text's colour.
+
+    Takes the place of Qt's own handler of images; a document has no other images.
+    """
+
+    def __init__(self, parent: QObject, book: FormulaCache) -> None:
+        super().__init__(parent)
+        self._book = book
+        self.tokens: Palette = LIGHT
+        self.marks: dict[int, Source] = {}  # by place in the document
+        self.px = 14  # the font's size
+
+    def formula_at(self, shape: QTextFormat) -> Formula | None:
+        """The typeset formula that a format stands for; None where it is none, or is not ready."""
+        found = self._book.get(formula_source(shape.toImageFormat().name()))
+        return found if isinstance(found, Formula) else None
+
+    def intrinsicSize(self, document: QTextDocument, _position: int, shape: QTextFormat) -> QSizeF:
+        formula = self.formula_at(shape)
+        if formula is None:
+            return QSizeF(0, 0)
+        scale = self._scale(formula, document)
+        above, below = self._extent(formula, shape, scale, document)
+        return QSizeF(formula.width * scale, above + below)
+
+    def drawObject(
+        self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, position: int, shape: QTextFormat
+    ) -> None:
+        formula = self.formula_at(shape)
+        if formula is None:
+            return
+        scale = self._scale(formula, document)
+        above, _below = self._extent(formula, shape, scale, document)
+        top = rect.y() + above - formula.ascent * scale
+        box = QRectF(rect.x(), top, formula.width * scale, (formula.ascent + formula.descent) * scale)
+        if position in self.marks:
+            self._paint_mark(painter, box, self.marks[position])
+        _renderer(formula, self.tokens.text).render(painter, box)
+
+    def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
+        """Put every formula on the base of its line, with the room above and below that it needs.
+
+        ``room_above``: pixels that every line of a paragraph with a formula keeps free above what stands in it.
+        """
+        descent = self._descent(document)
+        cursor = QTextCursor(document)
+        place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}")
+        while place >= 0:
+            cursor.setPosition(place)
+            cursor.setPosition(place + 1, QTextCursor.MoveMode.KeepAnchor)
+            shape = cursor.charFormat()
+            formula = self.formula_at(shape)
+            if formula is not None:
+                below = formula.descent * self._scale(formula, document)
+                shape.setVerticalAlignment(_ON_BASE)  # by the descent of the format's font
+                shape.setFont(_font_that_descends(document.defaultFont(), max(below, descent)))
+                cursor.setCharFormat(shape)
+                block = cursor.blockFormat()  # a line of fixed height would cut off what is taller
+                wanted = block.lineHeight()
+                if room_above:
+                    extent = self._extent(formula, shape, self._scale(formula, document), document)
+                    wanted = max(wanted, sum(extent) + room_above)
+                block.setLineHeight(math.ceil(wanted), QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
+                cursor.setBlockFormat(block)
+            place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
+
+    def _scale(self, formula: Formula, document: QTextDocument) -> float:
+        """Pixels of one em; a formula that is wider than the text is made smaller."""
+        wanted = self.px * FORMULA_SCALE
+        room = document.textWidth()
+        return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * LEAST_FORMULA_SCALE)
+
+    def _extent(
+        self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
+    ) -> tuple[float, float]:
+        """Pixels above and below the base line that the layout should keep free; below, what `align` made of it."""
+        words = QFontMetricsF(document.defaultFont())  # alone on its line it stands where words would
+        return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
+
+    @staticmethod
+    def _descent(document: QTextDocument) -> float:
+        return QFontMetricsF(document.defaultFont()).descent()
+
+    def _paint_mark(self, painter: QPainter, rect: QRectF, source: Source) -> None:
+        """A tint and a line, as words have; Qt would cover a formula with the plain colour."""
+        color = QColor(self.tokens.source(source))
+        painter.save()
+        painter.setPen(QPen(color, 1, _SOURCE_LINES.get(source, Qt.PenStyle.SolidLine)))
+        if source is not Source.TARGET:
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        color.setAlpha(FORMULA_TINT_ALPHA)
+        painter.fillRect(rect, color)
+        painter.restore()
+
+
+def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
+    """The style sheet of a prose document: how the HTML of an answer looks, as far as Qt's rich text goes.
+
+    Qt takes the size of a heading as a step from the text's own and no pixels for it. It leaves out the lower margin of
+    what stands before a table, and moves a table in lists by 40 pixels for each of them, whatever the indent is.
+    """
+    return f"""
+    p, li {{ line-height: {round(base * line_height)}px; }}
+    p {{ margin: 0 0 10px 0; }}
+    p.tight {{ margin: 0 0 3px 0; }}
+    h1, h2, h3, h4, h5, h6 {{ font-weight: 600; }}
+    h1, h2 {{ margin: 16px 0 8px 0; }}
+    h3 {{ margin: 12px 0 6px 0; }}
+    h4, h5, h6 {{ font-size: medium; margin: 8px 0 6px 0; }}
+    ul, ol {{ margin: 0 0 10px 0; }}
+    ul.part, ol.part, li ul, li ol {{ margin: 0 0 3px 0; }}
+    ul.last, ol.last {{ margin: 0 0 10px 0; }}
+    .part ul.last, .part ol.last {{ margin: 0 0 3px 0; }}
+    ul {{ list-style-type: disc; }}
+    ul.tasks {{ list-style-type: none; }}
+    li {{ margin: 0 0 3px 0; }}
+    li.task, p.task {{ text-indent: -{round(base * 1.2)}px; }}
+    a {{ color: {tokens.accent_text}; text-decoration: underline; }}
+    hr {{ background-color: {tokens.border_strong}; }}
+    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}
+    table.code {{ margin: 8px 0 10px 0; }}
+    td.code {{ background: {tokens.tint}; padding: 8px 10px 8px 10px; }}
+    pre.nested {{ font-family: '{code_family}'; font-size: {base - 1}px; white-space: pre-wrap; margin: 0;
+      line-height: {round(base * 1.35)}px; }}
+    table.grid {{ border-collapse: collapse; border: 1px solid {tokens.border_strong}; margin: 10px 0 8px 0; }}
+    table.grid th {{ background: {tokens.tint}; font-weight: 600; border: 1px solid {tokens.border_strong}; }}
+    table.grid th, table.grid td {{ line-height: {round(base * 1.35)}px; }}
+    table.grid td {{ border: 1px solid {tokens.border_strong}; }}
+    table.part {{ margin-bottom: -{TABLE_EDGE_PX}px; }}
+    table.more {{ margin-top: -{TABLE_EDGE_PX}px; }}
+    table.quote {{ margin: 8px 0 8px 0; }}
+    td.quote {{ border-left: 3px solid {tokens.border_strong}; padding-left: 12px; color: {tokens.text_muted}; }}
+    td.quote-rtl {{ border-right: 3px solid {tokens.border_strong}; padding-right: 12px; color: {tokens.text_muted}; }}
+    table.first {{ margin-top: 0; }}
+    {_indents(base)}
+    """
+
+
+def indent_of(base: int) -> int:
+    """How far a list is moved in, in pixels: as far as numbers of two digits need, so that a tenth item moves none."""
+    return round(base * 1.9)
+
+
+def _indents(base: int) -> str:
+    tables = range(1, MAX_DEPTH + 1)
+    less = [f"table.in{depth} {{ margin-left: -{depth * (_QT_INDENT_PX - indent_of(base))}px; }}" for depth in tables]
+    digits = range(NUM_DIGITS + 1, MAX_DIGITS + 1)
+    more = [f"ol.digits{num} {{ margin-left: {round((num - NUM_DIGITS) * base * 0.64)}px; }}" for num in digits]
+    return "\n    ".join(less + more)
+
+
+def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
+    """Draw the notes (UTF-16 unit, text) that lie in ``area`` of the viewport; each ends where the next one begins."""
+    font = _font(theme)
+    metrics = QFontMetrics(font)
+    painter = QPainter(view.viewport())
+    painter.setFont(font)
+    painter.setPen(QColor(theme.tokens.recovered))
+    cursor = QTextCursor(view.document())
+    last = view.document().characterCount() - 1
+    right_of_line: dict[int, int] = {}
+    for unit, text in sorted(notes, reverse=True):
+        cursor.setPosition(min(unit, last))
+        place = view.cursorRect(cursor)
+        limit = right_of_line.get(place.top(), view.viewport().width())
+        right_of_line[place.top()] = place.left() - NOTE_GAP_PX
+        box = QRect(place.left(), place.top() - metrics.height(), limit - place.left(), metrics.height())
+        if box.width() >= LEAST_NOTE_PX and box.intersects(area):
+            shown = metrics.elidedText(_visible(text), Qt.TextElideMode.ElideRight, box.width())
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom), shown)
+    painter.end()
+
+
+def note_height(theme: Theme) -> int:
+    """Pixels that a note takes above its words."""
+    return QFontMetrics(_font(theme)).height()
+
+
+def _font(theme: Theme) -> QFont:
+    font = theme.font(-2)
+    font.setStrikeOut(True)
+    return font
+
+
+def _visible(text: str) -> str:
+    shown = text.replace("\n", "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}").replace("\t", "\N{RIGHTWARDS ARROW}")
+    return shown.strip(" ")
 
 
 class ProseView(QTextBrowser):

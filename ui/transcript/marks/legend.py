@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import ceil
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QPushButton, QSizePolicy, QWidget
 
@@ -167,3 +167,35 @@ def _sources_of(message: MessageView) -> frozenset[Source]:
     if message.stats is None:
         return frozenset(span.source for span in message.spans)
     return message.stats.sources
+
+
+class SourceSwitch(IconButton):
+    """Turns the rows of a legend on and off together, and follows them where one is turned alone.
+
+    What the target drew alone stays unmarked: its row of the legend is left as it is, and counts for nothing here.
+    Rejected tokens, which ``refused`` shows, go with the marks; they do not come with them.
+    """
+
+    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], refused: QAbstractButton) -> None:
+        super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source (Ctrl+Shift+M)"))
+        self.setCheckable(True)
+        self._refused = refused
+        self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
+        for row in self._rows:
+            row.toggled.connect(self._follow)
+        self.clicked.connect(self._turn)
+
+    def _turn(self, wanted: bool) -> None:
+        changed = [row for row in self._rows if row.isChecked() is not wanted]
+        for row in changed[:-1]:
+            with QSignalBlocker(row):  # the answers are marked once, not row by row
+                row.setChecked(wanted)
+        for row in changed[-1:]:
+            row.setChecked(wanted)
+        if not wanted:
+            self._refused.setChecked(False)
+
+    def _follow(self) -> None:
+        is_any = any(row.isChecked() for row in self._rows)
+        self.setChecked(is_any)
+        self.set_marked(is_any)

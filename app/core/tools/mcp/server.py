@@ -249,9 +249,7 @@ class McpServer:
         self.notice = joined(
             (
                 notice_of([*self._dispatcher.left_out, *left_out]),
-                said("Its list of tools was read up to page {number}; it goes on.", number=pages)
-                if is_cut
-                else "",
+                said("Its list of tools was read up to page {number}; it goes on.", number=pages) if is_cut else "",
             )
         )
         self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}

@@ -5,7 +5,6 @@ All of it is a stranger's: terminals could be steered by it, and readers misled.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import unicodedata
@@ -69,7 +68,9 @@ def tool_names(names: Iterable[str]) -> dict[str, str]:
     for name in sorted(set(names), key=lambda one: (tool_name(one) != one, one)):
         made = tool_name(name)
         if not made or made in taken or len(name) > NAME_CHARS:
-            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+            from hashlib import sha256  # the start has no use for it
+
+            digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
             made = f"{made[: NAME_CHARS - 9] or 'tool'}_{digest}"
         taken.add(made)
         found[name] = made

@@ -25,8 +25,7 @@ from tests.app.core.attachments import pdfs
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
-from ui.composer.attachments.picture_viewer import PictureViewer
-from ui.composer.attachments.reader import AttachmentDialog
+from ui.composer.attachments.reader import AttachmentDialog, PictureViewer
 from ui.transcript.cards.user_card import UserCard
 
 WAIT_MS = 30_000

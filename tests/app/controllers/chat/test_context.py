@@ -28,7 +28,7 @@ from engine.session.summarising import in_front
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import TARGET, AppHarness, info
 from ui.composer.context_meter import ContextMeter, ContextPanel
-from ui.transcript.context_summary import SummaryLine
+from ui.transcript.area import SummaryLine
 
 
 @pytest.fixture

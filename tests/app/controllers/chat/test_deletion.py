@@ -14,7 +14,7 @@ from app.core.domain.messages import MessageState
 from engine.records import FinishReason
 from tests.app.controllers.chat.test_branches import answer, texts
 from tests.app.fakes import AppHarness, open_app
-from ui.window.undo_bar import SHOWN_MS, UndoBar
+from ui.window.main_window import UNDO_SHOWN_MS, UndoBar
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_the_composer_keeps_its_own_undo(chats: AppHarness, qtbot: QtBot) -> Non
 
 def test_after_some_seconds_it_is_gone_for_good(chats: AppHarness, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
-    assert bar(chats)._timer.interval() == SHOWN_MS
+    assert bar(chats)._timer.interval() == UNDO_SHOWN_MS
     assert not wiped(chats)
     bar(chats)._timer.setInterval(1)
     qtbot.waitUntil(bar(chats).isHidden)

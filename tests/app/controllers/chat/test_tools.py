@@ -26,7 +26,7 @@ from app.core.tools.turn import MAX_STEPS
 from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
-from ui.composer.attachments.picture_viewer import PictureViewer
+from ui.composer.attachments.reader import PictureViewer
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 

@@ -14,8 +14,8 @@ from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.core.hub.library.test_ollama import manifest, model
 from tests.app.core.hub.link_server import LinkServer, file, says
 from tests.app.fakes import AppHarness
-from ui.models.link_dialog import LinkDialog
 from ui.models.requests import WELCOME
+from ui.models.search_page import LinkDialog
 
 __all__ = ["filled", "harness", "hub"]  # fixtures
 BYTES = builtin_target().read_bytes()

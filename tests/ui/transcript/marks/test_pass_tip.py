@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
-from ui.transcript.cards import pass_hover
+from ui.transcript.cards import body
 from ui.transcript.marks.pass_tip import MOST_ROWS, pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.window.main_window import MainWindow
@@ -184,7 +184,7 @@ def test_a_screen_reader_is_told_the_pass(
     said: list[str] = []
 
     reader = SimpleNamespace(isActive=lambda: True, updateAccessibility=lambda event: said.append(event.message()))
-    monkeypatch.setattr(pass_hover, "QAccessible", reader)
+    monkeypatch.setattr(body, "QAccessible", reader)
     qtbot.mouseClick(window.stats.now.sources[Source.DRAFT], Qt.MouseButton.LeftButton)
     hover(prose, 1, qtbot)
     qtbot.waitUntil(lambda: bool(said), timeout=30_000)

@@ -16,9 +16,8 @@ from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.html_writer import formula_address
 from ui.theme.theme import Theme
-from ui.transcript.cards.prose_view import REFUSED_LINE_HEIGHT, ProseView
+from ui.transcript.cards.prose_view import REFUSED_LINE_HEIGHT, ProseView, note_height
 from ui.transcript.marks.provenance import SourceRuns, refused_at
-from ui.transcript.marks.refused_notes import note_height
 from ui.window.main_window import MainWindow
 
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+import ui.transcript.transcript
 from app.core.domain.context import SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
@@ -21,6 +22,7 @@ from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeBlock
+from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.recycling.recycler import RECYCLE_PAGES
 from ui.transcript.transcript import Transcript
@@ -30,6 +32,8 @@ HISTORY = history_of(rounds(8_000, 10_000))
 WAIT_MS = 30_000
 SAME_ROW_PX = 6
 LEFT = Qt.MouseButton.LeftButton
+ANSWER = history_of(3_000)[1]
+QUESTION = MessageView(5, "user", "Why?")
 
 
 def card_of(window: MainWindow, message_id: int) -> MessageCard | None:
@@ -399,3 +403,132 @@ def test_tab_goes_through_the_messages_as_they_stand(page: MainWindow, qtbot: Qt
     assert sorted({number for number, _ in places}) == wanted
     assert len(places) > 16
     assert all(below[1] >= above[1] - SAME_ROW_PX for above, below in pairwise(places))
+
+
+def make_ready(window: MainWindow, view: MessageView) -> int:
+    """How many steps it took."""
+    steps = 0
+    while window.transcript.prefetcher.prefetch_step(view):
+        steps += 1
+    return steps
+
+
+@pytest.mark.parametrize("view", [QUESTION, ANSWER], ids=["question", "answer"])
+def test_a_card_is_there_and_styled_before_it_is_wanted(window: MainWindow, view: MessageView) -> None:
+    transcript = window.transcript
+    assert make_ready(window, view) >= 2, "made in one turn, styled in others"
+    made: list[MessageView] = []
+    make: Callable[[MessageView, int], object] = transcript._create_card
+    transcript._create_card = lambda view, width: (made.append(view), make(view, width))[1]  # type: ignore[method-assign,assignment,func-returns-value]
+    assert make_ready(window, view) == 0
+    card = transcript.make_card(view)
+    assert made == []
+    assert card.isHidden()
+    assert card.message_id == view.id
+    assert card.window() is window, "or it would have to be styled once more"
+
+
+def test_what_has_more_than_words_has_no_use_for_one(window: MainWindow) -> None:
+    several = replace(ANSWER, versions=(1, 2))
+    assert make_ready(window, several) < 50
+    assert not window.transcript.pool.has_card_for(several)
+
+
+def test_one_half_made_goes_with_the_conversation(window: MainWindow, qtbot: QtBot) -> None:
+    assert window.transcript.prefetcher.prefetch_step(ANSWER)
+    half_made = window.transcript.prefetcher._empty_card
+    assert half_made is not None
+    gone: list[bool] = []
+    half_made.destroyed.connect(lambda: gone.append(True))
+    window.show_conversation("Another", [QUESTION])
+    qtbot.waitUntil(lambda: bool(gone))
+    assert make_ready(window, ANSWER) >= 2
+
+
+def fill(card: AnswerCard) -> list[tuple[int, int, int]]:
+    """Fill a card; how many parts it had after every step, how many of these were marked, how many are ready."""
+    steps = []
+    goes_on = True
+    while goes_on:
+        goes_on = card.build_next()
+        parts = card.body._parts
+        steps.append((len(parts), sum(part.marked is part.source_map for part in parts), len(card.body._pool)))
+    return steps
+
+
+def test_an_answer_is_marked_one_part_a_step(window: MainWindow) -> None:
+    window.transcript.mark_sources(frozenset(Source))
+    card = window.transcript.make_card(ANSWER)
+    assert isinstance(card, AnswerCard)
+    steps = fill(card)
+    num_parts, num_marked, _ = steps[-1]
+    assert num_marked == num_parts > 3
+    assert all(after[1] - before[1] <= 1 for before, after in pairwise(steps))
+    assert all(marked == 0 for num, marked, _ in steps if num < num_parts), "when all of it is there"
+
+
+def test_in_the_window_a_part_is_styled_before_it_is_filled(window: MainWindow) -> None:
+    card = window.transcript.make_card(ANSWER)
+    assert isinstance(card, AnswerCard)
+    window.transcript._column.adopt(card)
+    steps = fill(card)
+    assert any(ready for _, _, ready in steps), "each was made in a step of its own"
+    assert steps[-1][2] == 0, "and none in vain"
+    parts: list[QWidget] = [*card.body.segments]
+    assert any(isinstance(part, CodeBlock) for part in parts)
+    assert all(part.testAttribute(Qt.WidgetAttribute.WA_WState_Polished) for part in parts)
+
+
+def places(window: MainWindow) -> dict[int, int]:
+    """Where the messages stand in what is in sight."""
+    viewport = window.transcript.viewport()
+    shown = [card for card in window.transcript.cards if not card.visibleRegion().isEmpty()]
+    return {card.message_id: card.mapTo(viewport, QPoint(0, 0)).y() for card in shown}
+
+
+def test_what_is_read_is_neither_moved_nor_painted(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = window.transcript
+    window.show_conversation("Long", history_of(20_000))
+    qtbot.waitUntil(lambda: not transcript.is_building, timeout=WAIT_MS)
+    painted: list[ProseView] = []
+    paint, show_above = ProseView.paintEvent, ui.transcript.transcript.show_above
+    monkeypatch.setattr(ProseView, "paintEvent", lambda self, event: (painted.append(self), paint(self, event))[1])
+    seen: list[tuple[bool, int]] = []
+
+    def watched(*args: object) -> None:
+        QApplication.processEvents()
+        before, height = places(window), transcript.widget().height()
+        painted.clear()
+        show_above(*args)  # type: ignore[arg-type]
+        assert transcript.widget().height() > height
+        viewport = transcript.viewport()
+        QApplication.sendPostedEvents(viewport.window(), 0)
+        seen.append((places(window) == before, len(painted)))
+
+    monkeypatch.setattr(ui.transcript.transcript, "show_above", watched)
+    bar = transcript.verticalScrollBar()
+    bar.setValue(2 * transcript.viewport().height())
+    qtbot.waitUntil(lambda: not transcript.is_building and len(seen) > 1, timeout=WAIT_MS)
+    assert all(same for same, _ in seen)
+    assert [num for _, num in seen] == [0] * len(seen)
+    painted.clear()
+    bar.setValue(bar.value() - 100)
+    qtbot.waitUntil(lambda: bool(painted), timeout=WAIT_MS)
+
+
+def test_the_page_is_painted_again_afterwards(window: MainWindow, qtbot: QtBot) -> None:
+    """Nothing that was told to ask for nothing stays so."""
+    transcript = window.transcript
+    window.show_conversation("Long", history_of(20_000))
+    bar = transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: not transcript.is_building, timeout=WAIT_MS)
+    num = len(transcript._column.entries)
+    bar.setValue(2 * transcript.viewport().height())
+    qtbot.waitUntil(lambda: len(transcript._column.entries) > num and not transcript.is_building, timeout=WAIT_MS)
+    pages = transcript.widget()
+    assert all(
+        each.updatesEnabled() for each in (transcript.viewport(), pages, *transcript.cards, transcript.jump_button)
+    )
+    assert pages.testAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)

@@ -7,8 +7,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from ui.window.dialogs import AROUND_PX, ShortcutsDialog
 from ui.window.main_window import MainWindow
-from ui.window.shortcuts_dialog import AROUND_PX, ShortcutsDialog
 
 
 def open_overview(window: MainWindow, qtbot: QtBot) -> ShortcutsDialog:

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from ui.transcript import finder
 from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.finder import FindBar
 from ui.transcript.found_words import FOUND
-from ui.window.find_bar import FindBar
 from ui.window.main_window import MainWindow
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

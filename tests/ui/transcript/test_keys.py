@@ -12,7 +12,7 @@ from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
 from ui.markdown.source_map import SourceMap
-from ui.transcript import pass_keys
+from ui.transcript import keys
 from ui.transcript.marks.provenance import nearest_place
 from ui.transcript.text_caret import texts_of
 from ui.window.main_window import MainWindow
@@ -96,7 +96,7 @@ def test_screen_readers_hear_each_pass_once(page: MainWindow, qtbot: QtBot, monk
     def hear(event: QAccessibleAnnouncementEvent) -> None:
         said.append(event.message())
 
-    monkeypatch.setattr(pass_keys.QAccessible, "updateAccessibility", hear)
+    monkeypatch.setattr(keys.QAccessible, "updateAccessibility", hear)
     qtbot.keyClick(page.composer.edit, Qt.Key.Key_I, CTRL)
     press(qtbot, Qt.Key.Key_Right, 5)  # within the same pass
     assert len(said) == 1
