@@ -68,7 +68,7 @@ def tool_names(names: Iterable[str]) -> dict[str, str]:
     for name in sorted(set(names), key=lambda one: (tool_name(one) != one, one)):
         made = tool_name(name)
         if not made or made in taken or len(name) > NAME_CHARS:
-            from hashlib import sha256  # the start has no use for it
+            from hashlib import sha256  # noqa: PLC0415  (the start has no use for it)
 
             digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
             made = f"{made[: NAME_CHARS - 9] or 'tool'}_{digest}"
