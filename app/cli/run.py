@@ -94,7 +94,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _is_chat(options: argparse.Namespace) -> bool:
-    """Whether nothing is asked, by somebody who sits at a terminal."""
+    """Whether the command has no prompt and a user sits at the terminal."""
     names = (
         "prompt",
         "prompt_file",

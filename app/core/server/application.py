@@ -140,7 +140,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     """Make the application; every request passes `AccessControl` first.
 
     ``models`` gives the model that is loaded, or has the one loaded that a request names. ``strict`` refuses fields
-    and names of models that nobody knows. Without an ``embedder`` there are no embeddings. ``log_line`` hears of each
+    and unknown names of models. Without an ``embedder`` there are no embeddings. ``log_line`` hears of each
     request in a line, once it is over.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
@@ -206,7 +206,7 @@ class Endpoints:
         return JSONResponse({"status": "ok"})
 
     async def root(self, _request: Request) -> Response:
-        """For programs that look whether somebody is there before they ask."""
+        """Answer programs that look for a server before their first request."""
         return PlainTextResponse("Paceline is running")
 
     async def models(self, _request: Request) -> Response:

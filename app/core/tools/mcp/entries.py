@@ -162,7 +162,7 @@ def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
 
 
 def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
-    """The server of a command or an address that somebody typed."""
+    """The server of a command or an address that the user typed."""
     try:
         words = shlex.split(line)
     except ValueError:
