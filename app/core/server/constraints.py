@@ -24,7 +24,7 @@ Tool = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must.
+    """The ``tools`` that the prompt lists, the ``names`` that it may call, and the ``grammar`` where it must.
 
     A model whose template takes no tools is ``told`` of them in words.
     """

@@ -174,7 +174,7 @@ def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
 
 
 def _name_of(words: list[str]) -> str:
-    """What a command starts: the program, or what a program that runs others is told to."""
+    """The program that a command starts, or the one that it starts through a runner such as ``npx``."""
     named = words
     if _RUNNER.fullmatch(Path(words[0]).name.removesuffix(".exe")):
         rest = words[max((at for at, word in enumerate(words[:-1]) if _RUNS.fullmatch(word)), default=0) + 1 :]
