@@ -9,31 +9,140 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from engine.intervals import percentile_ms
 from engine.picture import Picture as Picture
 from engine.picture import PictureSize as PictureSize
-from engine.placements import ANYWHERE as ANYWHERE
-from engine.placements import NO_DEVICE as NO_DEVICE
-from engine.placements import Device as Device
-from engine.placements import DeviceKind as DeviceKind
-from engine.placements import Placement as Placement
-from engine.placements import SplitMode as SplitMode
-from engine.provenance import GREEDY as GREEDY
-from engine.provenance import LAST_SOURCES as LAST_SOURCES
-from engine.provenance import PassProbabilities as PassProbabilities
-from engine.provenance import Source as Source
-from engine.provenance import TokenProbs as TokenProbs
-from engine.provenance import TokenSpan as TokenSpan
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
 from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 from engine.tools.formats import ToolFormat as ToolFormat
 
+# The target's probability p of a proposed token, and the draft's q; no q where the proposal was text seen before, which
+# is proposed with certainty.
+TokenProbs = tuple[float, float | None]
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
 LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
 HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
+
+
+class Source(StrEnum):
+    """Provenance: where an emitted token came from."""
+
+    TARGET = "target"
+    NGRAM = "ngram"
+    DRAFT = "draft"
+    HEAD = "head"
+    RECOVERED = "recovered"
+    BONUS = "bonus"
+
+
+# A pass gives its accepted tokens, and then exactly one of these.
+LAST_SOURCES = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
+
+
+class PassProbabilities(NamedTuple):
+    """Probabilities of the tokens of a pass, each given those before it, as far as verification computed them.
+
+    ``probs`` are of the proposed tokens in order, up to the last one that was looked at. ``last`` is the target's
+    probability of the token that ended the pass. All are what the whole sampling chain gives. At temperature 0
+    (``greedy``) there are none: what was kept was the most likely token, and what was refused first was not.
+    ``rejected_chars`` are the characters of each refused token, where there were several. Made in every pass, hence a
+    tuple: a frozen dataclass takes three times as long.
+    """
+
+    probs: tuple[TokenProbs, ...] = ()
+    last: float | None = None
+    greedy: bool = False
+    rejected_chars: tuple[int, ...] = ()
+
+
+GREEDY = PassProbabilities(greedy=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete).
+
+    A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
+    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took.
+    ``probabilities`` is on the last token that the answer took from a pass. ``is_forced``: it was proposed because a
+    grammar left no choice.
+    """
+
+    num_chars: int
+    source: Source
+    rejected: str = ""
+    probabilities: PassProbabilities | None = None
+    is_forced: bool = False
+
+
+class SplitMode(StrEnum):
+    """How several devices share a model, as llama.cpp has it."""
+
+    NONE = "none"  # all of it on the main one
+    LAYER = "layer"  # whole layers with their cache, one device after the other
+    ROW = "row"  # each matrix by rows, where the backend can
+    TENSOR = "tensor"  # weights and cache, all devices at once; experimental in llama.cpp
+
+
+NO_DEVICE = "none"  # in place of a device's name: the processor alone
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """On which devices a model lies; by default on all graphics processors of this machine.
+
+    Args:
+        devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
+        split_mode: how several share it.
+        main_device: which of them, counted from 0, takes all of it with `SplitMode.NONE`.
+        tensor_split: proportions, in the order of the devices; without any, by their free memory.
+        cpu_moe_layers: so many of the first layers keep their experts in main memory; None: no more than have to.
+        overrides: a regular expression for names of tensors, and the buffer type or device that these go to; the
+            first that matches counts.
+    """
+
+    devices: tuple[str, ...] = ()
+    split_mode: SplitMode = SplitMode.LAYER
+    main_device: int = 0
+    tensor_split: tuple[float, ...] = ()
+    cpu_moe_layers: int | None = None
+    overrides: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_processor(self) -> bool:
+        """Whether no device is to be used."""
+        return self.devices == (NO_DEVICE,)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What of it changes costs and numbers, for keys; nothing where all of it is as by default."""
+        return () if self == Placement() else (repr(self),)
+
+
+ANYWHERE = Placement()
+
+
+class DeviceKind(StrEnum):
+    """What a device is."""
+
+    GPU = "gpu"
+    INTEGRATED = "integrated gpu"  # shares the main memory
+    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device beside the processor; ``name`` is llama.cpp's for it ("CUDA0"). Bytes are None where nobody tells."""
+
+    name: str
+    description: str
+    total_bytes: int | None
+    free_bytes: int | None
+    kind: DeviceKind = DeviceKind.GPU
 
 
 class Mode(StrEnum):

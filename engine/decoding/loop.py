@@ -12,9 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
-from engine.decoding.block_verifier import verify_block
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.verifier import Verdict, verify_greedy, verify_seeded
+from engine.decoding.verifier import Verdict, verify_block, verify_greedy, verify_seeded
 from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
 from engine.interfaces import NOBODY, Rows

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-from engine.gguf.charsmap import check_charsmap
 from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import BLOCK, ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
-from engine.gguf.rwkv_tokens import check_rwkv_tokens
-from engine.gguf.source import ReadAt, check, open_for_reading
+from engine.gguf.source import ReadAt, broken, check, open_for_reading
 from engine.gguf.value_types import ValueType
 
+_ESCAPE = re.compile(rb"\\(?:x(..)|x.?\Z|(.)|\Z)", re.DOTALL)
+_NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+_EMPTY = b"[EMPTY_"  # how llama.cpp's name for a token without a text begins
+MAX_BYTES = 4 * 2**20  # the largest known, of XLM-RoBERTa, has 0.3 MB
+MAX_DEPTH = 1024  # bytes of the longest text that is replaced as a whole; real tables have 18
+_VALUE = 2**31 - 1
 MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
 MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
 # Of tokenizers whose tables llama.cpp fills by a call within a call for each byte (where that ends the stack differs
 # between the process that tries a file and the thread that uses it), or fills or searches in the cube of the length.
 MAX_NESTED_TOKEN_BYTES = 1_024
 # Of tokens that are found in a text before it is split: no long text is cut within one, and llama.cpp's splitting of a
-# long run ends the process (`engine.llama.long_runs`). The longest real ones have about 50.
+# long run ends the process (`engine.llama.vocab`). The longest real ones have about 50.
 MAX_CONTROL_TOKEN_BYTES = 512
 _NESTED_TOKENIZERS = ("bert", "plamo2", "rwkv", "t5")
 # (smallest, largest) of the architecture's own entries, per layer where they are lists. The largest are ten times
@@ -66,6 +71,93 @@ _LIST_TYPES = {
     _TYPES: (ValueType.INT32, ValueType.UINT32),
     _CHARSMAP: (ValueType.INT8, ValueType.UINT8),
 }
+
+
+# The vocabulary of RWKV's tokenizer, which takes the longest token that a text begins with: whether one always is.
+#
+# Where some tokens begin with a byte that is no token alone, llama.cpp finds none for a text that begins as they do
+# and goes on otherwise; it stays where it is then and collects tokens until the memory ends
+# (`llm_tokenizer_rwkv_session::tokenize`). Which texts those are, a trial of some cannot tell.
+
+
+def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
+    """Check that each byte with which a token begins is a token itself.
+
+    Raises:
+        ModelHeaderError: one is not.
+    """
+    tokens = set(map(token_bytes, texts))
+    missing = min({token[:1] for token in tokens if token} - tokens, default=b"")
+    check(not missing, "it has tokens that begin with the byte {byte}, but none of it alone", byte=missing.hex())
+
+
+def token_bytes(text: bytes) -> bytes:
+    """What a token stands for: its text, up to a zero, with escapes read as llama.cpp does."""
+    return _ESCAPE.sub(_read_escape, text.partition(b"\0")[0] or _EMPTY)
+
+
+def _read_escape(found: re.Match[bytes]) -> bytes:
+    if found[1] is not None:
+        high, low = map(_digit, found[1])
+        return bytes([((high << 4) + low) & 0xFF])
+    return _NAMED.get(found[2], found[2]) if found[2] is not None else b""
+
+
+def _digit(code: int) -> int:
+    """What llama.cpp takes a character for in place of a digit, whatever it is."""
+    return code - (ord("a") - 10 if ord("a") <= code < 0x80 else ord("0"))
+
+
+# The table by which a unigram tokenizer normalises text: checked for every text, before llama.cpp looks into it.
+#
+# llama.cpp walks it letter by letter and throws where a place is outside of it, which ends the process; so a table
+# that is broken for one letter passes every trial in which that letter does not occur. Layout (SentencePiece, as
+# llama.cpp reads it in `llm_tokenizer_ugm_session::normalize_prefix`): the length of an XOR-compressed compact double
+# array in bytes, its nodes of 32 bits, then the replacements, each ended by a zero byte.
+
+
+def check_charsmap(data: bytes) -> None:
+    """Walk through all that a text can reach.
+
+    Raises:
+        ModelHeaderError: the sentence says what is wrong.
+    """
+    import numpy as np  # noqa: PLC0415  (the window's first page checks no tokenizer, and must not wait for this)
+
+    check(len(data) <= MAX_BYTES, "its table of characters has {length:,} bytes", length=len(data))
+    num_bytes = int.from_bytes(data[:4], "little") if len(data) >= 4 else len(data)
+    check(num_bytes + 4 < len(data), "its table of characters is cut short")
+    nodes = np.frombuffer(data, "<u4", num_bytes // 4, 4).astype(np.int64)
+    replacements = data[4 + num_bytes :]
+    if not len(nodes):
+        return
+    bases = (nodes >> 10) << ((nodes & (1 << 9)) >> 6)
+    # A node says which letter leads to it, so it is known from where: each is an edge behind one place.
+    letters = nodes & 0xFF
+    edges = ((letters > 0) & (nodes >> 31 == 0)).nonzero()[0]
+    edges = edges[(edges ^ letters[edges]).argsort(kind="stable")]
+    origins = edges ^ letters[edges]
+    seen = np.zeros(len(nodes), dtype=np.bool_)
+    here, last_end = bases[:1], replacements.rfind(b"\0")
+    for _depth in range(MAX_DEPTH):
+        # Any letter may follow, so all that it can lead to has to be inside.
+        check(bool((here | 0xFF).max() < len(nodes)), "its table of characters points outside of itself")
+        here = here[~seen[here]]
+        if not len(here):
+            return
+        seen[here] = True
+        first, last = origins.searchsorted(here), origins.searchsorted(here, side="right")
+        counts = last - first
+        found = edges[np.repeat(first - (counts.cumsum() - counts), counts) + np.arange(counts.sum())]
+        if not len(found):
+            return
+        here = found ^ bases[found]
+        check(bool(here.max() < len(nodes)), "its table of characters points outside of itself")
+        places = nodes[here[(nodes[found] >> 8) & 1 == 1]] & _VALUE
+        is_ended = not len(places) or bool(places.max() <= last_end)
+        check(is_ended, "its table of characters has a replacement without an end")
+        here = np.unique(here)
+    raise broken("its table of characters has no end")
 
 
 def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:

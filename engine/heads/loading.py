@@ -16,7 +16,7 @@ from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.loaded import LoadedHead
-from engine.heads.medusa.loading import open_medusa
+from engine.heads.medusa import open_medusa
 from engine.heads.model import MOST_LOST, HeadModel, HeadShape
 from engine.heads.tap import FOLLOW_AT, HiddenTap
 from engine.llama import library

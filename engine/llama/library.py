@@ -22,28 +22,27 @@ from typing import Any
 
 import psutil
 
+from engine.errors import NativeLibraryError
+from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
+from engine.llama import gpu_verdict
+from engine.sentences import Sentence, said
+
+FEW_TOKENS = "few_tokens"  # the folder of our variants, beside llama.cpp's
+VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # the name of one, as "haswell": for tests, and where a choice is wrong
+_OURS = {NARROW: "zen4", ORDERED: "zen5"}
+_DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends beside the processor's
 # The OpenMP threads of a CPU build spin at barriers. Left to itself, that collapses to a few tokens a second as soon as
 # another program (or our own painting window) wants a core; with a bounded spin the idle machine loses about 4%.
 # Read by the OpenMP runtime when the library is loaded, so it must be set before the import below.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "10000"
-
 # A failed assertion in a build with a debugger at hand would start it and hang the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
-
-from engine.errors import NativeLibraryError
-from engine.kernels.build_options import wanted_kernels
-from engine.llama import gpu_verdict
-from engine.llama.backends import load_backends
-from engine.sentences import Sentence, said
-
 try:
     import llama_cpp.llama_cpp as lib
 except (ImportError, OSError, RuntimeError, AttributeError) as error:
     raise NativeLibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
-
 log = logging.getLogger(__name__)
-
 _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
 _PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
 GPU_BACKENDS = ("cuda", "hip", "metal", "sycl", "vulkan")
@@ -62,7 +61,6 @@ _starting = threading.Lock()  # backends that are loaded by two threads at once 
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _disabled: list[str] = []  # kernels that do not work in this process
 _inexact: list[bool] = []  # where the check at the first start found bits that differ
-
 # Files of llama.cpp as the platforms name them; what else is in a process has other names.
 _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
 # Of drivers: Vulkan's by any vendor, and what CUDA, ROCm and SYCL load.
@@ -87,6 +85,54 @@ _OF_ARM = {
     "few_tokens_tiled": _OF_X86["few_tokens_tiled"],
 }
 KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
+
+
+# Loads ggml's backends where llama.cpp was built to find them at run time, as a bundle's is.
+#
+# Most builds have them compiled in; then nothing is done. Else the processor's backend lies there in a variant for
+# each kind of processor, and beside them, in `FEW_TOKENS`, those with this project's products for passes of few tokens
+# (`engine/kernels/`). ggml takes the variant with the most features of this machine; which of ours suits it, it cannot
+# know.
+
+
+def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
+    """Have ``ggml``, the one of libllama, load the backends in ``folder``; nothing where it has some, or is None.
+
+    Loaded once more by its own file, ggml could be a second one, with backends of its own.
+    """
+    if ggml is None or not hasattr(ggml, "ggml_backend_load"):
+        return
+    ggml.ggml_backend_reg_count.restype = ctypes.c_size_t
+    ggml.ggml_backend_load.argtypes, ggml.ggml_backend_load.restype = [ctypes.c_char_p], ctypes.c_void_p
+    if ggml.ggml_backend_reg_count() > 0:
+        return
+    chosen = find_variant(folder)
+    if chosen is not None and ggml.ggml_backend_load(os.fsencode(chosen)):
+        log.info("llama.cpp computes with %s", chosen.name)
+        for name in _DEVICES:
+            if (file := folder / file_name(f"ggml-{name}")).is_file() and not ggml.ggml_backend_load(os.fsencode(file)):
+                log.info("%s has nothing to work with here", file.name)
+        return
+    ggml.ggml_backend_load_all_from_path.argtypes = [ctypes.c_char_p]
+    ggml.ggml_backend_load_all_from_path.restype = None
+    ggml.ggml_backend_load_all_from_path(os.fsencode(folder))
+
+
+def find_variant(folder: Path) -> Path | None:
+    """The variant that this machine calls for by more than its features; None leaves the choice to ggml."""
+    forced = os.environ.get(VARIANT_VARIABLE, "")
+    if forced:
+        file = folder / file_name(f"ggml-cpu-{Path(forced).name}")
+    else:
+        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_OURS.get(wanted_kernels(''), 'none')}")
+    return file if file.is_file() else None
+
+
+def file_name(library: str) -> str:
+    """What a library is called on this system."""
+    if sys.platform == "win32":
+        return f"{library}.dll"
+    return f"lib{library}.dylib" if sys.platform == "darwin" else f"lib{library}.so"
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import ctypes
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,16 +15,105 @@ from numpy.typing import NDArray
 
 from engine.errors import PromptError
 from engine.llama import library
-from engine.llama.long_runs import MAX_RUN, without_long_runs
-from engine.llama.special_cuts import PIECE_CHARS, SpecialCuts
 from engine.reasoning_tags import markers_among
 from engine.tools.formats import tool_markers_among
 
+PIECE_CHARS = 4096  # at least, of each piece but the last
+MAX_RUN = 2_000  # characters; no word of any language comes near
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # as llama.cpp's Unicode tables have it
+_RUN = re.compile(f"(?<![^{_SPACE}])[^{_SPACE}]{{{MAX_RUN + 1},}}|(?<![{_SPACE}])[{_SPACE}]{{{MAX_RUN + 1},}}")
 _Utf8 = codecs.getincrementaldecoder("utf-8")
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
 _BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # the only spelling that llama.cpp looks for
 _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
+
+
+# Cuts a long text before control tokens, so that splitting it into tokens takes time by its length alone.
+#
+# llama.cpp looks for each control text from each place where one was found up to the end of the whole text
+# (`llama_vocab::impl::tokenizer_st_partition`): the time grows with the square of a chat's messages. Each piece here
+# is split as it would be within the whole.
+
+
+class SpecialCuts:
+    """The places in a text where it may be cut."""
+
+    def __init__(self, cutting: Iterable[str], parsed: Iterable[str]) -> None:
+        """``cutting`` are texts that may begin a piece: those that take nothing of what stands before them.
+
+        ``parsed`` are all texts that are parsed as tokens before the rest is split, these among them.
+        """
+        self._cutting = frozenset(filter(None, cutting))
+        self._parsed = tuple(dict.fromkeys(filter(None, parsed)))
+        self._lengths: dict[str, list[int]] = {}  # of those with this first character, the longest first
+        for text in sorted(self._cutting, key=len, reverse=True):
+            lengths = self._lengths.setdefault(text[0], [])
+            if len(text) not in lengths:
+                lengths.append(len(text))
+        self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if self._cutting else None
+
+    def pieces(self, text: str) -> Iterator[str]:
+        """Give the pieces of ``text``, together the same."""
+        begin = 0
+        while (place := self._next(text, begin + PIECE_CHARS)) is not None:
+            yield text[begin:place]
+            begin = place
+        yield text[begin:]
+
+    def _next(self, text: str, start: int) -> int | None:
+        """The first place from ``start`` on where the text may be cut."""
+        if self._firsts is None:
+            return None
+        for match in self._firsts.finditer(text, start):
+            place = match.start()
+            for length in self._lengths[match.group()]:
+                if text[place : place + length] in self._cutting:
+                    if self._is_apart(text, place, place + length):
+                        return place
+                    break
+        return None
+
+    def _is_apart(self, text: str, begin: int, end: int) -> bool:
+        """Whether no other text that is parsed reaches into this one from outside, and might be taken in its place."""
+        for other in self._parsed:
+            size = len(other)
+            place = text.find(other, max(0, begin - size + 1), end + size - 1)
+            while place >= 0:
+                if place < begin or place + size > end:
+                    return False
+                place = text.find(other, place + 1, end + size - 1)
+        return True
+
+
+# Cuts a text where it is one run of thousands of letters, signs or spaces.
+#
+# llama.cpp splits text for many BPE vocabularies with `std::regex`, which calls itself once for each character of a
+# match: some 25,000 letters without a space end the process on a stack of 8 MB, an eighth of it on one of 1 MB.
+
+
+def without_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
+    """Give the pieces of ``text``, together the same; none of the texts in ``whole`` is cut."""
+    begin = 0
+    for run in _RUN.finditer(text) if len(text) > MAX_RUN else ():
+        for end in range(run.start() + MAX_RUN, run.end(), MAX_RUN):
+            place = _before(text, end, whole)
+            if place > begin:
+                yield text[begin:place]
+                begin = place
+    yield text[begin:]
+
+
+def _before(text: str, place: int, whole: Collection[str]) -> int:
+    """The nearest place up to ``place`` that lies in none of ``whole``."""
+    moved = True
+    while moved:
+        moved = False
+        for each in whole:
+            begin = text.find(each, max(0, place - len(each) + 1), place + len(each) - 1)
+            if 0 <= begin < place:
+                place, moved = begin, True
+    return place
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 #
 # ggml loads its backends at run time, and of the processor's the best variant for the machine at hand. On Linux every variant
 # with AVX2 and more, or with ARM's dot products, has our products of few tokens (engine/kernels/few_tokens.sh). Beside those for
-# x86 lie two more in OUT/few_tokens: the one for Zen 4 compiled with narrow.sh, and with ordered.sh for Zen 5; engine/llama/backends.py chooses. On macOS the
+# x86 lie two more in OUT/few_tokens: the one for Zen 4 compiled with narrow.sh, and with ordered.sh for Zen 5; engine/llama/library.py chooses. On macOS the
 # processor's backend and Metal are compiled in.
 # Vulkan's backend is built where glslc is found; VULKAN_INCLUDE_DIR may name newer headers. WITHOUT_VULKAN=1 leaves it out.
 # BACKEND_OPTIONS adds options of CMake, as -DGGML_CUDA=ON.

@@ -329,7 +329,7 @@ def mutants(options: argparse.Namespace) -> int:
     broken = mock.Mock(side_effect=lambda p, *_others: p)
     with (
         mock.patch("engine.decoding.verifier.residual", broken),
-        mock.patch("engine.decoding.block_verifier.residual", broken),
+        mock.patch("engine.decoding.verifier.residual", broken),
     ):
         first = sampling_report(options, [(Mode.NGRAM, DEPTH), (Mode.DRAFT, DEPTH)])
     print("drawn tail dropped for its low confidence:")

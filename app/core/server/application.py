@@ -42,8 +42,16 @@ from app.core.server.llama.events import CompletionBuilder
 from app.core.server.llama.request import parse_infill_request, parse_native_request
 from app.core.server.metrics import CONTENT_TYPE, Metrics
 from app.core.server.ollama.events import LineBuilder, loaded
-from app.core.server.ollama.models import API_VERSION, running, shown, tags
-from app.core.server.ollama.request import frees, is_load, name_of, parse_ollama_request
+from app.core.server.ollama.request import (
+    API_VERSION,
+    frees,
+    is_load,
+    name_of,
+    parse_ollama_request,
+    running,
+    shown,
+    tags,
+)
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.core.server.request_log import RequestEntry

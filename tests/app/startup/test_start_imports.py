@@ -23,7 +23,7 @@ HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf",
 OURS_LATER = (
     "app.core.storage.chats.search",
     "app.core.storage.statistics_export",
-    "app.core.storage.statistics_table",
+    "app.core.storage.statistics_export",
 )
 # What the start itself has no use for: they are imported where they are first called for.
 LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")

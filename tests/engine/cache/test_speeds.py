@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cache.speeds import DISK, FILE_NAME, MEMORY, StateSpeeds
+from engine.cache.states import DISK, FILE_NAME, MEMORY, StateSpeeds
 
 
 def test_figures_are_remembered_for_the_next_start(tmp_path: Path) -> None:

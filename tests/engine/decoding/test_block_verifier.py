@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import engine.decoding.block_verifier
-from engine.decoding.block_verifier import verify_block
-from engine.decoding.verifier import Verdict, verify
+import engine.decoding.verifier
+from engine.decoding.verifier import Verdict, verify, verify_block
 from engine.drafters.base import Draft
 from engine.records import Source, TokenProbs
 from engine.sampling.distribution import Distribution, excess, point_mass, residual
@@ -214,7 +213,7 @@ def instances() -> list[Instance]:
 
 
 def test_the_proof_notices_a_residual_without_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.decoding.block_verifier, "residual", lambda p, q, _weight: residual(p, q))
+    monkeypatch.setattr(engine.decoding.verifier, "residual", lambda p, q, _weight: residual(p, q))
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
@@ -223,12 +222,12 @@ def test_the_proof_notices_a_last_token_judged_like_the_inner_ones(monkeypatch: 
         left = float(excess(rows[i], q[min(i, len(q) - 1)], weights[i]).sum())
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
-    monkeypatch.setattr(engine.decoding.block_verifier, "_keep_probability", like_inner)
+    monkeypatch.setattr(engine.decoding.verifier, "_keep_probability", like_inner)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
 def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    weigh = engine.decoding.block_verifier._weigh
+    weigh = engine.decoding.verifier._weigh
 
     def forgetful(
         ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[TokenProbs]
@@ -237,7 +236,7 @@ def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: py
         alone = [min(1.0, rows[i].prob(ids[i]) / q[i].prob(ids[i])) for i in range(len(weights) - 1)]
         return rows, [1.0, *alone]
 
-    monkeypatch.setattr(engine.decoding.block_verifier, "_weigh", forgetful)
+    monkeypatch.setattr(engine.decoding.verifier, "_weigh", forgetful)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 
@@ -302,7 +301,7 @@ def test_samples_of_the_real_function_are_distributed_as_plain_decoding(
 
 
 def test_samples_notice_a_residual_without_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.decoding.block_verifier, "residual", lambda p, q, _weight: residual(p, q))
+    monkeypatch.setattr(engine.decoding.verifier, "residual", lambda p, q, _weight: residual(p, q))
     scripted = Harsh()
     assert chi_square_p(sample_pairs(scripted, lambda _ids: 3, 20_000), scripted.exact) < 1e-6
 

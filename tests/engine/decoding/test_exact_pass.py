@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import engine.pacing.drafter
-from engine.decoding import block_verifier, loop
+from engine.decoding import loop, verifier
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
@@ -241,7 +241,7 @@ def test_a_leaf_that_is_judged_like_an_inner_token_is_noticed(monkeypatch: pytes
         left = excess_sum(rows[i], q[min(i, len(q) - 1)], weights[i])
         return left / (left + 1.0 - weights[i]) if left > 0.0 else 0.0
 
-    monkeypatch.setattr(block_verifier, "_keep_probability", as_inner)
+    monkeypatch.setattr(verifier, "_keep_probability", as_inner)
     assert max(errors(Stage(monkeypatch), dice(), Counter())) > 0.01
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.decoding.block_verifier import verify_block
-from engine.decoding.verifier import verify
+from engine.decoding.verifier import verify, verify_block
 from engine.drafters.base import Draft
 from engine.sampling.distribution import Distribution, point_mass
 from tests.engine.decoding.test_block_verifier import NUM_TOKENS, Instance, Prefix, largest_error, mean_kept

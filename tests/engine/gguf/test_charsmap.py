@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ModelHeaderError
-from engine.gguf.charsmap import MAX_BYTES, MAX_DEPTH, check_charsmap
-from engine.gguf.hyperparameters import read_checked_header
+from engine.gguf.hyperparameters import MAX_BYTES, MAX_DEPTH, check_charsmap, read_checked_header
 from tests.shared_files import shared_file
 
 ROOT, CHILD, VALUE = 256, 256 ^ ord("A"), 300

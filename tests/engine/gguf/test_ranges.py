@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import ModelHeaderError
-from engine.gguf.header import GgufHeader, parse_header
-from engine.gguf.hyperparameters import check_header, check_tokens
-from engine.gguf.ranges import (
+from app.core.hub.remote_header import (
     FIRST_BLOCK_BYTES,
     LARGEST_BLOCK_BYTES,
     MAX_FETCHED_BYTES,
     CancelledReadError,
     RangeSource,
 )
+from engine.errors import ModelHeaderError
+from engine.gguf.header import GgufHeader, parse_header
+from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.stub import write_stub
 from engine.sandbox.pair_probe import judge_pairs
 from tests.engine.damaged_files import random_damage

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ModelHeaderError
-from engine.gguf.hyperparameters import read_checked_header
-from engine.gguf.rwkv_tokens import check_rwkv_tokens, token_bytes
+from engine.gguf.hyperparameters import check_rwkv_tokens, read_checked_header, token_bytes
 from tests.engine.vocabularies import RWKV_BYTES, with_vocabulary
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from engine.kernels.build_options import NARROW, ORDERED
-from engine.llama import backends, library
-from engine.llama.backends import FEW_TOKENS, file_name, find_variant, load_backends
+from engine.llama import library
+from engine.llama.library import FEW_TOKENS, file_name, find_variant, load_backends
 
 
 class Function:
@@ -27,7 +27,7 @@ class Function:
 
 
 class Ggml:
-    """The part of ggml that knows backends."""
+    """The part of ggml that knows library."""
 
     def __init__(self, num_backends: int = 0, loads: int = 1) -> None:
         self.loaded: list[str] = []
@@ -40,7 +40,7 @@ class Ggml:
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bundle's libraries: two variants of llama.cpp's, two of ours, and two backends of devices."""
-    monkeypatch.delenv(backends.VARIANT_VARIABLE, raising=False)
+    monkeypatch.delenv(library.VARIANT_VARIABLE, raising=False)
     (tmp_path / FEW_TOKENS).mkdir()
     for name in ("ggml-cpu-haswell", "ggml-cpu-zen4", "ggml-vulkan", "ggml-rpc"):
         (tmp_path / file_name(name)).touch()
@@ -50,7 +50,7 @@ def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def on(kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "wanted_kernels", lambda _options: kernels)
+    monkeypatch.setattr(library, "wanted_kernels", lambda _options: kernels)
 
 
 @pytest.mark.parametrize(("kernels", "name"), [(NARROW, "zen4"), (ORDERED, "zen5")])
@@ -90,7 +90,7 @@ def test_where_backends_are_compiled_in_nothing_is_loaded(folder: Path, monkeypa
 @pytest.mark.parametrize(("named", "found"), [("haswell", True), ("none-such", False), ("../../haswell", True)])
 def test_a_variable_names_one(folder: Path, monkeypatch: pytest.MonkeyPatch, named: str, found: bool) -> None:
     on(NARROW, monkeypatch)
-    monkeypatch.setenv(backends.VARIANT_VARIABLE, named)
+    monkeypatch.setenv(library.VARIANT_VARIABLE, named)
     assert find_variant(folder) == (folder / file_name("ggml-cpu-haswell") if found else None)
 
 

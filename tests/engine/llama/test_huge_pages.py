@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.llama import huge_pages
+from engine.llama import model
 
 MIB = 1 << 20
 
@@ -26,7 +26,7 @@ def test_only_large_writable_blocks_of_no_file_are_taken() -> None:
         _line(256 * MIB, 264 * MIB),
         _line(301 * MIB, 401 * MIB),
     ]
-    assert list(huge_pages.large_blocks(lines)) == [(302 * MIB, 400 * MIB)]
+    assert list(model.large_blocks(lines)) == [(302 * MIB, 400 * MIB)]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /proc/self/maps")
@@ -36,7 +36,7 @@ def test_a_block_filled_after_asking_has_huge_pages() -> None:
         pytest.skip("this system gives huge pages to everybody or to nobody")
     size = 64 * MIB
     with mmap.mmap(-1, size, access=mmap.ACCESS_COPY) as block:
-        assert huge_pages.advise() >= size - 2 * (2 * MIB)
+        assert model.back_with_huge_pages() >= size - 2 * (2 * MIB)
         block.write(b"x" * size)
         rollup = Path("/proc/self/smaps_rollup").read_text()
         huge_kib = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("AnonHugePages"))
@@ -46,17 +46,17 @@ def test_a_block_filled_after_asking_has_huge_pages() -> None:
 
 
 def test_a_system_that_does_not_tell_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huge_pages, "_SETTING", tmp_path / "enabled")
-    assert huge_pages.advise() == 0
+    monkeypatch.setattr(model, "_SETTING", tmp_path / "enabled")
+    assert model.back_with_huge_pages() == 0
     (tmp_path / "enabled").write_text("always madvise [never]\n")
-    assert huge_pages.advise() == 0
+    assert model.back_with_huge_pages() == 0
 
 
 def test_names_of_files_may_be_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(huge_pages, "_SETTING", tmp_path / "enabled")
-    monkeypatch.setattr(huge_pages, "_MAPS", tmp_path / "maps")
+    monkeypatch.setattr(model, "_SETTING", tmp_path / "enabled")
+    monkeypatch.setattr(model, "_MAPS", tmp_path / "maps")
     (tmp_path / "enabled").write_text("always [madvise] never\n")
     line = _line(0, 64 * MIB, inode="42", name="/m/").encode()
     (tmp_path / "maps").write_bytes(line + b"caf\xe9.gguf\n" + line + b"a\x1cb\xe2\x80\xa8c\x85.gguf\n")
-    assert huge_pages.advise() == 0
+    assert model.back_with_huge_pages() == 0

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llama.long_runs import MAX_RUN, without_long_runs
+from engine.llama.vocab import MAX_RUN, without_long_runs
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 TOKENIZE = """

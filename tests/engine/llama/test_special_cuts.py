@@ -9,7 +9,7 @@ from time import process_time
 import pytest
 
 from engine.llama.model import LlamaModel
-from engine.llama.special_cuts import PIECE_CHARS, SpecialCuts
+from engine.llama.vocab import PIECE_CHARS, SpecialCuts
 from tests.engine.llama.test_vocab import with_tokens
 from tests.engine.vocabularies import CONTROL
 from tests.long_form import rounds

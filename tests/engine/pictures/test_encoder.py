@@ -11,8 +11,8 @@ import pytest
 from engine.errors import DecodeError, PictureError
 from engine.llama.context import N_BATCH
 from engine.picture import Picture
+from engine.pictures import encoder
 from engine.pictures import encoder as module
-from engine.pictures import named_runs
 from engine.pictures.side_file import row_end
 from tests.engine.pictures.seeing import Seeing, opened
 from tests.engine.vision_factory import FAMILIES, picture
@@ -251,7 +251,7 @@ def test_the_ends_of_rows_are_numbers(tmp_path: Path) -> None:
 
 def test_ids_run_out_with_a_sentence(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather than being given twice."""
-    monkeypatch.setattr(named_runs, "_next_id", -(2**31) + 4)
+    monkeypatch.setattr(encoder, "_next_id", -(2**31) + 4)
     with pytest.raises(PictureError, match="No more pictures"):
         seeing.ids(picture(99))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pictures import named_runs
-from engine.pictures.named_runs import NamedRuns
+from engine.pictures import encoder
+from engine.pictures.encoder import NamedRuns
 
 
 def test_a_name_has_one_run_whose_places_find_it() -> None:
@@ -42,7 +42,7 @@ def test_two_encoders_never_share_an_id() -> None:
 
 def test_of_too_many_the_oldest_that_nobody_uses_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """And come back under new ids."""
-    monkeypatch.setattr(named_runs, "MOST_NAMED", 3)
+    monkeypatch.setattr(encoder, "MOST_NAMED", 3)
     runs = NamedRuns()
     made = [runs.named(str(number), 2, 2) for number in range(6)]
     runs.shrink({made[1].first_id})

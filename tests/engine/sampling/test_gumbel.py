@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from engine.sampling.distribution import Distribution
-from engine.sampling.gumbel import GumbelNoise
+from engine.sampling.sampler import GumbelNoise
 
 P = [0.5, 0.3, 0.15, 0.05]
 IDS = [3, 9, 1_000, 151_000]

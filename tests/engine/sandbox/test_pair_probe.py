@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import engine.sandbox.probe
+from app.core.hub.remote_header import RangeSource
 from engine.drafters.translation.comparison import find_translation
 from engine.errors import DraftRefusedError, ModelFileError
 from engine.gguf.header import parse_header
-from engine.gguf.ranges import RangeSource
 from engine.gguf.stub import write_stub
 from engine.llama.model import LlamaModel
 from engine.sandbox.pair_probe import PairVerdict, judge_pairs

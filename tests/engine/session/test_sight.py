@@ -15,7 +15,7 @@ from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, tiny_hy_v3
 from tests.engine.heads.head_sessions import KINDS, longer
-from tests.engine.heads.medusa.factory import markov_heads, markov_llama
+from tests.engine.heads.medusa_factory import markov_heads, markov_llama
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
 

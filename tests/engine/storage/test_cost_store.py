@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.storage import file_lock
+from engine.storage import json_store
 from engine.storage.cost_store import FILE_NAME, MAX_KEPT, CostStore, SavedCosts, file_facts, key_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -112,10 +112,10 @@ def test_of_one_key_the_newer_bands_stay_and_those_that_were_let_go_of_do_not_co
 PUTS = """
 import sys
 from pathlib import Path
-from engine.storage import file_lock
+from engine.storage import json_store
 from engine.storage.cost_store import CostStore, SavedCosts
 
-file_lock.WAIT_S = 60.0  # on a busy machine many turns pass between two looks
+json_store.WAIT_S = 60.0  # on a busy machine many turns pass between two looks
 store = CostStore(Path(sys.argv[1]))
 for i in range(20):
     store.put(f"{sys.argv[2]} {i}", SavedCosts(2, {0: {1: 7.0}}))
@@ -131,8 +131,8 @@ def test_processes_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> N
 
 
 def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_lock, "WAIT_S", 0.05)
-    with file_lock.locked(tmp_path / f"{FILE_NAME}.lock") as is_held:
+    monkeypatch.setattr(json_store, "WAIT_S", 0.05)
+    with json_store.locked(tmp_path / f"{FILE_NAME}.lock") as is_held:
         assert is_held
         CostStore(tmp_path).put("a", COSTS)
     assert CostStore(tmp_path).get("a") == COSTS

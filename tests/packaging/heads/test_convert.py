@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.heads.medusa.weights import read_medusa
+from engine.heads.medusa import read_medusa
 from engine.llama.head_graph import HeadGraphs
 from tests.engine.gguf_factory import tiny_llama
 

@@ -5,33 +5,235 @@ The bytes are moved by `app/core/hub/downloads/transfer.py`.
 
 from __future__ import annotations
 
+import json
 import logging
+import queue
+import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from app.core.domain.errors import AppError
-from app.core.domain.models import Download, DownloadRequest, DownloadStatus
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileProgress, RepoFile, RepoModel
 from app.core.hub.addresses import host_of
-from app.core.hub.downloads.entry import QueueEntry, id_of
-from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.downloads.part_file import bytes_on_disk
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
-from app.core.hub.errors import DownloadError, HubError, LibraryError
+from app.core.hub.errors import DownloadError, HubError, LibraryError, LinkRefusedError, UnsafeNameError
+from app.core.hub.file_names import check_repo_id, kind_of, safe_parts
 from app.core.hub.library.library import Library
-from app.core.hub.links import LinkSource
+from app.core.hub.links import LinkSource, check_link
 from app.core.hub.records import LibraryModel
 from app.core.hub.sources import DownloadSource
+from app.core.storage.atomic import write_atomically
 from engine.errors import EngineError
 from engine.sentences import said
 
+MAX_QUEUE_BYTES = 4 << 20
+MAX_TEXT_CHARS = 300
+MAX_SIZE_BYTES = 1 << 50
+Row = tuple[DownloadRequest, DownloadStatus]
+WINDOW_S = 8.0  # the speed is that of so long a time
+STEP_S = 0.25
+MIN_SPAN_S = 0.5  # what was seen in less says nothing
 MAX_AT_ONCE = 3
 REPORT_EVERY_S = 0.1
 CLOSE_WAIT_S = 10.0
 _RESUMABLE = (DownloadStatus.PAUSED, DownloadStatus.FAILED)
-
 log = logging.getLogger(__name__)
+
+
+class QueueFile:
+    """The file and its lock, from `open` to `close`. A thread of its own writes, so that nobody waits for the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock: Any = None
+        self._rows: queue.SimpleQueue[tuple[Row, ...] | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="download queue", daemon=True)
+
+    def open(self) -> tuple[Row, ...]:
+        """Take the file and read it; nothing where another process has it, and then nothing is saved either."""
+        import filelock  # noqa: PLC0415 (startup time)
+
+        lock = filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=0, thread_local=False)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except (filelock.Timeout, OSError) as error:
+            log.warning("The download queue is not kept: another Paceline has it (%s)", type(error).__name__)
+            return ()
+        self._lock = lock
+        self._writer.start()
+        return self._read()
+
+    def save(self, rows: Iterable[Row]) -> None:
+        """Have the queue written soon. A failure is logged: the downloads themselves go on, and their parts stay."""
+        if self._lock is not None:
+            self._rows.put(tuple(rows))
+
+    def close(self) -> None:
+        """Write what is still to be written, and let others have the file."""
+        if self._lock is not None:
+            self._rows.put(None)
+            self._writer.join()
+            self._lock.release()
+            self._lock = None
+
+    def _write(self) -> None:
+        while (rows := self._rows.get()) is not None:
+            content = {"version": 1, "downloads": [_as_dict(request, status) for request, status in rows]}
+            try:
+                write_atomically(self._path, json.dumps(content, indent=1).encode())
+            except OSError as error:
+                log.warning("The download queue could not be saved: %s", error)
+
+    def _read(self) -> tuple[Row, ...]:
+        try:
+            with self._path.open("rb") as file:
+                content = json.loads(file.read(MAX_QUEUE_BYTES))
+            rows = content["downloads"]
+            return tuple(row for row in map(_row_of, rows) if row is not None)
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, RecursionError, KeyError, TypeError, AppError) as error:
+            log.warning("The download queue cannot be read, and is set aside: %s", type(error).__name__)
+            if self._path.exists():
+                self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+            return ()
+
+
+def _as_dict(request: DownloadRequest, status: DownloadStatus) -> dict[str, Any]:
+    model = request.model
+    return {
+        "repo_id": request.repo_id,
+        "revision": request.revision,
+        "name": model.name,
+        "quantization": model.quantization,
+        "files": [{"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in model.files],
+        "draft_of": request.draft_of,
+        "licence": request.licence,
+        "url": request.url,
+        "status": (DownloadStatus.QUEUED if status.is_active else status).value,
+    }
+
+
+def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
+    """Read one download; None where it is none that may be fetched."""
+    try:
+        files = tuple(_file_of(file) for file in facts["files"])
+        safe_parts(facts["revision"])
+        texts = [facts[key] for key in ("name", "quantization", "draft_of", "licence")]
+        if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
+            return None
+        model = RepoModel(texts[0], kind_of(files[0].path), files, texts[1])
+        url = check_link(facts["url"]) if facts.get("url") else ""  # older files have none
+        request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
+        return request, DownloadStatus(facts["status"])
+    except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError, LinkRefusedError) as error:
+        log.warning("A download in the queue's file cannot be understood: %s", type(error).__name__)
+        return None
+
+
+def _file_of(facts: dict[str, Any]) -> RepoFile:
+    path, size, sha256 = facts["path"], facts["size_bytes"], facts["sha256"]
+    safe_parts(path)
+    if not (size is None or (isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES)) or not re.fullmatch(
+        r"([0-9a-f]{64})?", sha256
+    ):
+        raise ValueError("a size or checksum that is none")
+    return RepoFile(path, size, sha256)
+
+
+class QueueEntry:
+    """One download: what was asked for, how it stands, and the thread that works on it, if any."""
+
+    def __init__(self, request: DownloadRequest, status: DownloadStatus) -> None:
+        self.request = request
+        done = status is DownloadStatus.DONE
+        files = tuple(
+            FileProgress(file.path, file.size_bytes, (file.size_bytes or 0) if done else 0)
+            for file in request.model.files
+        )
+        self.state = Download(id_of(request), request, status, files)
+        self.thread: threading.Thread | None = None
+        self.watch: TransferControl | None = None
+        self.speed = SpeedMeter()
+        self.is_cancelled = False
+
+    def stop(self) -> None:
+        """End the work soon."""
+        if self.watch is not None:
+            self.watch.stop()
+
+    def snapshot(self) -> Download:
+        """How it stands now, with its speed."""
+        return replace(self.state, bytes_per_s=self.speed.bytes_per_s(time.monotonic()))
+
+    def set_status(self, status: DownloadStatus, error: AppError | None = None, attempt: int = 0) -> None:
+        """Change the status, with what went wrong."""
+        message, advice = (error.message, error.advice) if error else ("", "")
+        self.state = replace(self.state, status=status, message=message, advice=advice, attempt=attempt)
+        if status is not DownloadStatus.RUNNING:
+            self.speed.reset()
+
+    def note(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
+        """Take the length of one file."""
+        files = list(self.state.files)
+        self.speed.note(time.monotonic(), done_bytes - files[file_index].done_bytes)
+        files[file_index] = replace(files[file_index], done_bytes=done_bytes, size_bytes=size_bytes)
+        self.state = replace(self.state, files=tuple(files))
+
+    def measure_files(self, places: list[Path]) -> None:
+        """See how much of each file is on the disk."""
+        for at, (place, file) in enumerate(zip(places, self.state.files, strict=True)):
+            self.note(at, bytes_on_disk(place), file.size_bytes or 0)
+        self.speed.reset()
+
+
+def id_of(request: DownloadRequest) -> str:
+    """The id of a download: one for each model of each repository."""
+    return f"{request.repo_id}/{request.model.files[0].path}"
+
+
+# ---- speed -------------------------------------------------------------------------------------------------------
+
+
+class SpeedMeter:
+    """Counts pieces as they come; pieces of the same quarter of a second are counted together."""
+
+    def __init__(self) -> None:
+        self._steps: deque[tuple[float, int]] = deque()  # when it began, bytes
+
+    def note(self, now_s: float, num_bytes: int) -> None:
+        """Count a piece. The first sets the beginning, since its bytes came before; going back counts for nothing."""
+        if not self._steps:
+            self._steps.append((now_s, 0))
+        elif num_bytes > 0:
+            begun_s, counted = self._steps[-1]
+            if now_s - begun_s < STEP_S:
+                self._steps[-1] = (begun_s, counted + num_bytes)
+            else:
+                self._steps.append((now_s, num_bytes))
+        while now_s - self._steps[0][0] > WINDOW_S:
+            self._steps.popleft()
+            if not self._steps:
+                self._steps.append((now_s, 0))
+
+    def bytes_per_s(self, now_s: float) -> float | None:
+        """The speed; None where too little was seen."""
+        recent = [(begun_s, counted) for begun_s, counted in self._steps if now_s - begun_s <= WINDOW_S]
+        if not recent or now_s - recent[0][0] < MIN_SPAN_S:
+            return None
+        return sum(counted for _, counted in recent) / (now_s - recent[0][0])
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        self._steps.clear()
 
 
 class DownloadQueue:

@@ -18,10 +18,17 @@ from app.core.domain.speed.speed_forecast import GainRange, SpeedForecast, Speed
 from app.core.hub.pairs.assessment import LoadPlan
 from app.core.hub.remote_header import KnownModel
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.forecast.forecast import Forecast, forecast, pair_kind
-from engine.forecast.gain import GainForecast, PairKind
-from engine.forecast.passes import LEAST_BYTES, MachineSpeed, PlacedModel
-from engine.forecast.read_speed import measure_read_speed
+from engine.forecast import (
+    LEAST_BYTES,
+    Forecast,
+    GainForecast,
+    MachineSpeed,
+    PairKind,
+    PlacedModel,
+    forecast,
+    measure_read_speed,
+    pair_kind,
+)
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
 from engine.llama.library import physical_cores

@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """What this machine's own hub sends is here at once."""
-    monkeypatch.setattr("app.cli.models.pull.LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr("app.cli.models.commands.LOOK_EVERY_S", 0.02)

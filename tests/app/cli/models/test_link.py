@@ -70,7 +70,7 @@ def test_a_file_that_is_gone_after_its_header_was_read_is_one_sentence(
             server.answers["/m.gguf"] = says(404)
             return judged
 
-        monkeypatch.setattr("app.cli.models.pull.judge_link", judge_and_lose)
+        monkeypatch.setattr("app.cli.models.commands.judge_link", judge_and_lose)
         assert main(["models", "pull", server.url("/m.gguf"), "--json"]) == 1
     told = capsys.readouterr()
     assert json.loads(told.out)["error"]["title"] == "m could not be downloaded"

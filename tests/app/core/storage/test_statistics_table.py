@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.core.domain.sums import by_pair
 from app.core.storage.chats.answer_records import AnswerRecord
-from app.core.storage.statistics_table import answer_row, csv_chunks, harmless, json_chunks, totals_row
+from app.core.storage.statistics_export import answer_row, csv_chunks, harmless, json_chunks, totals_row
 from engine.records import Mode, RunStats
 from tests.run_stats import ROUND as RUN
 

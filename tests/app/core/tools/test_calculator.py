@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.tools.calculator import CalculatorError, calculate
+from app.core.tools.built_in import CalculatorError, calculate
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drafters.suffix.edges import NONE, SuffixEdges
+from engine.drafters.suffix.index import NONE, SuffixEdges
 
 NUM_TOKENS = 20
 States = st.integers(0, 3)

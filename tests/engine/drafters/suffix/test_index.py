@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import engine.drafters.suffix.edges
 import engine.drafters.suffix.index
 from engine.drafters.suffix.index import BOUNDARY, DEPTH, NO_MATCH, Match, SuffixIndex
 
@@ -173,7 +172,7 @@ def test_going_round_gets_less_likely_each_time(monkeypatch: pytest.MonkeyPatch,
 @given(st.lists(st.integers(0, 20), max_size=60), st.integers(1, 6))
 def test_states_with_many_transitions_equal_counting_by_hand(ids: list[int], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.drafters.suffix.edges, "_MOST", most)
+        patch.setattr(engine.drafters.suffix.index, "_MOST", most)
         index = SuffixIndex()
         for end, token_id in enumerate(ids, 1):
             index.append(token_id)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.peers.configs import (
+from app.core.benchmark.peers.llama_server import (
     ServerDrafter,
     default_configs,
     drafter_of,

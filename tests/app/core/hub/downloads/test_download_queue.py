@@ -19,9 +19,7 @@ import pytest
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileKind, RepoFile, RepoModel
 from app.core.hub.client import HubClient
 from app.core.hub.downloads import part_file
-from app.core.hub.downloads.download_queue import DownloadQueue
-from app.core.hub.downloads.entry import SpeedMeter
-from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.downloads.download_queue import DownloadQueue, QueueFile, SpeedMeter
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.errors import UnsafeNameError
 from app.core.hub.library.library import Library

@@ -11,8 +11,7 @@ import pytest
 from app.core.domain.models import Download, DownloadStatus
 from app.core.hub.client import HubClient
 from app.core.hub.downloads import part_file
-from app.core.hub.downloads.download_queue import DownloadQueue
-from app.core.hub.downloads.queue_file import QueueFile
+from app.core.hub.downloads.download_queue import DownloadQueue, QueueFile
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.library.library import Library
 from app.core.hub.links import request_of

@@ -274,7 +274,7 @@ def test_an_index_that_another_holds_or_no_disk_takes_is_one_sentence(
 ) -> None:
     mine, index = put(tmp_path / "mine.gguf"), tmp_path / "data" / "library.json"
     index.parent.mkdir()
-    monkeypatch.setattr("app.core.hub.library.index.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("app.core.hub.library.library.LOCK_WAIT_S", 0.05)
     with (
         filelock.FileLock(index.with_name("library.json.lock")),
         pytest.raises(LibraryError, match="Another Paceline is using the library's index"),

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.forecast.forecast import forecast, pair_kind
-from engine.forecast.gain import PairKind
-from engine.forecast.passes import MachineSpeed, PlacedModel
+from engine.forecast import MachineSpeed, PairKind, PlacedModel, forecast, pair_kind
 from engine.gguf.header import GgufHeader, TensorInfo, read_header
 from engine.gguf.token_weights import TokenWeights
 

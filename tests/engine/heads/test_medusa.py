@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.heads.medusa.loading import LoadedMedusa
+from engine.heads.medusa import LoadedMedusa
 from engine.pacing.pass_trace import TracedPass
 from engine.records import EngineReady, LoadRequest, Mode, Source
 from engine.sandbox.head_probe import head_inspector
@@ -19,7 +19,7 @@ from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, Tensor, tiny_llama
 from tests.engine.heads.head_sessions import agrees, answer, load, longer
 from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
-from tests.engine.heads.medusa.factory import (
+from tests.engine.heads.medusa_factory import (
     N_EMBD,
     markov_heads,
     markov_llama,

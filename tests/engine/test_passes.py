@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.forecast.passes import ANSWERING, Basis, MachineSpeed, PlacedModel, forecast_pass, forecast_step
+from engine.forecast import ANSWERING, Basis, MachineSpeed, PlacedModel, forecast_pass, forecast_step
 from engine.gguf.token_weights import TokenWeights
 from engine.storage.pass_samples import PassSample
 

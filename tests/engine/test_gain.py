@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.forecast.gain import WIDEST, Bound, PairKind, forecast_gain, narrowed
+from engine.forecast import WIDEST, Bound, PairKind, forecast_gain, narrowed
 from engine.pacing.cost_curve import CostCurve
 
 ZEN4 = {1: 1.0, 2: 1.4, 4: 1.3, 8: 2.1, 16: 4.1, 32: 8.3}

@@ -1,0 +1,412 @@
+"""All that can be said of a target and a draft before they are loaded, with what it rests on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import sqrt
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.gguf.head_files import head_method
+from engine.gguf.header import GgufHeader
+from engine.gguf.token_weights import TokenWeights
+from engine.pacing.constants import MAX_PASS
+from engine.pacing.cost_curve import CostCurve
+from engine.storage.pass_samples import PassSample
+
+# Milliseconds of a layer beside its weights (attention, norms, threads that wait for each other), on one core of Zen 5.
+LAYER_MS = 0.1
+# Of models below it the caches hold much, so that their passes tell little of larger ones.
+LEAST_BYTES = 60_000_000
+# Passes of several tokens, in plain ones, where no curve was measured here: between the processors of
+# docs/benchmarks/builtin-pair.md, whose kernels the set-up builds.
+USUAL_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
+# Bytes of weights that a plain pass reads a second, beside what NumPy reads: the kernels fetch ahead, NumPy does not.
+READ_SHARE = 1.15
+# Times the least pass that a token of an answer takes: it is drawn, the cache grows, and no machine is always at its
+# best. 1.1 to 1.4 on two cores, of SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
+ANSWERING = 1.2
+_BAND = 1.26  # from the middle of a range to either end: 1.26 * 1.26 is 1.6
+_SMALL_BAND = 1.25  # of a model that was measured, or is alike to one that was
+_ALIKE = 1.6  # times the bytes
+WIDEST = 1.6  # times its lower end: a wider range tells a person nothing
+# Tokens of answers that text proposes, from prompts where little repeats to those where much does, at temperature 0
+# and at 0.8: from `auto` without a draft on two real models and two processors (docs/benchmarks/real-models.md).
+TEXT_SHARES = ((0.25, 0.55), (0.12, 0.40))
+# The same of models without a chat template, which go on where a text ends: chosen greedily they fall into repeating
+# themselves (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). Of Gemma 3 270M text proposed 75% and more.
+CONTINUED_SHARES = ((0.50, 0.85), (0.12, 0.40))
+CONTINUED_CHANCE = 0.92
+TEXT_CHANCE = 0.82  # that the next token of such text is the right one
+# Acceptance of a drafted token, at temperature 0 and 0.8.
+CHANCES = {
+    "distilled": ((0.94, 0.99), (0.92, 0.985)),  # docs/benchmarks/builtin-pair.md
+    "family": ((0.66, 0.84), (0.60, 0.80)),  # one maker, one kind of training: Qwen2.5-Coder 1.5B with its 0.5B
+    "other": ((0.45, 0.70), (0.40, 0.65)),  # only the vocabulary is the same
+    "tiny": ((0.05, 0.25), (0.05, 0.22)),  # the built-in draft for SmolLM2 135M: 6 to 23% of its tokens were accepted
+    # Published, not measured here: 0.85 to 0.9 for the second token of DeepSeek-V3's own head (arXiv 2412.19437); for
+    # EAGLE-3 of Llama 3.1 8B 2.77 to 3.49 tokens a pass at depth 7 and T = 1, as 0.64 to 0.73 of each would give
+    # (https://huggingface.co/nebius/EAGLE3-Llama-3.3-70B-Instruct); heads with little training have less.
+    "head": ((0.55, 0.85), (0.50, 0.80)),
+}
+_USUAL_TEMPERATURE = 0.8
+DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
+HEAD_DEPTHS = (1, 2, 3)  # for which figures of heads were published: further ahead of the target they fall
+WORK_MS = 0.12  # Python's share of a pass with proposals
+_UNSURE = 1.1  # times either end, that this reckoning itself is off by
+_NOTHING = 1.01  # times plain decoding
+_PAYS = 0.97  # of plain decoding's time: what saves less is not told as a gain
+# A pass of four tokens, in plain ones: below the first the memory decides, above the second the arithmetic.
+_MEMORY, _ARITHMETIC = 1.6, 2.4
+_BLOCK_BYTES = 64 << 20  # for each thread: more than its share of any usual cache
+_BUDGET_S = 0.3
+_BUILTIN = "paceline-tiny"
+TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # of a draft; the target's beside it
+
+
+class Basis(StrEnum):
+    """What a forecast rests on, from the best to the least."""
+
+    MODEL = "model"  # its own passes
+    OTHERS = "others"  # passes of other models
+    MEMORY = "memory"  # the speed of the memory
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSpeed:
+    """What was measured here. ``read_bytes_per_s`` is that of the memory, None where it was not."""
+
+    samples: Sequence[PassSample] = ()
+    read_bytes_per_s: float | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedModel:
+    """A model in a placement: what its passes are wanted for. Without a chat template it ``answers`` nothing."""
+
+    weights: TokenWeights
+    threads: int
+    on_gpu: bool = False
+    cache_type: str = "f16"
+    name: str = ""
+    size_bytes: int = 0
+    answers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PassForecast:
+    """A plain pass takes about ``plain_ms``, off by at most ``band`` times; larger ones follow ``curve``."""
+
+    plain_ms: float
+    band: float
+    curve: CostCurve = field(compare=False)
+    basis: Basis = Basis.MEMORY
+    measured_with: str = ""  # the model whose passes were the nearest
+
+    @property
+    def tokens_per_second(self) -> tuple[float, float]:
+        """From the least to the most, by plain decoding."""
+        token_ms = self.plain_ms * ANSWERING
+        return 1000.0 / (token_ms * self.band), 1000.0 * self.band / token_ms
+
+
+def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | None:
+    """What passes will take; None where nothing was measured that could tell."""
+    own = [each for each in machine.samples if _is_same(each, asked) and 1 in each.points_ms]
+    if own:
+        best = min(own, key=lambda each: _distance(each, asked))
+        scale = _threads_scale(best.threads, asked.threads)
+        points = {n: ms * scale for n, ms in best.points_ms.items()}
+        return PassForecast(points[1], _SMALL_BAND, CostCurve(points), Basis.MODEL, best.name)
+    others = [each for each in machine.samples if _is_comparable(each, asked)]
+    if others:
+        return _by_others(others, asked)
+    if machine.read_bytes_per_s is None or asked.on_gpu:
+        return None
+    speed = machine.read_bytes_per_s * READ_SHARE / _threads_scale(machine.threads, asked.threads)
+    plain_ms = asked.weights.cost_bytes / speed * 1000.0 + asked.weights.num_layers * LAYER_MS
+    return PassForecast(plain_ms, _BAND, _scaled(USUAL_SHAPE, plain_ms), Basis.MEMORY)
+
+
+def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
+    """Milliseconds of a token that this model drafts; None where nothing was measured that could tell."""
+    own = [each for each in machine.samples if _is_same(each, asked) and each.step_ms is not None]
+    if own:
+        best = min(own, key=lambda each: _distance(each, asked))
+        return (best.step_ms or 0.0) * _threads_scale(best.threads, asked.threads)
+    forecast = forecast_pass(machine, asked)
+    return forecast.plain_ms if forecast is not None else None
+
+
+def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
+    """By how far off the models of this placement are from what their weights would take, the nearest counting most."""
+    nearest = sorted(samples, key=lambda each: _distance(each, asked))
+    rates = [_ms_per_unit(each) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
+    # The nearest, or the middle of the three nearest where one is far off.
+    rate = rates[0] if len(rates) < 3 else median(rates)
+    plain_ms = rate * _units(asked.weights)
+    best = nearest[0]
+    alike = 1.0 / _ALIKE <= best.weights.num_bytes / max(asked.weights.num_bytes, 1) <= _ALIKE
+    band = _SMALL_BAND if alike and best.threads == asked.threads else _BAND
+    curves = [each for each in nearest if max(each.points_ms, default=0) >= 8]
+    shape = {n: ms / curves[0].points_ms[1] for n, ms in curves[0].points_ms.items()} if curves else USUAL_SHAPE
+    return PassForecast(plain_ms, band, _scaled(shape, plain_ms), Basis.OTHERS, best.name)
+
+
+def _units(weights: TokenWeights) -> float:
+    """Milliseconds of a plain pass where a gigabyte of the cheapest kind takes 40."""
+    return weights.cost_bytes / 25e6 + weights.num_layers * LAYER_MS
+
+
+def _ms_per_unit(sample: PassSample) -> float:
+    return sample.plain_ms / _units(sample.weights)
+
+
+def _scaled(shape: dict[int, float], plain_ms: float) -> CostCurve:
+    return CostCurve({n: cost * plain_ms for n, cost in shape.items()})
+
+
+def _is_same(sample: PassSample, asked: PlacedModel) -> bool:
+    return sample.name == asked.name and sample.size_bytes == asked.size_bytes and sample.on_gpu == asked.on_gpu
+
+
+def _is_comparable(sample: PassSample, asked: PlacedModel) -> bool:
+    """A small model lies in the caches: it tells of small ones only."""
+    if sample.on_gpu != asked.on_gpu:
+        return False
+    return sample.weights.num_bytes >= LEAST_BYTES or asked.weights.num_bytes < LEAST_BYTES
+
+
+def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
+    """Threads first, then how far the sizes are apart, then the kind of cache."""
+    sizes = sorted((sample.weights.num_bytes, max(asked.weights.num_bytes, 1)))
+    return (
+        abs(sample.threads - asked.threads),
+        not sample.points_ms,
+        sizes[1] / sizes[0],
+        sample.cache_type != asked.cache_type,
+    )
+
+
+def _threads_scale(measured: int, wanted: int) -> float:
+    """Times that passes take with another number of threads: they share one memory, so twice as many gain 1.8."""
+    return float((measured / wanted) ** 0.85) if measured > 0 and wanted > 0 else 1.0
+
+
+# What drafting will gain: a range, from what passes cost here and from how often drafts of such a pair are accepted.
+#
+# An answer is taken for a mixture. A share of its tokens stands in the conversation already and is proposed as text;
+# the draft model proposes the others where that pays; what pays neither way is decoded plain, as `Mode.AUTO` does.
+# Times of passes are the curve's, so one pair gains little where a pass of four tokens costs three, and much where it
+# costs one.
+
+
+class PairKind(StrEnum):
+    """How alike a draft is to its target."""
+
+    DISTILLED = "distilled"  # the draft was trained on the target's own answers
+    FAMILY = "family"  # models of one family
+    OTHER = "other"
+    TINY = "tiny"  # a draft that knows next to nothing of what its target says
+    HEAD = "head"  # no model of its own: what reads the target's hidden rows
+
+
+class Bound(StrEnum):
+    """What a pass of several tokens is held up by."""
+
+    MEMORY = "memory"
+    ARITHMETIC = "arithmetic"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class GainForecast:
+    """Times plain decoding, from ``low`` to ``high``; ``low`` is 1 where nothing may be gained.
+
+    ``draft_share``: a drafted token beside a plain pass; None without a draft. ``draft_pays``: whether the draft model
+    adds to what text gives, at the better end. ``break_even_share``: the dearest draft that would, of this acceptance.
+    """
+
+    low: float
+    high: float
+    bound: Bound
+    cost_of_four: float
+    draft_share: float | None = None
+    draft_pays: bool = False
+    break_even_share: float | None = None
+
+
+def forecast_gain(
+    curve: CostCurve,
+    step_ms: float | None = None,
+    kind: PairKind = PairKind.FAMILY,
+    temperature: float = 0.8,
+    speaks: float = 1.0,
+    *,
+    answers: bool = True,
+) -> GainForecast:
+    """The range for usual answers; ``step_ms`` is what a drafted token takes, None without a draft.
+
+    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
+    for a target without a chat template, which continues texts.
+    """
+    plain_ms = curve.cost_ms(1)
+    shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
+    chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
+    # Where a higher temperature has ended the repeating, what text says is as certain as in an answer.
+    repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
+    text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
+    depths = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
+    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths) for chance in chances]
+    ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
+    low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
+    four = curve.cost_ms(4) / plain_ms
+    bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
+    if step_ms is None:
+        return GainForecast(low, high, bound, four)
+    pays = _drafted(curve, step_ms, chances[1], depths) < _PAYS
+    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths) < _PAYS, plain_ms)
+    return GainForecast(
+        low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
+    )
+
+
+def narrowed(low: float, high: float) -> tuple[float, float]:
+    """The range itself, or one of `WIDEST` around its middle where it is wider; never below plain decoding."""
+    if high <= WIDEST * low:
+        return low, high
+    middle = sqrt(low * high)
+    low = max(middle / sqrt(WIDEST), 1.0)
+    return low, low * WIDEST
+
+
+def _time_of_token(text: float, text_share: float, drafted: float) -> float:
+    """Of plain passes, what a token takes on average: one that stands in the ``text``, and one that is drafted."""
+    other = min(drafted, 1.0)
+    return text_share * min(text, other) + (1.0 - text_share) * other
+
+
+def _text(curve: CostCurve, chance: float) -> float:
+    plain_ms = curve.cost_ms(1)
+    return min((curve.cost_ms(k + 1) + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
+
+
+def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int]) -> float:
+    plain_ms = curve.cost_ms(1)
+    return min((curve.cost_ms(k + 1) + k * step_ms + WORK_MS) / plain_ms / _expected(chance, k) for k in depths)
+
+
+def _expected(chance: float, depth: int) -> float:
+    """Tokens of a pass that proposes ``depth`` of them: the accepted ones and one more (Leviathan et al. 2022)."""
+    return (1.0 - chance ** (depth + 1)) / (1.0 - chance) if chance < 1.0 else depth + 1.0
+
+
+def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
+    """The two ends at a temperature; beyond the usual one they go on falling, to half of those at 0 at most."""
+    share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
+    low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
+    least = [min(cold / 2, warm) for cold, warm in zip(*ends, strict=True)]
+    return max(low, least[0]), max(high, least[1])
+
+
+def _largest(holds: Callable[[float], bool], most: float) -> float | None:
+    """The largest number up to ``most`` for which a falling condition holds; None where it does for none."""
+    low, high = most * 1e-3, most
+    if not holds(low):
+        return None
+    for _ in range(14):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def measure_read_speed(threads: int, budget_s: float = _BUDGET_S, clock: Callable[[], float] = perf_counter) -> float:
+    """Bytes a second that ``threads`` threads read together, the quickest of some tries within ``budget_s``.
+
+    At least two tries are made, however long they take. NumPy lets other threads run while it adds up.
+
+    Raises:
+        MemoryError: there is no room for the blocks.
+    """
+    blocks = [np.ones(_BLOCK_BYTES // 8) for _ in range(threads)]
+    ends, best, tries = clock() + budget_s, 0.0, 0
+    while tries < 2 or clock() < ends:
+        best = max(best, _BLOCK_BYTES * threads / _read_s(blocks, clock))
+        tries += 1
+    return best
+
+
+def _read_s(blocks: list[NDArray[np.float64]], clock: Callable[[], float]) -> float:
+    readers = [threading.Thread(target=np.max, args=(block,), name="read speed") for block in blocks]
+    started = clock()
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    return max(clock() - started, 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """``plain`` is the target's; ``gain`` that of ``auto`` with this draft, or with text alone where there is none.
+
+    ``text_alone`` is what there would be without the draft.
+    """
+
+    plain: PassForecast
+    gain: GainForecast
+    text_alone: GainForecast
+    temperature: float
+
+    @property
+    def tokens_per_second(self) -> tuple[float, float]:
+        """With drafting, from the least to the most."""
+        low, high = self.plain.tokens_per_second
+        return low * self.gain.low, high * self.gain.high
+
+
+def forecast(
+    machine: MachineSpeed,
+    target: PlacedModel,
+    draft: PlacedModel | None,
+    kind: PairKind,
+    temperature: float,
+    speaks: float = 1.0,
+) -> Forecast | None:
+    """None where nothing was measured here that could tell."""
+    plain = forecast_pass(machine, target)
+    step_ms = forecast_step(machine, draft) if draft is not None else None
+    if plain is None or (draft is not None and step_ms is None):
+        return None
+    alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
+    if step_ms is not None:
+        gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers)
+    return Forecast(plain, gain, alone, temperature)
+
+
+def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
+    """How alike two models are, by what their headers say of their family; a head is what its file says."""
+    if head_method(draft):
+        return PairKind.HEAD
+    first, second = (_family(header) for header in (target, draft))
+    if first == second == _BUILTIN:
+        return PairKind.DISTILLED
+    if first and first == second:
+        return PairKind.FAMILY
+    is_tiny = draft.num_params < TINY_PARAMS and target.num_params > TINY_SHARE * draft.num_params
+    return PairKind.TINY if is_tiny else PairKind.OTHER
+
+
+def _family(header: GgufHeader) -> str:
+    """The family of a model: its base name, or its architecture where it has none that is a family of its own."""
+    name = header.metadata.get("general.basename")
+    if isinstance(name, str) and name.strip():
+        return name.strip().lower()
+    return "" if header.architecture == "llama" else header.architecture
