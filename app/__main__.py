@@ -5,24 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from app.core.attachments import READER_FLAG
-from engine.process.helper import main as be_a_child
-from engine.sandbox.process import CHILD_FLAG, ENGINE_FLAG
+from engine.sandbox.helper import CHILD_FLAG, ENGINE_FLAG, run_as_helper
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Be the helper that a frozen build was started again as, or run the command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [CHILD_FLAG]:
-        return be_a_child(words[1:])
+        run_as_helper(words[1:])
     if words[:1] == [ENGINE_FLAG]:
         from engine.process.child import main as be_the_engine  # noqa: PLC0415
 
         return be_the_engine()
-    if words[:1] == [READER_FLAG]:
-        from app.core.attachments.pdf_child import main as read_a_pdf  # noqa: PLC0415
-
-        return read_a_pdf(words[1:])
     if not words:
         from app.cli.window import command as show_window  # noqa: PLC0415  (it waits for no parser)
 

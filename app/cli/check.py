@@ -32,10 +32,8 @@ from engine.loading.exactness import why_inexact
 from engine.pictures.side_file import find_side_file
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
-from engine.sandbox.head_probe import probe_head
-from engine.sandbox.kernel_check import check_kernels
-from engine.sandbox.pair_probe import PairVerdict
-from engine.sandbox.probe import probe
+from engine.sandbox.machine_check import check_kernels
+from engine.sandbox.probe import PairVerdict, probe, probe_head
 
 COMPARING_S = 30.0
 
@@ -200,7 +198,7 @@ def head_verdict(target: Path, head: Path) -> PairVerdict:
 
 
 def _tried(target: Path, head: Path | None) -> str:
-    probe_head(target, head, find_paths().cache)
+    probe_head(target, head, cache_dir=find_paths().cache)
     return ""
 
 

@@ -1,6 +1,6 @@
 """How far the graphics processors of this machine are trusted in this process: what a trial of them found.
 
-Whoever tries them sets it (`engine.sandbox.gpu_check`); contexts, placements and the list of devices follow it.
+Whoever tries them sets it (`engine.sandbox.machine_check`); contexts, placements and the list of devices follow it.
 """
 
 from __future__ import annotations

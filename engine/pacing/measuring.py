@@ -23,7 +23,7 @@ from engine.pacing.graph_replay import WATCHED
 from engine.pacing.rollback_cost import RollbackCost
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
-from engine.sandbox.process import WINDOW_PID
+from engine.sandbox.helper import WINDOW_PID
 from engine.sequence import CachedSequence
 
 _TRIES = 3

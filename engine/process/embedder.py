@@ -7,18 +7,16 @@ the models that answer: who does not want both to compute at once asks in turns.
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError, ModelLoadError, PromptTooLongError
-from engine.sandbox.probe import NO_GPU, error_from_json
-from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import said
 
 _MAX_LINE_BYTES = 4_000_000_000  # of vectors for each of 8,192 tokens
@@ -37,7 +35,7 @@ class Embedder:
         self._made_of = path, threads, pooling
         self._words = (str(path.absolute()), str(threads or 0), pooling.value if pooling else "")
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: HelperProcess | None = None
         self._model: EmbeddingModel | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Embedder], tuple[object, ...]]:
@@ -50,7 +48,7 @@ class Embedder:
             EngineError: it cannot be used.
         """
         with self._lock:
-            return self._model or self._started()
+            return self._model or self._started()[1]
 
     def embed(
         self,
@@ -66,12 +64,12 @@ class Embedder:
         """
         found = list[Embedded]()
         with self._lock:
-            model = self._started()
+            process, model = self._started()
             for place, one in enumerate(inputs):
                 if should_stop():
                     break
                 asked: dict[str, object] = {"input": one, "form": (form.is_normalized, form.dimensions, form.is_cut)}
-                found.append(self._embedded(asked, place, model))
+                found.append(_embedded(self._asked(process, json.dumps(asked).encode() + b"\n"), place, model))
         return found
 
     def close(self) -> None:
@@ -79,52 +77,21 @@ class Embedder:
         with self._lock:
             self._stop()
 
-    def _embedded(self, asked: dict[str, object], place: int, model: EmbeddingModel) -> Embedded:
-        answer = self._asked(json.dumps(asked).encode() + b"\n")
-        number = int(answer["num_tokens"])
-        if "vectors" not in answer:
-            if not number:
-                raise PromptTooLongError(said("Input {number} has no tokens.", number=place + 1), "Leave it out.")
-            raise PromptTooLongError(
-                said(
-                    "Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.",
-                    number=place + 1,
-                    num_tokens=number,
-                    most=model.n_ctx,
-                ),
-                "Cut it into parts.",
-            )
-        return Embedded(number, tuple(array("f", b64decode(one)) for one in answer["vectors"]))
-
-    def _started(self) -> EmbeddingModel:
-        if self._model is not None and self._process is not None and self._process.poll() is None:
-            return self._model
+    def _started(self) -> tuple[HelperProcess, EmbeddingModel]:
+        if self._model is not None and self._process is not None and self._process.is_running:
+            return self._process, self._model
         self._stop()
-        self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-            child_command("embeddings", *self._words),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=child_environment(bare=False) | NO_GPU,
-            creationflags=creation_flags(),
-        )
+        self._process = process = HelperProcess("embeddings", self._words)
         try:
-            facts = self._asked(b"")
+            facts = self._asked(process, b"")
         except EngineError:
             self._stop()
             raise
         self._model = EmbeddingModel(**{**facts, "pooling": Pooling(facts["pooling"])})
-        return self._model
+        return process, self._model
 
-    def _asked(self, line: bytes) -> dict[str, Any]:
-        process = cast("subprocess.Popen[bytes]", self._process)
-        stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
-        try:
-            stdin.write(line)
-            stdin.flush()
-            read = stdout.readline(_MAX_LINE_BYTES)
-        except OSError:  # a broken pipe: it died while it was written to
-            read = b""
+    def _asked(self, process: HelperProcess, line: bytes) -> dict[str, Any]:
+        read = process.ask(line, _MAX_LINE_BYTES)
         if not read.endswith(b"\n"):
             self._stop()
             raise ModelLoadError(
@@ -138,13 +105,25 @@ class Embedder:
 
     def _stop(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
-        process.wait()
+        if process is not None:
+            process.close()
+
+
+def _embedded(answer: dict[str, Any], place: int, model: EmbeddingModel) -> Embedded:
+    number = int(answer["num_tokens"])
+    if "vectors" in answer:
+        return Embedded(number, tuple(array("f", b64decode(one)) for one in answer["vectors"]))
+    if not number:
+        raise PromptTooLongError(said("Input {number} has no tokens.", number=place + 1), "Leave it out.")
+    raise PromptTooLongError(
+        said(
+            "Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.",
+            number=place + 1,
+            num_tokens=number,
+            most=model.n_ctx,
+        ),
+        "Cut it into parts.",
+    )
 
 
 def _embedder_here(path: Path, threads: int | None, pooling: Pooling | None) -> Embedder:

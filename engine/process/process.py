@@ -17,7 +17,7 @@ from typing import IO, Any, cast
 
 from engine.process.channel import packed, read_packed
 from engine.process.messages import Setup
-from engine.sandbox.process import ENGINE_FLAG, WINDOW_PID, child_environment, creation_flags
+from engine.sandbox.helper import ENGINE_FLAG, WINDOW_PID, child_environment, creation_flags
 from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def command() -> list[str]:
     """What starts it."""
     if getattr(sys, "frozen", False):
         return [sys.executable, ENGINE_FLAG]
-    return [sys.executable, "-P", "-m", "engine.process.child"]  # -P as in `engine.sandbox.process`
+    return [sys.executable, "-P", "-m", "engine.process.child"]  # -P as in `engine.sandbox.helper`
 
 
 def reason_of(status: int) -> Sentence:

@@ -21,8 +21,8 @@ from engine.gguf.model_parts import all_parts
 from engine.llama import library
 from engine.llama.embedding_context import LEAST_CTX, MAX_CTX, EmbeddingContext, in_form
 from engine.llama.model import LlamaModel
+from engine.sandbox.helper import error_to_json
 from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
-from engine.sandbox.probe_child import error_to_json
 
 WORST_ROW_BYTES = 2**20  # of buffers for each token, where attention is computed in one piece with all else
 

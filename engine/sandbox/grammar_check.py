@@ -6,12 +6,11 @@ Grammars that `engine.grammar` makes of schemas are llguidance's to read, which 
 from __future__ import annotations
 
 import functools
-import subprocess
 import sys
 
 from engine.errors import GrammarError
+from engine.sandbox.helper import HelperSlowError, run_helper
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
-from engine.sandbox.process import child_command, child_environment, creation_flags
 from engine.sentences import said
 
 MAX_GRAMMAR_CHARS = 65_536
@@ -30,27 +29,19 @@ def check_grammar(text: str) -> str:
     if not text.strip() or "\0" in text or len(text) > MAX_GRAMMAR_CHARS:
         raise GrammarError(said("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
     try:
-        child = subprocess.run(  # noqa: S603  (our own interpreter and module)
-            child_command("grammar"),
-            input=text.encode("utf-8", "replace"),
-            capture_output=True,
-            env=child_environment(bare=True),
-            creationflags=creation_flags(),
-            timeout=_LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        ended = run_helper("grammar", data=text.encode("utf-8", "replace"), limit_s=_LIMIT_S)
+    except HelperSlowError as error:
         raise GrammarError("The grammar could not be read in time.", "Make it simpler.") from error
-    if child.stdout.strip() == _GOOD:
+    if ended.output.strip() == _GOOD:
         return text
-    if child.stdout.strip() == _BAD:
-        raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(child.stderr)))
+    if ended.output.strip() == _BAD:
+        raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(ended.complaints)))
     raise GrammarError("llama.cpp crashed over this grammar.", "Make it simpler: fewer groups in each other.")
 
 
-def _reason(complaints: bytes) -> str:
+def _reason(complaints: str) -> str:
     """The first line that names a reason, without what it quotes."""
-    for line in complaints.decode("utf-8", "replace").splitlines():
+    for line in complaints.splitlines():
         _, found, reason = line.partition("error parsing grammar: ")
         if found:
             return reason[:200].rstrip(" .")
@@ -59,8 +50,8 @@ def _reason(complaints: bytes) -> str:
     return said("it has no rule called root, or one that is not there")
 
 
-def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
-    """Be the helper: read a grammar from standard input, have llama.cpp parse it, and answer in one word."""
+def parse(words: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
+    """The helper: read a grammar from standard input, have llama.cpp parse it, and answer in one word."""
     quiet_crashes()
     limit_time(_COMPUTING_S)
     write_no_files()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from typing import Any
 from engine.errors import PictureError
 from engine.gguf.source import open_ordinary
 from engine.picture import MAX_SIDE, Picture
-from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sandbox.helper import HelperSlowError, run_helper
 from engine.sentences import said
 
 log = logging.getLogger(__name__)
@@ -71,23 +70,13 @@ def read_picture(data: bytes, name: str, limit_s: float = LIMIT_S) -> Picture:
 
 
 def _ask_child(data: bytes, name: str, limit_s: float) -> bytes:
-    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        child_command("picture", *(str(number) for number in (MAX_PIXELS, MAX_SIDE, MAX_RATIO, int(limit_s) + 1))),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # a library's complaints may quote the file
-        env=child_environment(bare=True),
-        creationflags=creation_flags(),
-    )
+    words = [str(number) for number in (MAX_PIXELS, MAX_SIDE, MAX_RATIO, int(limit_s) + 1)]
     try:
-        return child.communicate(data, timeout=limit_s)[0]
-    except subprocess.TimeoutExpired:
+        return run_helper("picture", words, data, limit_s=limit_s).output
+    except HelperSlowError:
         raise PictureError(
             said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s), _CONVERT
         ) from None
-    finally:
-        child.kill()
-        child.communicate()
 
 
 def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:

@@ -1,24 +1,19 @@
-"""Opens a new or changed model file in a short-lived child process first: a crash there is an error here.
+"""Opens new or changed model files in a helper process first: a crash there is an error here.
 
-Good verdicts are kept. What is tried stands in `engine.sandbox.probe_child`.
+Good verdicts are kept. What is tried stands in `engine.sandbox.trials`.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import re
 import signal
-import subprocess
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine import errors
 from engine.errors import (
     EngineError,
     LoadCancelledError,
@@ -29,25 +24,29 @@ from engine.errors import (
 )
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
-from engine.sandbox.process import child_command, child_environment, creation_flags
-from engine.sentences import from_json, said
+from engine.sandbox.helper import Ended, HelperSlowError, HelperStoppedError, error_from_json, run_helper
+from engine.sentences import from_json, said, with_other
 from engine.storage.json_store import JsonStore, with_latest
 
 log = logging.getLogger(__name__)
 
 ELSEWHERE = "--may-lie-elsewhere"  # the child's option
 CACHE_FILE = "probed-models.json"
-_FORMAT = 2  # of the reports in it; another number forgets them
+HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
+_FORMAT = 2  # of the reports in the first; another number forgets them
+_TOGETHER_FORMAT = 1  # of the other two
 _MOST_KEPT = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
 SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
-_POLL_S = 0.1
+_EACH_DRAFT_LIMIT_S = 15.0
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
 _WHAT = re.compile(r"what\(\):\s*(.+)")
-_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # which a crash would start
-NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
 _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
+
+ShouldStop = Callable[[], bool]
+InspectHead = Callable[[Path, Path | None, ShouldStop], None]
+InspectSide = Callable[[Path, Path, ShouldStop], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,76 +144,136 @@ def _checked(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def ask_child(
-    helper: str,
-    paths: Sequence[Path],
-    limit_s: float,
-    should_stop: Callable[[], bool] = lambda: False,
-    words: Sequence[str] = (),
-    *,
-    sees_gpus: bool = False,
-) -> dict[str, Any]:
-    """Let a child process open ``paths``; return its answer. Sentences about what went wrong name the first.
+def _true(entry: Any) -> bool:  # noqa: ANN401  (JSON)
+    if entry is not True:
+        raise ValueError("bad verdicts are not kept")
+    return True
 
-    ``words`` are what else it is told. ``should_stop`` is asked a few times a second. ``sees_gpus`` lets it use the
-    graphics processors, and take memory of theirs.
+
+def probe_head(
+    target: Path, head: Path | None, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
+) -> None:
+    """Try a target with its own next-token layers, or with a head in a file, unless these files were good before.
 
     Raises:
-        ModelFileError: the child refused one of them, crashed, or was too slow; or it was asked to stop.
+        ModelFileError: they cannot be used together; the sentence names the file that has the head.
+        NotEnoughMemoryError: they do not fit the free memory.
+    """
+    files = [target] if head is None else [head, target]
+    _probe_together("heads", files, cache_dir / HEADS_FILE if cache_dir is not None else None, should_stop)
+
+
+def probe_side(
+    target: Path, side: Path, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
+) -> None:
+    """Show a picture to a target with its side file, unless these files were good before.
+
+    Raises:
+        ModelFileError: they cannot be used together; the sentence names the side file.
+        NotEnoughMemoryError: they do not fit the free memory.
+    """
+    _probe_together("sides", [side, target], cache_dir / SIDES_FILE if cache_dir is not None else None, should_stop)
+
+
+def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_stop: ShouldStop) -> None:
+    def ask(num_bytes: int) -> bool:
+        ask_child(job, files, START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S, should_stop)
+        return True
+
+    store = JsonStore(cache, job, _TOGETHER_FORMAT) if cache is not None else None
+    remembered(files, store, _true, ask)
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """Whether a draft may serve a target, and if not, why; ``reason`` is empty where it may.
+
+    ``speaks``, of a draft with another vocabulary, is the share of the target's tokens that are one token for it, too;
+    ``difference``, of one with the same, says where its chat template writes something else, if it was looked for.
+    ``readable`` is False where no vocabulary could be made of the draft; then ``reason`` says why.
+    """
+
+    matches: bool
+    reason: str = ""
+    readable: bool = True
+    speaks: float | None = None
+    difference: str | None = None
+
+
+def judge_pairs(
+    target: Path, drafts: Sequence[Path], should_stop: ShouldStop = lambda: False
+) -> tuple[PairVerdict, ...]:
+    """Compare vocabularies, of whole models or of stubs of far ones; one verdict a draft, in order.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    if not drafts:
+        return ()
+    limit_s = START_LIMIT_S + _EACH_DRAFT_LIMIT_S * len(drafts)
+    try:
+        answer = ask_child("pairs", [target, *drafts], limit_s, should_stop)
+    except EngineError as error:
+        if len(drafts) > 1 and not should_stop():  # one of them may have ended the child: each by itself
+            return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
+        if should_stop() or not _stands_alone(target):
+            raise
+        return (PairVerdict(False, with_other(error.message, target.name, drafts[0].name), readable=False),)
+    return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
+
+
+def _stands_alone(target: Path) -> bool:
+    """Whether the target by itself is fine, so that a failure is the draft's."""
+    try:
+        ask_child("pairs", [target], START_LIMIT_S)
+    except EngineError:
+        return False
+    return True
+
+
+def ask_child(
+    job: str,
+    paths: Sequence[Path],
+    limit_s: float,
+    should_stop: ShouldStop = lambda: False,
+    words: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Let a helper do ``job`` on ``paths``; return its answer. Sentences about what went wrong name the first.
+
+    ``words`` are what else it is told. ``should_stop`` is asked a few times a second.
+
+    Raises:
+        ModelFileError: the helper refused one of them, crashed, or was too slow; or it was asked to stop.
         NotEnoughMemoryError: it asked for more memory than it may.
+        EngineError: it refused what it was told.
     """
     name = paths[0].name
-    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
-    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        # Parts are found by their links' names.
-        child_command(helper, *(str(path.absolute()) for path in paths), *words),
-        stdin=its_end,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=child_environment(bare=False) | _NO_DEBUGGER | ({} if sees_gpus else NO_GPU),
-        creationflags=creation_flags(),
-    )
-    os.close(its_end)
+    # Parts are found by their links' names.
+    told = [*(str(path.absolute()) for path in paths), *words]
     try:
-        output, complaints = _wait(child, name, limit_s, should_stop)
-    finally:
-        child.kill()
-        child.communicate()
-        os.close(our_end)
-    if child.returncode != 0:
-        log.info("the probe of %s ended with %s: %s", name, child.returncode, complaints.strip()[-2000:])
-        raise _crash(name, child.returncode, complaints)
-    try:
-        answer: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
-    except (ValueError, IndexError) as error:
-        raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name)) from error
+        ended = run_helper(job, told, limit_s=limit_s, should_stop=should_stop)
+    except HelperStoppedError:
+        message = said("Opening {name} was cancelled.", name=name)
+        raise LoadCancelledError(message, "Open it again if you need it.") from None
+    except HelperSlowError:
+        raise TooSlowError(
+            said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
+            "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
+        ) from None
+    if ended.status != 0:
+        log.info("the probe of %s ended with %s: %s", name, ended.status, ended.complaints.strip()[-2000:])
+        raise _crash(name, ended)
+    answer = ended.answer
+    if answer is None:
+        raise ModelLoadError(said("The process that opened {name} ended without an answer.", name=name))
     if "error" in answer:
         raise error_from_json(answer["error"])
     return answer
 
 
-def _wait(
-    child: subprocess.Popen[bytes], name: str, limit_s: float, should_stop: Callable[[], bool]
-) -> tuple[str, str]:
-    """Return the child's output and error lines."""
-    end = time.monotonic() + limit_s
-    while True:
-        if should_stop():
-            raise LoadCancelledError(said("Opening {name} was cancelled.", name=name), "Open it again if you need it.")
-        try:
-            output, complaints = child.communicate(timeout=_POLL_S)
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > end:
-                raise TooSlowError(
-                    said("{name} could not be opened within {limit_s:.0f} seconds.", name=name, limit_s=limit_s),
-                    "If it lies on a slow drive, copy it to this computer; otherwise choose another file.",
-                ) from None
-        else:
-            return output.decode("utf-8", "replace"), complaints.decode("utf-8", "replace")
-
-
-def _crash(name: str, status: int, complaints: str) -> EngineError:
-    """One sentence for a child that died."""
+def _crash(name: str, ended: Ended) -> EngineError:
+    """One sentence for a helper that died."""
+    status, complaints = ended.status, ended.complaints
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
             said("The system ended the process that opened {name}, most likely because memory ran out.", name=name)
@@ -237,23 +296,7 @@ def _crash(name: str, status: int, complaints: str) -> EngineError:
     reason = _WHAT.search(complaints) or _ABORT.search(complaints)
     if reason and "bad_alloc" in complaints:
         return NotEnoughMemoryError(said("{name} asks for more memory than a file of its size can need.", name=name))
-    detail = reason[1].strip()[:200] if reason else _signal_name(status)
+    detail = reason[1].strip()[:200] if reason else ended.death
     return ModelLoadError(
         said("llama.cpp crashed when it opened {name} ({detail}).", name=name, detail=detail), _OTHER_PROGRAM
     )
-
-
-def _signal_name(status: int) -> str:
-    try:
-        return signal.Signals(-status).name
-    except ValueError:
-        return f"status {status:#x}" if status > 255 else f"status {status}"
-
-
-def error_from_json(error: dict[str, Any]) -> EngineError:
-    """Make the child's error ours; what a context or a pass could not do, a load could not do."""
-    kind = getattr(errors, error["kind"], ModelLoadError)
-    if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):
-        kind = ModelLoadError
-    reported: EngineError = kind(from_json(error["message"]), from_json(error["advice"]))
-    return reported

@@ -9,9 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import ToolError
 from engine.sandbox.probe import ask_child
-from engine.sandbox.probe_child import answer_as_json
 from engine.sentences import from_json, to_json
 from engine.storage.atomic import write_atomically
 
@@ -41,32 +39,25 @@ class SelfDraftPlan:
     layers: Sequence[int] = ()
 
 
-def main(arguments: list[str]) -> int:
-    """The paths of a `SelfDraftPlan`, then its layers."""
-    target, folder, cache_dir, sample = map(Path, arguments[:4])
-    layers = [int(word) for word in arguments[4:]]
+def main(words: list[str]) -> dict[str, Any]:
+    """The helper: the paths of a `SelfDraftPlan`, then its layers."""
+    from engine.sandbox.machine_check import inspector  # noqa: PLC0415  (loads llama.cpp)
+    from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
 
-    def make() -> dict[str, Any]:
-        from engine.sandbox.kernel_check import inspector  # noqa: PLC0415  (loads llama.cpp)
-        from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
+    target, folder, cache_dir, sample = map(Path, words[:4])
+    layers = [int(word) for word in words[4:]]
+    inspector(cache_dir, sample)(target, lambda: False)
+    shown = [("", -1)]
 
-        inspector(cache_dir, sample)(target, lambda: False)
-        shown = [("", -1)]
+    def progress(what: str, fraction: float) -> None:
+        now = (what, int(fraction * 100))
+        if now != shown[0]:  # a report a percent, whatever the size of the steps
+            shown[0] = now
+            write_atomically(folder / PROGRESS_FILE, json.dumps([to_json(what), fraction]).encode())
 
-        def progress(what: str, fraction: float) -> None:
-            now = (what, int(fraction * 100))
-            if now != shown[0]:  # a report a percent, whatever the size of the steps
-                shown[0] = now
-                write_atomically(folder / PROGRESS_FILE, json.dumps([to_json(what), fraction]).encode())
-
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            found = make_self_draft(target, folder, [layers] if layers else (), progress)
-        except ToolError as error:
-            return {"refused": {"message": to_json(error.message), "advice": to_json(error.advice)}}
-        return {"drafts": [{**asdict(one), "path": str(one.path)} for one in found]}
-
-    return answer_as_json(make, target.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    found = make_self_draft(target, folder, [layers] if layers else (), progress)
+    return {"drafts": [{**asdict(one), "path": str(one.path)} for one in found]}
 
 
 def make_in_helper(
@@ -91,9 +82,7 @@ def make_in_helper(
 
     try:
         paths = [plan.target, folder, plan.cache_dir, plan.sample]
-        answer = ask_child("self-draft", paths, _LIMIT_S, look, list(map(str, plan.layers)), sees_gpus=True)
-        if "refused" in answer:
-            raise ToolError(from_json(answer["refused"]["message"]), from_json(answer["refused"]["advice"]))
+        answer = ask_child("self-draft", paths, _LIMIT_S, look, list(map(str, plan.layers)))
         is_made = True
     finally:
         for file in set(folder.iterdir()) - before if folder.is_dir() else ():

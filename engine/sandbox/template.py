@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import atexit
 import json
-import subprocess
 import threading
 import time
-from typing import IO, Any, cast
+from typing import Any
 
 import psutil
 
 from engine.errors import TemplateError
-from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sandbox.helper import HelperProcess
 from engine.sentences import said
 
 MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
@@ -39,7 +38,7 @@ class TemplateRenderer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: HelperProcess | None = None
 
     def render(self, source: str, variables: dict[str, Any]) -> str:
         """Render the template ``source``.
@@ -72,18 +71,11 @@ class TemplateRenderer:
         with self._lock:
             self._stop()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is None:
+    def _start(self) -> HelperProcess:
+        if self._process is not None and self._process.is_running:
             return self._process
         self._stop()
-        self._process = process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-            child_command("template", str(MAX_OUTPUT_CHARS), str(MEMORY_LIMIT_BYTES)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=child_environment(bare=True),
-            creationflags=creation_flags(),
-        )
+        self._process = process = HelperProcess("template", (str(MAX_OUTPUT_CHARS), str(MEMORY_LIMIT_BYTES)))
         line, reason = _exchange(process, b"", START_LIMIT_S)
         if line != _READY:
             self._stop()
@@ -97,35 +89,25 @@ class TemplateRenderer:
         return process
 
     def _stop(self) -> None:
-        if self._process is None:
-            return
-        self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._process.wait()
-        self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
 
-def _exchange(process: subprocess.Popen[bytes], request: bytes, limit_s: float) -> tuple[bytes, str]:
+def _exchange(process: HelperProcess, request: bytes, limit_s: float) -> tuple[bytes, str]:
     """Send ``request``, read one line; the line is empty or cut where the helper died, with the reason if known."""
-    stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     done, reasons = threading.Event(), list[str]()
     watch = threading.Thread(target=_watch, args=(process, done, limit_s, reasons), name="template-watch")
     watch.start()
     try:
-        stdin.write(request)
-        stdin.flush()
-        line = stdout.readline(_MAX_LINE_BYTES)
-    except OSError:  # a broken pipe: it died while it was written to
-        line = b""
+        line = process.ask(request, _MAX_LINE_BYTES)
     finally:
         done.set()
         watch.join()
     return line, next(iter(reasons), "")
 
 
-def _watch(process: subprocess.Popen[bytes], done: threading.Event, limit_s: float, reasons: list[str]) -> None:
+def _watch(process: HelperProcess, done: threading.Event, limit_s: float, reasons: list[str]) -> None:
     """End the helper when it exceeds its time or memory. Most templates are done before the first look."""
     began = time.monotonic()
     cpu_before: float | None = None

@@ -16,7 +16,7 @@ from engine.heads.loaded import LoadedHead
 from engine.heads.loading import open_head_file, open_own_heads
 from engine.loading.loading import LoadedModel, LoadOptions, draft_options, fit_context
 from engine.records import FlashAttention, LoadRequest
-from engine.sandbox.head_probe import InspectHead
+from engine.sandbox.probe import InspectHead
 from engine.sentences import said
 
 NO_HEAD = said("This model has no next-token layers (MTP), and no file with a head for it is chosen.")

@@ -46,10 +46,8 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
-from engine.sandbox.gpu_check import gpu_notices
-from engine.sandbox.head_probe import InspectHead
-from engine.sandbox.kernel_check import kernel_notices
-from engine.sandbox.side_probe import InspectSide
+from engine.sandbox.machine_check import gpu_notices, kernel_notices
+from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import said
 from engine.session.answer import LEAST_ROOM, Answer, AnswerPlan
 from engine.session.batcher import Batcher

@@ -22,7 +22,7 @@ from engine.pictures.side_file import check_side_file, find_side_file, num_at_on
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.pictures import cannot_see
 from engine.records import ChatRequest, LoadRequest, ModelInfo
-from engine.sandbox.side_probe import InspectSide
+from engine.sandbox.probe import InspectSide
 from engine.sentences import said
 
 

@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -394,9 +395,8 @@ def probing_session(
     unless not ``keeps_chats``; then what they said may be kept in ``past_folder``.
     """
     # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
-    from engine.sandbox.head_probe import head_inspector  # noqa: PLC0415
-    from engine.sandbox.kernel_check import inspector  # noqa: PLC0415
-    from engine.sandbox.side_probe import side_inspector  # noqa: PLC0415
+    from engine.sandbox.machine_check import inspector  # noqa: PLC0415
+    from engine.sandbox.probe import probe_head, probe_side  # noqa: PLC0415
     from engine.session.session import Session  # noqa: PLC0415
 
     chats = cache_dir if keeps_chats else None
@@ -405,6 +405,6 @@ def probing_session(
         cache_dir,
         chats or past_folder,
         None if chats is None else chats / STATES,
-        head_inspector(cache_dir),
-        side_inspector(cache_dir),
+        partial(probe_head, cache_dir=cache_dir),
+        partial(probe_side, cache_dir=cache_dir),
     )

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.sandbox.kernel_check import inspector
+from engine.sandbox.machine_check import inspector
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.engine import conftest as of_engine
 from tests.shared_files import SHARED

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import partial
 
 import pytest
 
-from engine.sandbox import picture, probe
+from engine.sandbox.helper import child_command
 from tests.engine.warm_helpers import CAN_FORK, client_command, helper_server
 
 
@@ -32,5 +31,9 @@ def python_command(helper_address: str) -> Callable[..., list[str]]:
 def warm_helpers(helper_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have helpers that open files begin as forks, see `tests.engine.warm_helpers`."""
     if helper_address:
-        for module in (probe, picture):
-            monkeypatch.setattr(module, "child_command", partial(client_command, helper_address))
+
+        def command(name: str, *words: str) -> list[str]:
+            stays = name in ("template", "embeddings")  # and is looked at by the number of its process
+            return child_command(name, *words) if stays else client_command(helper_address, name, *words)
+
+        monkeypatch.setattr("engine.sandbox.helper.child_command", command)

@@ -20,14 +20,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from engine.process.helper import main as be_helper
-from engine.sandbox.probe import NO_GPU
-from engine.sandbox.process import child_environment
+import pytest
+
+from engine.sandbox.helper import NO_GPU, child_environment
+from engine.sandbox.helper import main as be_helper
 from tests.long_form import LONG
 
 CAN_FORK = sys.platform.startswith("linux") and not LONG
 _IMPORTED = (
-    *(f"engine.sandbox.{name}_child" for name in ("probe", "pair", "head", "side", "picture")),
+    "engine.sandbox.trials",
+    "engine.sandbox.picture_child",
     "engine.session.session",
 )
 _MOST_BYTES = 1 << 17  # of words and environment
@@ -61,8 +63,15 @@ def helper_server() -> Iterator[str]:
 
 
 def client_command(address: str, name: str, *arguments: str) -> list[str]:
-    """What `engine.sandbox.process.child_command` is replaced by; of Python where ``name`` is "-c"."""
+    """What `engine.sandbox.helper.child_command` is replaced by; of Python where ``name`` is "-c"."""
     return [sys.executable, "-I", "-S", "-c", _CLIENT, address, name, *arguments]
+
+
+def run_instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Have every helper run this Python code, with its words as arguments."""
+    monkeypatch.setattr(
+        "engine.sandbox.helper.child_command", lambda _name, *words: [sys.executable, "-c", code, *words]
+    )
 
 
 def serve(address: str) -> None:

@@ -99,7 +99,7 @@ class HubController(PartsController):
         from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
         from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
-        from engine.sandbox.kernel_check import check_kernels  # noqa: PLC0415
+        from engine.sandbox.machine_check import check_kernels  # noqa: PLC0415
 
         state, paths = self._state, self._parts.paths
 

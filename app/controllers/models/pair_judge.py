@@ -52,7 +52,7 @@ from engine.llama.library import physical_cores
 from engine.loading.devices import spread_of
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
-from engine.sandbox.pair_probe import PairVerdict
+from engine.sandbox.probe import PairVerdict
 from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore

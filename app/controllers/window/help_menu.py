@@ -62,7 +62,7 @@ class HelpMenuController(PartsController):
 
         def gather(_stop: object) -> str:
             from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
-            from engine.sandbox.library_child import ask_library  # noqa: PLC0415
+            from engine.sandbox.library_facts import ask_library  # noqa: PLC0415
 
             library = ask_library(paths.cache)
             return diagnostics(settings, (models.target, models.draft), paths.logs / LOG_NAME, library)

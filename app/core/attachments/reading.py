@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import stat
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from app.core.attachments import READER_FLAG
 from app.core.domain.attachment_errors import (
     AttachmentError,
     FileTooLargeError,
@@ -28,14 +23,13 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.file_kinds import kind_of, shown_name
 from app.core.domain.text_decoding import decode
 from app.core.storage.pictures import is_picture, picture_attachment
+from engine.sandbox.helper import HelperSlowError, HelperStoppedError, run_helper
 from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
-from engine.sandbox.process import child_environment, creation_flags
 from engine.sentences import said, size_of
 
 log = logging.getLogger(__name__)
 MAX_PDF_BYTES = 200_000_000
 LIMIT_S = 60.0
-_POLL_S = 0.1
 _OCR = said("Recognise its text first (OCR), or paste the text that matters.")
 MAX_TEXT_BYTES = 16_000_000
 MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an export may be
@@ -69,52 +63,21 @@ def read_pdf(
 def _ask_child(
     path: Path, name: str, max_chars: int, should_stop: Callable[[], bool], limit_s: float
 ) -> dict[str, object]:
-    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
-    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        [*_command(), str(path.absolute()), str(max_chars), str(int(limit_s) + 1)],
-        stdin=its_end,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # a library's complaints may quote the file
-        env=child_environment(bare=True),
-        creationflags=creation_flags(),
-    )
-    os.close(its_end)
+    words = [str(path.absolute()), str(max_chars), str(int(limit_s) + 1)]
     try:
-        output = _wait(child, name, should_stop, limit_s)
-    finally:
-        child.kill()
-        child.communicate()
-        os.close(our_end)
-    try:
-        answer: dict[str, object] = json.loads(output.splitlines()[-1])
-    except (ValueError, IndexError) as error:
-        log.info("the reader of a PDF ended with %s and without an answer", child.returncode)
+        ended = run_helper("pdf", words, limit_s=limit_s, should_stop=should_stop)
+    except HelperSlowError:
+        message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
+        raise PdfDamagedError(message, "Attach a PDF of the pages that matter.") from None
+    except HelperStoppedError:
+        message = said("Reading “{name}” was cancelled.", name=name)
+        raise AttachmentError(message, "Attach it again if you need it.") from None
+    if ended.answer is None:
+        log.info("the reader of a PDF ended with %s and without an answer", ended.death)
         raise PdfDamagedError(
             said("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
-        ) from error
-    return answer
-
-
-def _command() -> list[str]:
-    if getattr(sys, "frozen", False):
-        return [sys.executable, READER_FLAG]
-    # -P: a stray module in the current folder must not be imported.
-    return [sys.executable, "-P", "-m", "app.core.attachments.pdf_child"]
-
-
-def _wait(child: subprocess.Popen[bytes], name: str, should_stop: Callable[[], bool], limit_s: float) -> bytes:
-    end = time.monotonic() + limit_s
-    while True:
-        try:
-            return child.communicate(timeout=_POLL_S)[0]
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > end:
-                message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
-                raise PdfDamagedError(message, "Attach a PDF of the pages that matter.") from None
-            if should_stop():
-                raise AttachmentError(
-                    said("Reading “{name}” was cancelled.", name=name), "Attach it again if you need it."
-                ) from None
+        )
+    return ended.answer
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:

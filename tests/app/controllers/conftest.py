@@ -8,7 +8,7 @@ import pytest
 
 from app.core.hub.pairs import device_list
 from engine.records import Device
-from engine.sandbox.device_child import list_devices
+from engine.sandbox.library_facts import list_devices
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from app.core.paths import Paths, find_paths
 from app.startup import doctor
 from app.startup.doctor import Finding, Level, examine, graphics_of_system
-from engine.sandbox.library_child import ask_library
+from engine.sandbox.library_facts import ask_library
 
 GOMP = "Failed to load shared library: libgomp.so.1: cannot open shared object file"
 

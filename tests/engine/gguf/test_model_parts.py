@@ -14,7 +14,7 @@ import engine.sandbox.probe
 from engine.errors import ModelFileError
 from engine.gguf.model_parts import size_of_files
 from engine.loading.loading import LoadOptions, open_model
-from engine.sandbox import probe_child
+from engine.sandbox import trials
 from engine.sandbox.probe import probe
 from engine.storage.cost_store import file_facts
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -54,11 +54,11 @@ def test_another_second_part_is_another_model(tmp_path: Path, monkeypatch: pytes
 
 def test_memory_and_time_are_allowed_for_all_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, limits, waits = split(tmp_path, 0), list[int](), list[float]()
-    monkeypatch.setattr(probe_child, "limit_memory", limits.append)
-    probe_child.examine(path)
+    monkeypatch.setattr(trials, "limit_memory", limits.append)
+    trials.try_model([str(path)])
     sizes = sum((tmp_path / name).stat().st_size for name in NAMES)
     whole = WHOLE.write(tmp_path / "whole.gguf")
-    probe_child.examine(whole)
+    trials.try_model([str(whole)])
     assert limits[0] >= 2 * sizes
     assert limits[0] == pytest.approx(limits[1], abs=20_000)
 

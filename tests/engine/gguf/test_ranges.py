@@ -23,7 +23,7 @@ from engine.errors import ModelHeaderError
 from engine.gguf.header import GgufHeader, parse_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.stub import write_stub
-from engine.sandbox.pair_probe import judge_pairs
+from engine.sandbox.probe import judge_pairs
 from tests.engine.damaged_files import random_damage
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf_factory import GgufFile, Kind, entry, string, tiny_llama

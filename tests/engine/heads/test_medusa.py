@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from engine.heads.medusa import LoadedMedusa
 from engine.pacing.pass_trace import TracedPass
 from engine.records import EngineReady, LoadRequest, Mode, Source
-from engine.sandbox.head_probe import head_inspector
+from engine.sandbox.probe import probe_head
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, Tensor, tiny_llama
 from tests.engine.heads.head_sessions import agrees, answer, load, longer
@@ -222,7 +223,7 @@ def refusal(folder: Path, head: GgufFile | bytes) -> str:
     """Why heads are not used; the target is, and answers."""
     target, path = longer(tiny_llama).write(folder / "target.gguf"), folder / "head.gguf"
     path.write_bytes(head if isinstance(head, bytes) else head.to_bytes())
-    session = Session(inspect_head=head_inspector(folder / "cache"))
+    session = Session(inspect_head=partial(probe_head, cache_dir=folder / "cache"))
     ready = session.load(LoadRequest(str(target), str(path), n_ctx=512))
     assert ready.draft is None
     assert len(answer(session, Mode.AUTO).token_ids) == 64
@@ -235,7 +236,7 @@ def refusal(folder: Path, head: GgufFile | bytes) -> str:
 def test_few_heads_pass_the_trial_and_draft_but_not_before_the_first_row(tmp_path: Path, number: int) -> None:
     target = longer(tiny_llama)
     heads = random_heads(tiny_llama(), kept=KEPT, num_heads=number).write(tmp_path / "head.gguf")
-    session = Session(inspect_head=head_inspector(tmp_path / "cache"))
+    session = Session(inspect_head=partial(probe_head, cache_dir=tmp_path / "cache"))
     ready = session.load(LoadRequest(str(target.write(tmp_path / "target.gguf")), str(heads), n_ctx=512))
     assert ready.draft is not None, ready.unavailable
     stats = answer(session, Mode.HEAD, depth=number).stats

@@ -28,7 +28,7 @@ from engine.pacing.measuring import (
     measure_rollback,
     room_for,
 )
-from engine.sandbox.process import WINDOW_PID
+from engine.sandbox.helper import WINDOW_PID
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS
 from tests.fake_model import MarkovModel, RecurrentModel

@@ -96,7 +96,7 @@ def test_a_helper_that_died_is_started_again(embedder: Embedder) -> None:
     before = embedder.embed(["hello"], EmbeddingForm())
     assert embedder._process is not None
     embedder._process.kill()
-    embedder._process.wait()
+    embedder._process.close()
     assert embedder.embed(["hello"], EmbeddingForm()) == before
 
 

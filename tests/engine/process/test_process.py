@@ -13,7 +13,7 @@ from app.__main__ import main
 from engine.process import child, process
 from engine.process.messages import Setup
 from engine.process.process import reason_of
-from engine.sandbox.process import ENGINE_FLAG
+from engine.sandbox.helper import ENGINE_FLAG
 
 
 def test_a_frozen_program_is_started_again_with_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +16,12 @@ from engine.llama.context import ContextParams, with_what_works
 from engine.llama.devices import find_gpus, handles_of
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import CacheType, Device, FlashAttention, LoadRequest, Placement
-from engine.sandbox import gpu_check, gpu_child, kernel_check
-from engine.sandbox.gpu_check import CACHE_FILE, check_gpus, gpu_notices, kept_verdict
-from engine.sandbox.kernel_check import inspector
+from engine.sandbox import machine_check, trials
+from engine.sandbox.machine_check import GPUS_FILE, check_gpus, gpu_notices, inspector, kept_verdict
+from engine.sandbox.probe import ask_child
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
+from tests.engine.warm_helpers import run_instead
 
 WORKS = {"works": True, "refusal": None}
 WRONG = {"works": False, "refusal": None}
@@ -48,7 +48,7 @@ def fixture_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
     """A device that this machine does not have; `library.supports_gpu` follows the verdict as the real one does."""
     found = [Device("Vulkan0", "a card", 8 * 10**9, 7 * 10**9)]
     monkeypatch.setattr(library, "supports_gpu", lambda: bool(found) and not gpu_verdict.leaves_gpus_out())
-    monkeypatch.setattr(gpu_check, "find_gpus", lambda: tuple(found))
+    monkeypatch.setattr(machine_check, "find_gpus", lambda: tuple(found))
     return found
 
 
@@ -57,17 +57,18 @@ def answering(monkeypatch: pytest.MonkeyPatch, auto: Answer, off: Answer = CRASH
     asked: list[str] = []
 
     def ask(
-        helper: str, _paths: list[Path], _limit_s: float, _stop: object, words: Sequence[str], *, sees_gpus: bool
+        job: str, _paths: list[Path], _limit_s: float, _stop: object, words: Sequence[str] = ()
     ) -> dict[str, object]:
-        assert helper == "gpus"
-        assert sees_gpus
+        if job == "kernels":
+            return {"works": True, "exact": True}
+        assert job == "gpus"
         asked.append(words[0])
         answer = {"auto": auto, "off": off}[words[0]]
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    monkeypatch.setattr(gpu_check, "ask_child", ask)
+    monkeypatch.setattr(machine_check, "ask_child", ask)
     return asked
 
 
@@ -111,7 +112,7 @@ def test_nothing_is_started_where_there_is_no_gpu(
     asked = answering(monkeypatch, CRASH)
     assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
     assert asked == []
-    assert not (tmp_path / CACHE_FILE).exists()
+    assert not (tmp_path / GPUS_FILE).exists()
 
 
 @pytest.mark.parametrize("what", ["device", "driver", "build"])
@@ -133,15 +134,15 @@ def test_another_device_driver_or_build_is_tried_anew(
 def test_a_trial_that_is_stopped_is_no_verdict(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, LoadCancelledError("stopped"))
     assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
-    assert not (tmp_path / CACHE_FILE).exists()
+    assert not (tmp_path / GPUS_FILE).exists()
 
 
 def test_a_damaged_file_of_verdicts_is_as_good_as_none(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = answering(monkeypatch, WORKS)
-    key = gpu_check.check_key()
-    (tmp_path / CACHE_FILE).write_text(json.dumps({"format": 1, "verdicts": {key: "nonsense"}}), "utf-8")
+    key = machine_check.check_key()
+    (tmp_path / GPUS_FILE).write_text(json.dumps({"format": 1, "verdicts": {key: "nonsense"}}), "utf-8")
     assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
     assert asked == ["auto"]
 
@@ -163,8 +164,8 @@ def test_a_file_is_looked_at_after_the_gpus_and_these_once(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = answering(monkeypatch, WORKS)
-    monkeypatch.setattr(kernel_check, "check_kernels", lambda *_: True)
-    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path.name))
+    monkeypatch.setattr(machine_check, "check_kernels", lambda *_: True)
+    monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path.name))
     inspect = inspector(None, sample)
     for name in ("one.gguf", "two.gguf"):
         inspect(Path(name), lambda: False)
@@ -198,26 +199,23 @@ def test_a_device_that_failed_is_named_no_more() -> None:
 
 
 def test_the_child_compares_and_says_what_is_wrong(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert gpu_child.try_gpus(sample, FlashAttention.AUTO) == WORKS  # without a GPU here: the processor beside itself
-    real = gpu_child._rows
+    assert trials.try_gpus([str(sample), "auto"]) == WORKS  # without a GPU here: the processor beside itself
+    real = trials._gpu_rows
 
-    def spoiled(path: Path, gpu_layers: int, flash: FlashAttention) -> list[gpu_child.Row]:
+    def spoiled(path: Path, gpu_layers: int, flash: FlashAttention) -> list[trials.Row]:
         rows = real(path, gpu_layers, flash)
         return [*rows[:-1], np.roll(rows[-1], 1)] if gpu_layers else rows
 
-    monkeypatch.setattr(gpu_child, "_rows", spoiled)
-    assert gpu_child.try_gpus(sample, FlashAttention.AUTO) == WRONG
+    monkeypatch.setattr(trials, "_gpu_rows", spoiled)
+    assert trials.try_gpus([str(sample), "auto"]) == WRONG
 
 
-@pytest.mark.parametrize(("sees_gpus", "there"), [(False, "-1"), (True, None)])
+@pytest.mark.parametrize(("job", "there"), [("probe", "-1"), ("gpus", None)])
 def test_only_this_trial_sees_the_gpus(
-    sample: Path, monkeypatch: pytest.MonkeyPatch, *, sees_gpus: bool, there: str | None
+    sample: Path, monkeypatch: pytest.MonkeyPatch, job: str, there: str | None
 ) -> None:
-    from engine.sandbox import probe
-
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     tell = "import json, os; print(json.dumps({'there': os.environ.get('CUDA_VISIBLE_DEVICES')}))"
-    command: Callable[..., list[str]] = lambda *_: [sys.executable, "-c", tell]  # noqa: E731
-    monkeypatch.setattr(probe, "child_command", command)
-    assert probe.ask_child("gpus", [sample], 60.0, sees_gpus=sees_gpus) == {"there": there}
+    run_instead(monkeypatch, tell)
+    assert ask_child(job, [sample], 60.0) == {"there": there}
     assert "CUDA_VISIBLE_DEVICES" not in os.environ

@@ -10,6 +10,7 @@ from engine.errors import GrammarError
 from engine.grammar.lark import HEADER
 from engine.sandbox import grammar_check
 from engine.sandbox.grammar_check import MAX_GRAMMAR_CHARS, check_grammar
+from tests.engine.warm_helpers import run_instead
 
 
 def test_a_good_grammar_is_given_back() -> None:
@@ -35,13 +36,13 @@ def test_a_bad_one_is_an_error_here(text: str, word: str) -> None:
 
 def test_a_grammar_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setattr(grammar_check, "child_command", lambda *_: sleeps)
+    monkeypatch.setattr("engine.sandbox.helper.child_command", lambda *_: sleeps)
     monkeypatch.setattr(grammar_check, "_LIMIT_S", 0.5)
     with pytest.raises(GrammarError, match="could not be read in time"):
         check_grammar('root ::= "never read before"')
 
 
 def test_without_a_reason_the_likeliest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grammar_check, "child_command", lambda *_: [sys.executable, "-c", "print('bad')"])
+    run_instead(monkeypatch, "print('bad')")
     with pytest.raises(GrammarError, match="it has no rule called root, or one that is not there"):
         check_grammar('root ::= "never read either"')

@@ -12,8 +12,8 @@ from app.core.paths import builtin_target
 from engine.errors import ModelLoadError, NotEnoughMemoryError
 from engine.llama import library
 from engine.records import LoadRequest
-from engine.sandbox import kernel_check, kernel_child
-from engine.sandbox.kernel_check import CACHE_FILE, check_kernels, inspector, kernel_notices
+from engine.sandbox import machine_check, trials
+from engine.sandbox.machine_check import KERNELS_FILE, check_kernels, inspector, kernel_notices
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
 from tests.exact import require_exact
@@ -41,7 +41,7 @@ def asking(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> list[Pat
             raise error
         return {"works": True}
 
-    monkeypatch.setattr(kernel_check, "ask_child", ask)
+    monkeypatch.setattr(machine_check, "ask_child", ask)
     return asked
 
 
@@ -91,7 +91,7 @@ def test_want_of_memory_says_nothing_of_the_kernels(
 ) -> None:
     asking(monkeypatch, NotEnoughMemoryError("no room"))
     assert check_kernels(sample, tmp_path)
-    assert not (tmp_path / CACHE_FILE).exists()
+    assert not (tmp_path / KERNELS_FILE).exists()
 
 
 def test_a_damaged_sample_says_nothing_of_the_kernels(tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_a_damaged_sample_says_nothing_of_the_kernels(tmp_path: Path) -> None:
     damaged.write_bytes(b"not a model")
     assert check_kernels(damaged, tmp_path)
     assert library.uses_repacking()
-    assert not (tmp_path / CACHE_FILE).exists()
+    assert not (tmp_path / KERNELS_FILE).exists()
 
 
 def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel_check, "_LIMIT_S", 0.0)
+    monkeypatch.setattr(machine_check, "_KERNELS_LIMIT_S", 0.0)
     assert not check_kernels(sample, tmp_path)  # they may hang: done without this time
     monkeypatch.undo()
     monkeypatch.setattr(library, "_disabled", [])
@@ -115,8 +115,8 @@ def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
 def test_a_trial_that_is_stopped_says_nothing_of_the_kernels(sample: Path, tmp_path: Path) -> None:
     began = time.monotonic()
     assert check_kernels(sample, tmp_path, lambda: True)
-    assert time.monotonic() - began < kernel_check._LIMIT_S / 2
-    assert not (tmp_path / CACHE_FILE).exists()
+    assert time.monotonic() - began < machine_check._KERNELS_LIMIT_S / 2
+    assert not (tmp_path / KERNELS_FILE).exists()
     assert library.uses_repacking()
 
 
@@ -124,7 +124,7 @@ def test_a_session_tries_them_once_and_before_any_file(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = asking(monkeypatch, None)
-    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path))
+    monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path))
     inspect = inspector(tmp_path, sample)
     for name in ("one.gguf", "two.gguf"):
         inspect(Path(name), lambda: False)
@@ -135,7 +135,7 @@ def test_a_load_that_is_given_up_leaves_the_trial_to_the_next_file(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = asking(monkeypatch, None)
-    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path))
+    monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path))
     inspect = inspector(None, sample)
     inspect(Path("given up.gguf"), lambda: True)
     inspect(Path("wanted.gguf"), lambda: False)
@@ -143,12 +143,12 @@ def test_a_load_that_is_given_up_leaves_the_trial_to_the_next_file(
 
 
 def test_wrong_numbers_are_a_failure(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    good = kernel_child._rows(sample, repack=False)
+    good = trials._kernel_rows(sample, repack=False)
     rows = {False: good, True: [*good[:-1], np.roll(good[-1], 1)]}
-    monkeypatch.setattr(kernel_child, "limit_memory", lambda _most: None)
-    monkeypatch.setattr(kernel_child, "_rows", lambda _path, *, repack: rows[repack])
+    monkeypatch.setattr(trials, "limit_memory", lambda _most: None)
+    monkeypatch.setattr(trials, "_kernel_rows", lambda _path, *, repack: rows[repack])
     with pytest.raises(ModelLoadError, match="wrong numbers"):
-        kernel_child.try_kernels(sample)
+        trials.try_kernels([str(sample)])
 
 
 def test_the_built_in_target_is_exact_by_the_check_of_the_first_start(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_rows_that_differ_are_noted_and_remembered(
         asked.append(helper)
         return {"works": True, "exact": exact}
 
-    monkeypatch.setattr(kernel_check, "ask_child", ask)
+    monkeypatch.setattr(machine_check, "ask_child", ask)
     for _start in range(2):
         monkeypatch.setattr(library, "_inexact", [])
         assert check_kernels(sample, tmp_path)

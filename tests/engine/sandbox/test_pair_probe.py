@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import engine.sandbox.probe
 from app.core.hub.remote_header import RangeSource
 from engine.drafters.translation.comparison import find_translation
 from engine.errors import DraftRefusedError, ModelFileError
 from engine.gguf.header import parse_header
 from engine.gguf.stub import write_stub
 from engine.llama.model import LlamaModel
-from engine.sandbox.pair_probe import PairVerdict, judge_pairs
-from engine.sandbox.process import child_command
+from engine.sandbox.helper import child_command
+from engine.sandbox.probe import PairVerdict, judge_pairs
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.long_form import rounds
 from tests.shared_files import SHARED
@@ -167,7 +166,7 @@ def test_a_draft_that_ends_the_child_does_not_harm_the_others(tmp_path: Path, mo
             return [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"]
         return child_command(name, *paths)
 
-    monkeypatch.setattr(engine.sandbox.probe, "child_command", command)
+    monkeypatch.setattr("engine.sandbox.helper.child_command", command)
     one, two, three = judge_pairs(good, [good, deadly, good])
     assert one.matches
     assert three.matches

@@ -21,7 +21,6 @@ from pathlib import Path
 
 import pytest
 
-import engine.sandbox.head_probe
 import engine.sandbox.probe
 from engine.errors import (
     DecodeError,
@@ -34,9 +33,8 @@ from engine.errors import (
 )
 from engine.gguf.hyperparameters import read_checked_header
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
-from engine.sandbox import probe_child
-from engine.sandbox.head_probe import head_inspector
-from engine.sandbox.probe import CACHE_FILE, probe
+from engine.sandbox import trials
+from engine.sandbox.probe import CACHE_FILE, probe, probe_head
 from engine.session.session import Session
 from tests.engine.damaged_files import absurd_files, random_damage
 from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
@@ -52,6 +50,7 @@ from tests.engine.vocabularies import (
     byte_letters,
     with_vocabulary,
 )
+from tests.engine.warm_helpers import run_instead
 from tests.long_form import LONG, rounds
 
 GOOD = tiny_llama(seed=1)
@@ -224,9 +223,7 @@ def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatc
     assert not report.is_recurrent
     assert not report.has_template
 
-    monkeypatch.setattr(
-        engine.sandbox.probe, "child_command", lambda *_: [sys.executable, "-c", "import os; os.abort()"]
-    )
+    run_instead(monkeypatch, "import os; os.abort()")
     assert probe(path, tmp_path / "cache") == report
     GOOD.with_metadata(general__name=(Kind.STRING, "tint")).write(path)  # as long as before
     with pytest.raises(ModelLoadError):
@@ -245,11 +242,10 @@ def test_a_program_without_metadata_of_its_packages_remembers_as_well(
     target, head = longer(tiny_llama).write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
     monkeypatch.setattr("importlib.metadata.version", absent)
     report = probe(path, tmp_path / "cache")
-    head_inspector(tmp_path / "cache")(target, head, lambda: False)
-    for place in (engine.sandbox.probe, engine.sandbox.head_probe):
-        monkeypatch.setattr(place, "ask_child", lambda *_: pytest.fail("asked again"))
+    probe_head(target, head, cache_dir=tmp_path / "cache")
+    monkeypatch.setattr(engine.sandbox.probe, "ask_child", lambda *_: pytest.fail("asked again"))
     assert probe(path, tmp_path / "cache") == report
-    head_inspector(tmp_path / "cache")(target, head, lambda: False)
+    probe_head(target, head, cache_dir=tmp_path / "cache")
 
 
 WRONG = {"architecture": "llama", "name": "x", "num_params": 1, "size_bytes": 1, "n_ctx_train": "many", "n_vocab": 1}
@@ -336,7 +332,7 @@ CHILDREN = {
 def test_however_the_child_ends_it_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, expected: tuple[type[EngineError], str]
 ) -> None:
-    monkeypatch.setattr(engine.sandbox.probe, "child_command", lambda *_: [sys.executable, "-c", code])
+    run_instead(monkeypatch, code)
     with pytest.raises(expected[0], match=expected[1]) as caught:
         probe(GOOD.write(tmp_path / "good.gguf"), timeout_s=1.0 if "sleep" in code else None)
     assert caught.value.message.endswith(".")
@@ -344,7 +340,7 @@ def test_however_the_child_ends_it_is_a_sentence(
 
 def test_a_probe_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setattr(engine.sandbox.probe, "child_command", lambda *_: sleeping)
+    monkeypatch.setattr("engine.sandbox.helper.child_command", lambda *_: sleeping)
     began = time.monotonic()
     with pytest.raises(ModelLoadError, match="cancelled"):
         probe(GOOD.write(tmp_path / "good.gguf"), should_stop=lambda: True)
@@ -373,9 +369,9 @@ def test_what_main_memory_cannot_hold_may_be_for_devices(
     def refuse(*_args: object, **_kept: object) -> None:
         raise NotEnoughMemoryError("It does not fit.")
 
-    monkeypatch.setattr(probe_child, "check_fit", refuse)
+    monkeypatch.setattr(trials, "check_fit", refuse)
     with pytest.raises(NotEnoughMemoryError):
-        probe_child.examine(Path(good.target))
+        trials.try_model([good.target])
     assert probe(Path(good.target), tmp_path, may_lie_elsewhere=True).n_vocab == 263
 
 

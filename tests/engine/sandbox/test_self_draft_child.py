@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from app.core.paths import builtin_target
 from engine.errors import EngineError, ToolError
-from engine.sandbox import probe
 from engine.sandbox.self_draft_child import SelfDraftPlan, make_in_helper
 from tests.engine.gguf_factory import tiny_llama
+from tests.engine.warm_helpers import run_instead
 
 ENDS_EARLY = "import os, sys; open(os.path.join(sys.argv[2], 'copy.gguf.part'), 'w'); os.abort()"
 
@@ -24,7 +23,7 @@ def test_where_it_crashes_nothing_stays(tmp_path: Path, monkeypatch: pytest.Monk
     folder = tmp_path / "drafts"
     folder.mkdir()
     (folder / "other.gguf").write_bytes(b"of before")
-    monkeypatch.setattr(probe, "child_command", lambda _name, *words: [sys.executable, "-c", ENDS_EARLY, *words])
+    run_instead(monkeypatch, ENDS_EARLY)
     with pytest.raises(EngineError, match=r"target\.gguf"):
         make_in_helper(plan(tmp_path / "target.gguf", folder), lambda _what, _done: None)
     assert [file.name for file in folder.iterdir()] == ["other.gguf"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engine.errors import EngineError, ModelFileError
-from engine.sandbox import head_probe
-from engine.sandbox.side_probe import CACHE_FILE, probe_side, side_inspector
+from engine.sandbox import probe
+from engine.sandbox.probe import SIDES_FILE, probe_side
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 
@@ -18,10 +19,10 @@ from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 def test_good_ones_pass_and_are_not_tried_again(tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until one of the files changes."""
     pair = write_pair(tmp_path, family)
-    inspect = side_inspector(tmp_path)
+    inspect = partial(probe_side, cache_dir=tmp_path)
     inspect(pair.model, pair.side, lambda: False)
-    assert (tmp_path / CACHE_FILE).exists()
-    monkeypatch.setattr(head_probe, "ask_child", lambda *_: pytest.fail("tried again"))
+    assert (tmp_path / SIDES_FILE).exists()
+    monkeypatch.setattr(probe, "ask_child", lambda *_: pytest.fail("tried again"))
     inspect(pair.model, pair.side, lambda: False)
     pair.side.write_bytes(side_file(family, seed=1).to_bytes())
     with pytest.raises(BaseException, match="tried again"):

@@ -16,9 +16,10 @@ import pytest
 
 from engine.errors import TemplateError
 from engine.sandbox import template
-from engine.sandbox.process import CHILD_FLAG, child_command, child_environment
+from engine.sandbox.helper import CHILD_FLAG, child_command, child_environment
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer
 from engine.sandbox.template_child import make_answerer, make_environment
+from tests.engine.warm_helpers import run_instead
 from tests.long_form import LONG
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -317,7 +318,7 @@ def test_any_number_of_templates_is_rendered_right() -> None:
 def test_a_helper_that_does_not_start_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = TemplateRenderer()
     with monkeypatch.context() as patch:
-        patch.setattr(template, "child_command", lambda *_: [sys.executable, "-c", "print('words')"])
+        run_instead(patch, "print('words')")
         with pytest.raises(TemplateError, match="did not start: it ended at once") as caught:
             renderer.render("{{ x }}", {"x": 1})
         assert "reinstall" in caught.value.advice
@@ -328,7 +329,7 @@ def test_a_helper_that_does_not_start_is_told_and_tried_again(monkeypatch: pytes
 def test_a_helper_that_ends_while_it_is_asked_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = TemplateRenderer()
     with monkeypatch.context() as patch:
-        patch.setattr(template, "child_command", lambda *_: [sys.executable, "-c", "print('ready')"])
+        run_instead(patch, "print('ready')")
         with pytest.raises(TemplateError, match="was stopped: it crashed"):
             renderer.render("{{ x }}", {"x": "x" * 1_000_000})  # more than a pipe holds
     assert renderer.render("{{ x }}", {"x": 1}) == "1"

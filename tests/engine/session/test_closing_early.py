@@ -11,8 +11,7 @@ import pytest
 
 from app.core.paths import builtin_draft
 from engine.records import Event, LoadRequest
-from engine.sandbox import probe
-from engine.sandbox.kernel_check import CACHE_FILE, inspector
+from engine.sandbox.machine_check import KERNELS_FILE, inspector
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
@@ -94,11 +93,11 @@ def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(
         started.set()
         return [sys.executable, "-c", "import time; time.sleep(60)"]
 
-    monkeypatch.setattr(probe, "child_command", sleeping)
+    monkeypatch.setattr("engine.sandbox.helper.child_command", sleeping)
     sample = tiny_llama(seed=1).write(tmp_path / "sample.gguf")
     worker = Driver(EngineWorker(ignore, lambda: Session(inspector(tmp_path, sample))))
     worker.start()
     worker.load(LoadRequest(str(builtin_draft())))
     assert started.wait(PATIENCE_S)
     assert worker.close(20)
-    assert not (tmp_path / CACHE_FILE).exists()
+    assert not (tmp_path / KERNELS_FILE).exists()

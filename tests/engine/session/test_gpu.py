@@ -21,8 +21,8 @@ from engine.loading.loading import LoadOptions, open_model
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import NO_DEVICE, ChatRequest, EngineReady, Finished, LoadRequest, Message, Mode, Placement
 from engine.records import SamplingParams as Sampling
-from engine.sandbox import gpu_check
-from engine.sandbox.kernel_check import inspector
+from engine.sandbox import machine_check
+from engine.sandbox.machine_check import inspector
 from engine.session.session import Session
 
 PROMPT = "Repeat: red, green, blue, red, green, blue."
@@ -65,7 +65,7 @@ def test_the_pair_lies_there_and_a_tail_can_be_taken_back(opened: tuple[Session,
     assert ready.draft.gpu_layers > 0
     assert session._target is not None
     assert session._target.can_rollback
-    expected = gpu_check.gpu_notices(LoadRequest(""))
+    expected = machine_check.gpu_notices(LoadRequest(""))
     assert [notice for notice in ready.notices if notice in expected] == list(expected)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,7 @@ from engine.llama import hidden_rows
 from engine.llama.head_context import HeadContext
 from engine.loading.loading import LoadOptions
 from engine.records import LoadRequest, Mode, Source
-from engine.sandbox.head_probe import CACHE_FILE, head_inspector
-from engine.sandbox.probe import probe
+from engine.sandbox.probe import HEADS_FILE, probe, probe_head
 from engine.session import head_choice
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -64,7 +64,7 @@ def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
 def test_half_a_heads_file_is_refused(tmp_path: Path) -> None:
     target, head = longer(tiny_llama).write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
     head.write_bytes(head.read_bytes()[:-1000])
-    session = Session(inspect_head=head_inspector(tmp_path / "cache"))
+    session = Session(inspect_head=partial(probe_head, cache_dir=tmp_path / "cache"))
     ready = session.load(LoadRequest(str(target), str(head), n_ctx=512))
     assert ready.draft is None
     assert "head.gguf" in ready.unavailable[Mode.DRAFT]
@@ -112,7 +112,7 @@ def test_a_head_without_its_target_is_no_model(tmp_path: Path) -> None:
 def test_a_head_that_crashes_llama_cpp_leaves_the_target_plain(tmp_path: Path) -> None:
     """Of Qwen3.5 llama.cpp runs one next-token layer only, and ends the process where there are more."""
     path = qwen35_with_mtp(num_layers=3).write(tmp_path / "three.gguf")
-    session = Session(inspect_head=head_inspector(tmp_path / "cache"))
+    session = Session(inspect_head=partial(probe_head, cache_dir=tmp_path / "cache"))
     ready = session.load(LoadRequest(str(path), n_ctx=512))
     assert ready.own_head is None
     assert "crashed when it opened three.gguf" in ready.unavailable[Mode.HEAD]
@@ -123,10 +123,10 @@ def test_a_head_that_crashes_llama_cpp_leaves_the_target_plain(tmp_path: Path) -
 def test_good_verdicts_on_heads_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = longer(tiny_llama).write(tmp_path / "target.gguf")
     head = eagle3_for().write(tmp_path / "head.gguf")
-    inspect = head_inspector(tmp_path / "cache")
+    inspect = partial(probe_head, cache_dir=tmp_path / "cache")
     inspect(target, head, lambda: False)
-    assert (tmp_path / "cache" / CACHE_FILE).is_file()
-    monkeypatch.setattr("engine.sandbox.head_probe.ask_child", lambda *_: pytest.fail("asked again"))
+    assert (tmp_path / "cache" / HEADS_FILE).is_file()
+    monkeypatch.setattr("engine.sandbox.probe.ask_child", lambda *_: pytest.fail("asked again"))
     inspect(target, head, lambda: False)
     with pytest.raises(pytest.fail.Exception):
         inspect(target, None, lambda: False)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from app.core.domain.errors import PeerError
-from engine.sandbox.process import creation_flags
+from engine.sandbox.helper import creation_flags
 
 END_S = 5.0  # between asking a process to end and ending it
 # How threads wait is set for our own window; a peer runs with its own defaults. Options in variables would be hidden.

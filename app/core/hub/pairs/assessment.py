@@ -25,7 +25,7 @@ from engine.gguf.stub import write_stub
 from engine.heads.compatibility import check_head_file
 from engine.loading.devices import room_on
 from engine.records import Device
-from engine.sandbox.pair_probe import PairVerdict, judge_pairs
+from engine.sandbox.probe import PairVerdict, judge_pairs
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 

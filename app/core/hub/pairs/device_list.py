@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.errors import DeviceError, EngineError
 from engine.llama.devices import shared_by_default
 from engine.records import NO_DEVICE, Device, EngineReady
-from engine.sandbox.device_child import list_devices
+from engine.sandbox.library_facts import list_devices
 from engine.sentences import said
 
 log = logging.getLogger(__name__)

@@ -27,7 +27,7 @@ from engine.gguf.head_files import (
     own_heads_sentence,
 )
 from engine.gguf.token_weights import head_weights
-from engine.sandbox.pair_probe import PairVerdict
+from engine.sandbox.probe import PairVerdict
 from engine.sentences import Sentence, joined, said
 
 LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing

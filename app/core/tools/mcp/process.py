@@ -30,7 +30,7 @@ from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
 from app.core.tools.mcp.results import mended_message, too_many_values
-from engine.sandbox.process import child_command, child_environment
+from engine.sandbox.helper import child_command, child_environment
 from engine.sentences import said, size_of
 
 _CHUNK = 65_536

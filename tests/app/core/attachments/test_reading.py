@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from app.core.domain.attachments import AttachmentKind
 from app.core.domain.file_kinds import kind_of, shown_name
 from app.core.domain.text_decoding import decode
 from tests.app.core.attachments import pdfs
+from tests.engine.warm_helpers import run_instead
 
 WORDS = "Größe: naïve café, 10 €\nsecond line\n"
 
@@ -258,8 +258,8 @@ def test_a_cipher_that_is_not_known_here_is_no_password(tmp_path: Path, monkeypa
     path = put(tmp_path, "a.pdf", pdfs.locked("", "AES-256"))
     assert "behind the door" in read_attachment(path).attachment.text
     hidden = "import sys; sys.modules.update({'cryptography': None, 'Crypto': None})"
-    child = f"{hidden}; from app.core.attachments.pdf_child import main; sys.exit(main(sys.argv[1:]))"
-    monkeypatch.setattr(reading, "_command", lambda: [sys.executable, "-c", child])
+    child = f"{hidden}; from engine.sandbox.helper import main; sys.exit(main(['pdf', *sys.argv[1:]]))"
+    run_instead(monkeypatch, child)
     error = refusal(path)
     assert "password" not in f"{error.message} {error.advice}"
     assert "kind of encryption that is not supported" in error.message
@@ -286,7 +286,7 @@ def test_a_pdf_that_cannot_be_used_says_why(
 
 def test_a_pdf_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, "slow.pdf", pdfs.with_text(["x"]))
-    monkeypatch.setattr(reading, "_command", lambda: [reading.sys.executable, "-c", "import time; time.sleep(60)"])
+    run_instead(monkeypatch, "import time; time.sleep(60)")
     with pytest.raises(PdfDamagedError, match="within 0 seconds"):
         reading.read_pdf(path, "slow.pdf", MAX_CHARS, limit_s=0.0)
     with pytest.raises(AttachmentError, match="cancelled"):
@@ -295,7 +295,7 @@ def test_a_pdf_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pyte
 
 def test_a_reader_that_dies_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, "a.pdf", pdfs.with_text(["x"]))
-    monkeypatch.setattr(reading, "_command", lambda: [reading.sys.executable, "-c", "import os; os.abort()"])
+    run_instead(monkeypatch, "import os; os.abort()")
     assert "stopped unexpectedly" in refusal(path).message
 
 

@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import NativeLibraryError
+from engine.errors import DeviceError, NativeLibraryError
 from engine.llama import library
-from engine.sandbox import library_child
+from engine.llama.devices import find_gpus
+from engine.sandbox import helper, library_facts
+from engine.sandbox.library_facts import list_devices
+from tests.engine.warm_helpers import run_instead
 
 
 def test_its_facts_are_those_of_the_library_in_this_process() -> None:
-    facts = library_child.library_facts()
+    facts = library_facts.library_facts()
     assert facts["libraries"] == [loaded.description for loaded in library.loaded_libraries()]
     assert any("libllama" in text or "llama" in text for text in facts["libraries"])
     assert facts["cores"] == library.physical_cores()
@@ -24,27 +27,24 @@ def test_its_facts_are_those_of_the_library_in_this_process() -> None:
 
 
 def test_they_are_one_line_of_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library_child, "end_with_parent", lambda: None)
-    monkeypatch.setattr(library_child, "quiet_crashes", lambda: None)
-    assert library_child.main([]) == 0
-    assert json.loads(capsys.readouterr().out) == library_child.library_facts()
+    monkeypatch.setattr("engine.sandbox.limits.end_with_parent", lambda: None)
+    monkeypatch.setattr("engine.sandbox.limits.quiet_crashes", lambda: None)
+    assert helper.main(["library"]) == 0
+    assert json.loads(capsys.readouterr().out) == library_facts.library_facts()
 
 
 def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def fail(_cache_dir: Path | None) -> dict[str, object]:
         raise NativeLibraryError("libllama.so: cannot open.")
 
-    monkeypatch.setattr(library_child, "end_with_parent", lambda: None)
-    monkeypatch.setattr(library_child, "quiet_crashes", lambda: None)
-    monkeypatch.setattr(library_child, "library_facts", fail)
-    assert library_child.main([str(tmp_path)]) == 0
-    assert json.loads(capsys.readouterr().out) == {"error": "libllama.so: cannot open."}
+    monkeypatch.setattr(library_facts, "library_facts", fail)
+    assert library_facts.tell_library([str(tmp_path)]) == {"error": "libllama.so: cannot open."}
 
 
 def test_a_real_child_says_the_same() -> None:
-    told, facts = library_child.ask_library(), library_child.library_facts()
+    told, facts = library_facts.ask_library(), library_facts.library_facts()
     assert set(told["libraries"]) <= set(facts["libraries"])  # here more may have been loaded since
     assert told["libraries"]
     assert (told["cores"], told["system_info"]) == (facts["cores"], facts["system_info"])
@@ -52,9 +52,9 @@ def test_a_real_child_says_the_same() -> None:
 
 ENDS = {
     "print('a line'); print('{\"cores\": 3}')": {"cores": 3},
-    "print('[3]')": {"error": "its process gave no answer"},
-    "print('no json')": {"error": "its process ended with status 0"},
-    "raise SystemExit(3)": {"error": "its process ended with status 3"},
+    "print('[3]')": {"error": "its process ended with status 0 and without an answer"},
+    "print('no json')": {"error": "its process ended with status 0 and without an answer"},
+    "raise SystemExit(3)": {"error": "its process ended with status 3 and without an answer"},
     "raise SystemExit('libllama.so: cannot open')": {"error": "libllama.so: cannot open"},
     "import time; time.sleep(60)": {"error": "it did not load within 1 seconds"},
 }
@@ -64,18 +64,27 @@ ENDS = {
 def test_however_the_child_ends_something_is_told(
     code: str, told: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library_child, "child_command", lambda *_: [sys.executable, "-c", code])
-    assert library_child.ask_library(limit_s=1.0 if "sleep" in code else 30.0) == told
+    run_instead(monkeypatch, code)
+    assert library_facts.ask_library(limit_s=1.0 if "sleep" in code else 30.0) == told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
 @pytest.mark.parametrize(("number", "name"), [(signal.SIGILL, "SIGILL"), (signal.SIGABRT, "SIGABRT")])
 def test_a_signal_that_ended_the_child_is_named(number: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"import os; os.kill(os.getpid(), {int(number)})"
-    monkeypatch.setattr(library_child, "child_command", lambda *_: [sys.executable, "-c", code])
-    assert library_child.ask_library() == {"error": f"loading it ended the process ({name})"}
+    run_instead(monkeypatch, code)
+    assert library_facts.ask_library() == {"error": f"loading it ended the process ({name})"}
 
 
 def test_a_child_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(library_child, "child_command", lambda *_: [str(tmp_path / "no such program")])
-    assert library_child.ask_library() == {"error": "No such file or directory"}
+    monkeypatch.setattr("engine.sandbox.helper.child_command", lambda *_: [str(tmp_path / "no such program")])
+    assert library_facts.ask_library() == {"error": "No such file or directory"}
+
+
+def test_it_lists_what_this_build_finds(tmp_path: Path) -> None:
+    assert [one.name for one in list_devices(tmp_path)] == [one.name for one in find_gpus()]
+
+
+def test_a_device_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="CUDA99"):
+        list_devices(tmp_path, ("CUDA99",))

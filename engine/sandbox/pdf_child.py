@@ -1,18 +1,16 @@
-"""The helper process that reads the text of a PDF: what it breaks harms nobody. Prints one JSON line.
+"""The helper process that reads the text of a PDF: what it breaks harms nobody.
 
 pypdf is imported here only. No word of the file goes anywhere but into the answer.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
 from pathlib import Path
 
 import pypdf
 
-from engine.sandbox.limits import end_with_parent, limit_memory, limit_time, quiet_crashes, write_no_files
+from engine.sandbox.limits import limit_memory, limit_time, write_no_files
 
 _MEMORY_BYTES = 1_000_000_000  # beyond three times the file
 
@@ -25,17 +23,13 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def main(arguments: list[str]) -> int:
-    """Read the file that ``arguments`` name; then come the longest text in characters, and seconds of computing."""
-    path, max_chars, seconds = Path(arguments[0]), int(arguments[1]), int(arguments[2])
-    end_with_parent()
-    quiet_crashes()
+def main(words: list[str]) -> dict[str, object]:
+    """Read the file that ``words`` name; then come the longest text in characters, and seconds of computing."""
+    path, max_chars, seconds = Path(words[0]), int(words[1]), int(words[2])
     limit_time(seconds)
     write_no_files()
     logging.disable(logging.CRITICAL)
-    sys.stdout.write("\n" + json.dumps(answer(path, max_chars)) + "\n")
-    sys.stdout.flush()
-    return 0
+    return answer(path, max_chars)
 
 
 def answer(path: Path, max_chars: int) -> dict[str, object]:
@@ -75,7 +69,3 @@ def _clean(text: str) -> str:
     """Leave out what no text has: NULs, halves of characters, blanks at the ends of lines."""
     whole = text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
     return "\n".join(line.rstrip() for line in whole.splitlines()).strip()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

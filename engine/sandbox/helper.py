@@ -1,0 +1,289 @@
+"""Helper processes: this program, started once more for what a stranger's file may end.
+
+`JOBS` is the table of them. `run_helper` has a helper do one job; a `HelperProcess` stays, and answers line by line.
+A frozen program has no ``python -m``: there it is started again with ``CHILD_FLAG`` as its first argument, and whoever
+owns the command line hands the rest to `main` before anything else is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:  # the command line asks here whether it is a helper before it does anything
+    import subprocess
+
+    from engine.errors import EngineError
+
+CHILD_FLAG = "--engine-child"
+ENGINE_FLAG = "--engine-process"  # for the one that stays: `engine.process`
+WINDOW_PID = "PACELINE_WINDOW_PID"  # in its environment: the number of the process that it computes for
+NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
+_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # which a crash would start
+# What a helper needs to start and to tell the time; anything else (access tokens, say) stays with the parent.
+_HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a kind of helper does, and what it may have.
+
+    ``function`` of ``module`` takes the helper's words and gives its answer, which is printed as a line of JSON; or it
+    reads and writes for itself (``is_raw``) and gives the exit status. ``is_bare``: it gets none of this process's
+    variables but those that are harmless. ``is_silent``: what it says on stderr, which may quote the file, goes
+    nowhere. ``sees_gpus``: it may take memory of graphics processors.
+    """
+
+    module: str
+    function: str = "main"
+    is_raw: bool = False
+    is_bare: bool = False
+    is_silent: bool = False
+    sees_gpus: bool = False
+
+
+_TRIALS, _FACTS = "engine.sandbox.trials", "engine.sandbox.library_facts"
+JOBS = {
+    "probe": Job(_TRIALS, "try_model"),
+    "heads": Job(_TRIALS, "try_head"),
+    "sides": Job(_TRIALS, "try_side_file"),
+    "pairs": Job(_TRIALS, "compare_vocabularies"),
+    "kernels": Job(_TRIALS, "try_kernels"),
+    "gpus": Job(_TRIALS, "try_gpus", sees_gpus=True),
+    "library": Job(_FACTS, "tell_library", sees_gpus=True),
+    "devices": Job(_FACTS, "tell_devices", sees_gpus=True),
+    "self-draft": Job("engine.sandbox.self_draft_child", sees_gpus=True),
+    "embeddings": Job("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
+    "template": Job("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
+    "grammar": Job("engine.sandbox.grammar_check", "parse", is_raw=True, is_bare=True),
+    "picture": Job("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
+    "pdf": Job("engine.sandbox.pdf_child", is_bare=True, is_silent=True),
+    "guard": Job("engine.sandbox.guard_child", is_raw=True),
+}
+
+
+class HelperSlowError(Exception):
+    """The helper was not done in time; it was ended."""
+
+
+class HelperStoppedError(Exception):
+    """It was asked to stop, and the helper was ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a helper ended: its exit status, negative for a signal, and what it wrote."""
+
+    status: int
+    output: bytes
+    complaints: str
+
+    @property
+    def death(self) -> str:
+        """The signal, or the status: ``SIGSEGV``, ``status 3``."""
+        with suppress(ValueError):
+            return signal.Signals(-self.status).name
+        return f"status {self.status:#x}" if self.status > 255 else f"status {self.status}"
+
+    @property
+    def answer(self) -> dict[str, Any] | None:
+        """The line of JSON that the helper printed last; None where that is none."""
+        try:
+            found = json.loads(self.output.decode("utf-8", "replace").strip().splitlines()[-1])
+        except (ValueError, IndexError):
+            return None
+        return found if isinstance(found, dict) else None
+
+
+def child_command(name: str, *words: str) -> list[str]:
+    """Return the command that starts the helper ``name``."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, CHILD_FLAG, name, *words]
+    # -P: a stray jinja2.py in the current folder must not be imported.
+    return [sys.executable, "-P", "-m", "engine.sandbox.helper", name, *words]
+
+
+def child_environment(*, bare: bool) -> dict[str, str]:
+    """Return the helper's environment: this one's, or (``bare``) only what it needs to start."""
+    kept = {name: value for name, value in os.environ.items() if not bare or name.upper() in _HARMLESS}
+    root = str(Path(__file__).resolve().parents[2])
+    return {**kept, "PYTHONPATH": os.pathsep.join([root, *filter(None, [kept.get("PYTHONPATH")])])}
+
+
+def creation_flags() -> int:
+    """Return the flag that keeps Windows from flashing a console window; 0 elsewhere."""
+    import subprocess  # noqa: PLC0415  (as above)
+
+    return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
+
+
+def run_helper(
+    name: str,
+    words: Sequence[str] = (),
+    data: bytes | None = None,
+    *,
+    limit_s: float,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Ended:
+    """Have a helper do its job, on ``data`` if it reads some from standard input. It does not outlive this process.
+
+    ``should_stop`` is asked a few times a second.
+
+    Raises:
+        HelperSlowError: it was not done within ``limit_s`` seconds.
+        HelperStoppedError: ``should_stop`` said so.
+        OSError: it cannot be started.
+    """
+    import subprocess  # noqa: PLC0415  (as above)
+
+    its_end, our_end = os.pipe()  # without data it watches this one, and ends when ours closes
+    try:
+        child = _started(name, words, subprocess.PIPE if data is not None else its_end)
+    except BaseException:
+        os.close(our_end)
+        raise
+    finally:
+        os.close(its_end)
+    end, unsent = time.monotonic() + limit_s, data
+    try:
+        while True:
+            if should_stop():
+                raise HelperStoppedError(name)
+            try:
+                output, complaints = child.communicate(unsent, timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
+            except subprocess.TimeoutExpired:
+                unsent = None  # it is on its way
+                if time.monotonic() > end:
+                    raise HelperSlowError(name) from None
+            else:
+                return Ended(child.returncode, output, (complaints or b"").decode("utf-8", "replace"))
+    finally:
+        child.kill()
+        child.communicate()
+        os.close(our_end)
+
+
+def _started(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
+    import subprocess  # noqa: PLC0415  (as above)
+
+    job = JOBS[name]
+    return subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        child_command(name, *words),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if job.is_silent else subprocess.PIPE,
+        env=child_environment(bare=job.is_bare) | _NO_DEBUGGER | ({} if job.sees_gpus else NO_GPU),
+        creationflags=creation_flags(),
+    )
+
+
+class HelperProcess:
+    """A helper that stays and answers each line with one. For one thread at a time."""
+
+    def __init__(self, name: str, words: Sequence[str]) -> None:
+        import subprocess  # noqa: PLC0415  (as above)
+
+        self._process = _started(name, words, subprocess.PIPE)
+        self.pid = self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, line: bytes, most_bytes: int) -> bytes:
+        """Send a line, or nothing, and give the next line of the helper; without its end where the helper died."""
+        stdin, stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        try:
+            stdin.write(line)
+            stdin.flush()
+            return stdout.readline(most_bytes)
+        except OSError:  # a broken pipe: it died while it was written to
+            return b""
+
+    def kill(self) -> None:
+        """End it; from any thread."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, and let go of its pipes."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # what was not sent cannot be any more
+                    pipe.close()
+        self._process.wait()
+
+
+# ---- in the helper -------------------------------------------------------------------------------------------------
+
+
+def main(arguments: list[str]) -> int:
+    """Be the helper that ``arguments`` name; return its exit status."""
+    name, words = arguments[0], arguments[1:]
+    if name not in JOBS:
+        raise ValueError(f"there is no helper called {name!r}")
+    job = JOBS[name]
+    # A helper loads its own module only; a frozen program has all of them.
+    work = getattr(importlib.import_module(job.module), job.function)
+    return int(work(words)) if job.is_raw else _answer_as_json(work, words)
+
+
+def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str]) -> int:
+    """Print what ``work`` gives, or its error; the status is 0 for both."""
+    from engine.errors import EngineError, NotEnoughMemoryError  # noqa: PLC0415  (as above)
+    from engine.sandbox.limits import end_with_parent, quiet_crashes  # noqa: PLC0415
+    from engine.sentences import said  # noqa: PLC0415
+
+    end_with_parent()
+    quiet_crashes()
+    try:
+        answer = work(words)
+    except EngineError as error:
+        answer = error_to_json(error)
+    except MemoryError:
+        name = Path(words[0]).name
+        answer = error_to_json(NotEnoughMemoryError(said("{name} needs more memory than it may.", name=name)))
+    sys.stdout.write("\n" + json.dumps(answer) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def error_to_json(error: EngineError) -> dict[str, Any]:
+    """What `error_from_json` reads."""
+    from engine.sentences import to_json  # noqa: PLC0415  (as above)
+
+    told = {"kind": type(error).__name__, "message": to_json(error.message), "advice": to_json(error.advice)}
+    return {"error": told}
+
+
+def error_from_json(told: dict[str, Any]) -> EngineError:
+    """Make the helper's error ours; what a context or a pass could not do, a load could not do."""
+    from engine import errors  # noqa: PLC0415  (as above)
+    from engine.sentences import from_json  # noqa: PLC0415
+
+    kind = getattr(errors, told["kind"], errors.ModelLoadError)
+    known = (errors.ModelFileError, errors.NotEnoughMemoryError, errors.DeviceError, errors.ToolError)
+    if not issubclass(kind, known):
+        kind = errors.ModelLoadError
+    error: EngineError = kind(from_json(told["message"]), from_json(told["advice"]))
+    return error
+
+
+def run_as_helper(arguments: list[str]) -> NoReturn:
+    """Be the helper, and end at once: some drivers crash when a process ends, which says nothing of the job."""
+    os._exit(main(arguments))
+
+
+if __name__ == "__main__":
+    run_as_helper(sys.argv[1:])

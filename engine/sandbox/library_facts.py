@@ -1,0 +1,104 @@
+"""What llama.cpp and its devices are, told by a helper process: a broken build or a driver may end who asks.
+
+CUDA also takes memory of a device for each process that asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from engine.errors import NativeLibraryError
+from engine.records import Device, DeviceKind
+from engine.sandbox.helper import HelperSlowError, run_helper
+from engine.sandbox.probe import ask_child
+
+LIBRARY_LIMIT_S = 60.0
+_DEVICES_LIMIT_S = 20.0
+
+
+def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+    """What a helper says of llama.cpp (`library_facts`), and of what earlier starts kept in ``cache_dir``.
+
+    ``error`` where it cannot be loaded, says nothing or ends.
+    """
+    try:
+        ended = run_helper("library", [str(cache_dir)] if cache_dir is not None else [], limit_s=limit_s)
+    except HelperSlowError:
+        return {"error": f"it did not load within {limit_s:.0f} seconds"}
+    except OSError as error:
+        return {"error": error.strerror or str(error)}
+    if ended.status < 0:
+        return {"error": f"loading it ended the process ({ended.death})"}
+    if ended.answer is not None:
+        return ended.answer
+    lines = ended.complaints.strip().splitlines()
+    return {"error": lines[-1] if lines else f"its process ended with status {ended.status} and without an answer"}
+
+
+def tell_library(words: list[str]) -> dict[str, Any]:
+    """The helper of `ask_library`: the facts, or ``error`` with the loader's own words."""
+    try:
+        return library_facts(Path(words[0]) if words else None)
+    except NativeLibraryError as error:
+        return {"error": error.message}
+
+
+def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
+    """What the loaded llama.cpp is: files with builds, features, graphics processors, and what a user should know.
+
+    ``heads_lack`` has the functions that each method of heads needs and this build has not. What a trial of the
+    graphics processors found is read from ``cache_dir``.
+
+    Raises:
+        NativeLibraryError: it cannot be loaded.
+    """
+    from engine.gguf.head_files import EAGLE3, MTP  # noqa: PLC0415
+    from engine.llama import library  # noqa: PLC0415  (loading it is what may fail)
+    from engine.llama.devices import find_gpus  # noqa: PLC0415
+    from engine.llama.hidden_rows import missing_for  # noqa: PLC0415
+    from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415
+
+    library.start()
+    gpus = find_gpus()
+    verdict, sentence = kept_verdict(cache_dir) if gpus and cache_dir is not None else (None, None)
+    return {
+        "system_info": library.system_info().strip(),
+        "processor": library.processor_name(),
+        "cores": library.physical_cores(),
+        "libraries": [loaded.description for loaded in library.loaded_libraries()],
+        "gpu_backends": list(library.gpu_backends()),
+        "gpus": [
+            {"name": f"{gpu.name}, {gpu.description}", "total_bytes": gpu.total_bytes, "free_bytes": gpu.free_bytes}
+            for gpu in gpus
+        ],
+        "gpu_verdict": verdict,
+        "gpu_notice": None if sentence is None else str(sentence),
+        "heads_lack": {method: list(missing_for(method)) for method in (MTP, EAGLE3)},
+        "notices": [str(notice) for notice in library.library_notices()],
+    }
+
+
+def list_devices(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, ...]:
+    """Ask a helper for the devices of these names; without any, for all graphics processors that models may lie on.
+
+    Raises:
+        DeviceError: one is not there, or does not answer.
+        EngineError: the helper crashed.
+    """
+    answer = ask_child("devices", [cache_dir], _DEVICES_LIMIT_S, words=names)
+    return tuple(Device(**{**one, "kind": DeviceKind(one["kind"])}) for one in answer["devices"])
+
+
+def tell_devices(words: list[str]) -> dict[str, Any]:
+    """The helper of `list_devices`: the folder of what earlier starts found, then names of devices."""
+    from engine.llama import gpu_verdict  # noqa: PLC0415  (loads llama.cpp)
+    from engine.llama.devices import find_devices, find_gpus  # noqa: PLC0415
+    from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415
+
+    cache_dir, *names = words
+    verdict, _sentence = kept_verdict(Path(cache_dir))
+    if verdict is not None:
+        gpu_verdict.set_current(verdict)
+    return {"devices": [asdict(device) for device in (find_devices(names) if names else find_gpus())]}

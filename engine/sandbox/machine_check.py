@@ -1,0 +1,213 @@
+"""Tries, once for a build of llama.cpp and a machine, whether its kernels and its graphics processors calculate right.
+
+A compiler may get kernels wrong: several versions of GCC spoil an instruction of AMX, and the first pass of several
+tokens ends the process. Where they fail, weights stay as they are in the file, which is slower but works. A driver may
+crash or calculate wrong, often only in flash attention or where it picks the likeliest tokens, so models are tried once
+more without these two. A helper process runs a small model first, as the program would (`engine.sandbox.trials`). The
+verdicts are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sys
+from collections.abc import Callable
+from enum import Enum, auto
+from pathlib import Path
+
+from engine.errors import EngineError, LoadCancelledError, ModelHeaderError, NotEnoughMemoryError, TooSlowError
+from engine.llama import gpu_verdict, library
+from engine.llama.devices import find_gpus
+from engine.llama.gpu_verdict import GpuVerdict
+from engine.records import FlashAttention, LoadRequest
+from engine.sandbox.probe import ProbeReport, ShouldStop, ask_child, probe
+from engine.sentences import Sentence, from_json, said
+from engine.storage.json_store import JsonStore
+
+log = logging.getLogger(__name__)
+
+KERNELS_FILE = "kernels.json"
+_KERNELS_FORMAT = 2
+_EXACT = " exact"  # behind a key: whether rows have the same bits in every pass
+_KERNELS_LIMIT_S = 60.0
+_FALLBACK = said(
+    "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
+    "“make run” compiles it anew; README says how else."
+)
+_FALLBACK_OF_BUNDLE = said(
+    "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
+    "A newer version of Paceline may bring others."
+)
+GPUS_FILE = "gpus.json"
+_GPUS_FORMAT = 1
+_MOST_KEPT = 20
+_GPUS_LIMIT_S = 120.0  # for each of the two trials: at its first start a driver may compile its programs for a minute
+_SENTENCES: dict[GpuVerdict, Sentence] = {
+    GpuVerdict.REDUCED: said(
+        "Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the "
+        "cache is f16. "
+        "A newer driver may help."
+    ),
+    GpuVerdict.PROCESSOR_ONLY: said(
+        "The graphics processor failed a test with a small model, so models run on the processor. "
+        "A newer driver may help."
+    ),
+    GpuVerdict.UNTRIED: said(
+        "The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in "
+        "time. So models run on the processor. Close what else uses it, and start Paceline again."
+    ),
+}
+
+
+def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> bool:
+    """Have ``sample``, a small model, run in a child process; where that fails, load no model with those kernels.
+
+    Whether they work. Where they do, but give a row other bits in passes of another shape, that is noted
+    (`library.note_inexact`). A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there
+    is no sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they
+    are done without, and tried again at the next start. Stopped, it is no verdict either.
+    """
+    if not library.uses_repacking() or not sample.is_file():
+        return library.uses_repacking()
+    file = JsonStore(cache_dir / KERNELS_FILE, "works", _KERNELS_FORMAT) if cache_dir is not None else None
+    key = _kernels_key()
+    kept = file.read(bool) if file is not None else {}
+    works, exact = kept.get(key), kept.get(key + _EXACT, False)
+    if works is None:
+        try:
+            works, exact = True, bool(ask_child("kernels", [sample], _KERNELS_LIMIT_S, should_stop).get("exact"))
+        except (NotEnoughMemoryError, ModelHeaderError) as error:  # which says nothing of them
+            log.info("the kernels could not be tried: %s", error.message)
+            return True
+        except TooSlowError as error:
+            log.warning("the kernels for this processor are left out until the next start: %s", error.message)
+            library.disable_repacking()  # they may hang
+            return False
+        except EngineError as error:
+            if should_stop():
+                return True
+            log.warning("the kernels for this processor do not work: %s", error.message)
+            works = False
+        if file is not None:
+            file.write({key: works, key + _EXACT: exact})
+    if not works:
+        library.disable_repacking()
+    elif not exact:
+        library.note_inexact()
+    return works
+
+
+def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
+    """A look at a file before it is opened in this process: kernels and GPUs first, once, then the file."""
+    unchecked = [sample] if sample is not None else []
+
+    def inspect(path: Path, should_stop: ShouldStop, may_lie_elsewhere: bool = False) -> ProbeReport:
+        while unchecked:
+            check_kernels(unchecked[-1], cache_dir, should_stop)
+            if not should_stop():
+                check_gpus(unchecked[-1], cache_dir, should_stop)
+            if should_stop():  # without a verdict: before the next file
+                break
+            unchecked.pop()
+        return probe(path, cache_dir, should_stop=should_stop, may_lie_elsewhere=may_lie_elsewhere)
+
+    return inspect
+
+
+def kernel_notices() -> tuple[Sentence, ...]:
+    """What a user should know about the kernels in use: nothing where they are the right ones."""
+    if library.uses_repacking():
+        return ()
+    return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)
+
+
+def _kernels_key() -> str:
+    """What changes the verdict: the compiled files, and the processor."""
+    return hashlib.sha256("\n".join(map(str, library.machine_facts())).encode()).hexdigest()[:32]
+
+
+class _Outcome(Enum):
+    """Of one trial."""
+
+    WORKS = auto()
+    FAILS = auto()  # it crashed, or its numbers are wrong
+    UNKNOWN = auto()  # it could not be tried this time
+
+
+def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> GpuVerdict:
+    """Have ``sample``, a small model, run on the graphics processors in a child process, and follow what is found.
+
+    The verdict is kept in ``cache_dir`` until the build, the devices or their driver change. Where there is no device,
+    nothing is started. Where no answer came in time or the device had no memory, models are loaded on the processor,
+    and the next start tries it again. Stopped, it is no verdict.
+    """
+    if not sample.is_file() or not library.supports_gpu():
+        return gpu_verdict.current()
+    file = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT) if cache_dir is not None else None
+    key, kept = check_key(), file.read(GpuVerdict) if file is not None else {}
+    if key in kept:
+        gpu_verdict.set_current(kept[key])
+        return kept[key]
+    try:
+        verdict = _tried(sample, should_stop)
+    except LoadCancelledError:
+        return gpu_verdict.current()
+    log.log(logging.INFO if verdict is GpuVerdict.FINE else logging.WARNING, "graphics processors: %s", verdict.value)
+    if file is not None and verdict is not GpuVerdict.UNTRIED:  # another trial may say more
+        newest = dict(list(kept.items())[1 - _MOST_KEPT :])
+        file.write({**newest, key: verdict})
+    gpu_verdict.set_current(verdict)
+    return verdict
+
+
+def _tried(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
+    outcome = _try(sample, FlashAttention.AUTO, should_stop)
+    if outcome is _Outcome.WORKS:
+        return GpuVerdict.FINE
+    if outcome is _Outcome.FAILS:
+        outcome = _try(sample, FlashAttention.OFF, should_stop)
+        if outcome is _Outcome.WORKS:
+            return GpuVerdict.REDUCED
+    return GpuVerdict.PROCESSOR_ONLY if outcome is _Outcome.FAILS else GpuVerdict.UNTRIED
+
+
+def _try(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outcome:
+    """Raises LoadCancelledError where it is stopped."""
+    try:
+        answer = ask_child("gpus", [sample], _GPUS_LIMIT_S, should_stop, [flash.value])
+    except LoadCancelledError:  # a `ModelLoadError` as well
+        raise
+    except (TooSlowError, NotEnoughMemoryError) as error:
+        log.warning("the graphics processors could not be tried: %s", error.message)
+        return _Outcome.UNKNOWN
+    except EngineError as error:
+        log.warning("with flash attention %s the graphics processors fail: %s", flash.value, error.message)
+        return _Outcome.FAILS
+    if answer["refusal"] is not None:
+        log.warning("the graphics processors could not be tried: %s", from_json(answer["refusal"]))
+        return _Outcome.UNKNOWN
+    if not answer["works"]:
+        log.warning("with flash attention %s the graphics processors give wrong numbers", flash.value)
+    return _Outcome.WORKS if answer["works"] else _Outcome.FAILS
+
+
+def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
+    """What a user should know about the graphics processors: nothing where they work, or nobody wants them."""
+    if request.gpu_layers == 0 or request.placement.is_processor:
+        return ()
+    sentence = _SENTENCES.get(gpu_verdict.current())
+    return () if sentence is None else (sentence,)
+
+
+def kept_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
+    """What an earlier start found for this machine as it is now, and the sentence on it; None where there is none."""
+    verdict = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT).read(GpuVerdict).get(check_key())
+    return verdict, None if verdict is None else _SENTENCES.get(verdict)
+
+
+def check_key() -> str:
+    """What changes the verdict: the compiled files, the devices, and their drivers."""
+    devices = [(gpu.name, gpu.description, gpu.total_bytes) for gpu in find_gpus()]
+    facts = (*library.build_facts(), *devices, *library.driver_facts())
+    return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]

@@ -1,0 +1,382 @@
+"""What helper processes do with a stranger's model first: what crashes here harms nobody.
+
+Each function takes its helper's words, and gives what `engine.sandbox.helper` prints as JSON.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import DraftRefusedError, EngineError, ModelFileError, ModelHeaderError, ModelLoadError
+from engine.fit.fit import all_parts_bytes, check_fit, estimate
+from engine.gguf.header import parse_header, read_header
+from engine.gguf.hyperparameters import check_tokens, read_checked_head, read_checked_header
+from engine.gguf.model_parts import all_parts
+from engine.gguf.source import open_for_reading
+from engine.llama import library
+from engine.llama.context import N_BATCH, ContextParams, LlamaContext
+from engine.llama.model import LlamaModel
+from engine.llama.pass_check import compare_passes
+from engine.llama.top_k_sampler import NUM_CANDIDATES
+from engine.loading.devices import ALL_LAYERS
+from engine.picture import Picture
+from engine.records import NO_DEVICE, FlashAttention, Placement
+from engine.sandbox.limits import limit_memory
+from engine.sandbox.probe import ELSEWHERE
+from engine.sentences import said, to_json
+from engine.sequence import CachedSequence
+
+if TYPE_CHECKING:  # each trial waits for what it needs itself
+    from engine.heads.loaded import LoadedHead
+    from engine.loading.loading import LoadedModel
+    from engine.pictures.encoder import PictureEncoder
+
+log = logging.getLogger(__name__)
+
+Row = NDArray[np.float32]
+
+N_CTX = 64  # tokens; enough to run some
+_NUM_IN_A_PASS = 8  # fits the smallest context that a header may name
+_NUM_SAMPLED = 2000  # tokens whose texts are read again
+_ORDINARY = "Hello, 世界! <|im_start|>\n\t 123"
+_ONE_FOR_EACH_FIRST_BYTE = (
+    *range(1, 0x80),
+    *range(0x80, 0x800, 0x40),
+    0x800,
+    *range(0x1000, 0x10000, 0x1000),
+    0x10000,
+    *range(0x40000, 0x110000, 0x40000),
+)
+_READ, _DRAFTED = 6, 3  # tokens that a head is tried with
+_SEEING_CTX = 2048  # places: what small pictures take
+_PICTURE_SIZES = ((96, 64), (64, 160))  # pixels
+_ENCODER_BYTES = 4 << 30  # what an encoder may compute with, beside its weights
+_HEADER_COPIES = 16  # of the header, as lists and tables of a tokenizer, in both vocabularies
+SIZES = (1, 2, 5, 16, 33)  # tokens in a pass: kernels work on 4, 8, 16 or 32 of them at a time, and on what is left
+_NUM_BEFORE = 90  # tokens, before those whose rows are compared bit for bit
+_LEAST_LIKENESS = 0.98  # of two rows, as a correlation: they round differently; what is wrong is nowhere near
+_GPU_CTX = 256  # tokens
+_TOP = 32  # of the likeliest tokens, which are compared where the device picks them
+_VERIFIED = (1, 4, 9)  # tokens of passes behind others: plain decoding, and drafts of 3 and 8 tokens
+
+
+# ---- a model by itself ---------------------------------------------------------------------------------------------
+
+
+def try_model(words: list[str]) -> dict[str, Any]:
+    """Check the header of the file, load its weights, and run some tokens; gives the facts of a `ProbeReport`.
+
+    The file is mapped here, so that it is read through even where the main memory could not hold it.
+
+    Raises:
+        EngineError: it cannot be used; the message says why.
+    """
+    path, may_lie_elsewhere = Path(words[0]), ELSEWHERE in words[1:]
+    header = read_checked_header(path)
+    whole = [all_parts_bytes(path, header)]
+    if not may_lie_elsewhere:
+        check_fit([header], N_CTX, weights_bytes=whole)
+    limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * _num_bytes(path))
+    with LlamaModel(path, repack=False) as model:
+        facts = {
+            "architecture": model.architecture,
+            "name": model.name,
+            "num_params": model.num_params,
+            "size_bytes": model.size_bytes,
+            "n_ctx_train": model.n_ctx_train,
+            "n_vocab": model.vocab.n_vocab,
+            "has_template": model.chat_template is not None,
+            "is_recurrent": model.is_recurrent,
+        }
+        model.check_writes_text()
+        _run_passes(model, _try_vocabulary(model))
+    return {"report": facts}
+
+
+def _num_bytes(*paths: Path) -> int:
+    return sum(part.stat().st_size for path in paths for part in all_parts(path))
+
+
+def _run_passes(model: LlamaModel, ids: list[int]) -> None:
+    """Run one token, and then several: other kernels compute those, and a position of 0 hides what is turned by it."""
+    params = ContextParams(N_CTX, library.default_threads(model.num_params))
+    with LlamaContext(model, params) as context:
+        for some in ([model.vocab.bos_id or 0], ids[:_NUM_IN_A_PASS]):
+            if some and not np.isfinite(context.forward(some, 1)).all():
+                raise ModelLoadError(
+                    said("{path} is damaged: its first passes gave numbers that are not finite.", path=model.path.name)
+                )
+
+
+def _try_vocabulary(model: LlamaModel) -> list[int]:
+    """Use every function of the vocabulary that the program uses later: each reads lists of the file.
+
+    The ids of an ordinary text. Every first byte that a text can have is tried by itself, and so are the texts of
+    tokens from all over it.
+
+    Raises:
+        ModelLoadError: it has no token for any of an ordinary text.
+    """
+    vocab = model.vocab
+    ordinary = vocab.tokenize(_ORDINARY, special=False)
+    if not ordinary:
+        raise ModelLoadError(
+            said("{path} has no tokens for ordinary text, so no prompt would reach it.", path=model.path.name)
+        )
+    ids = vocab.tokenize(_ORDINARY, special=True, add_bos=True)
+    for code in _ONE_FOR_EACH_FIRST_BYTE:
+        ids += vocab.tokenize(chr(code), special=False)
+    sample = "\n".join(map(vocab.token_text, range(0, vocab.n_vocab, vocab.n_vocab // _NUM_SAMPLED + 1)))
+    for special in (False, True):
+        ids += vocab.tokenize(sample, special=special)
+    for token_id in {*ids, *range(min(vocab.n_vocab, 300)), vocab.n_vocab - 1}:
+        vocab.piece(token_id)
+        vocab.token_text(token_id)
+    return ordinary
+
+
+# ---- a model with what goes beside it ------------------------------------------------------------------------------
+
+
+def try_head(words: list[str]) -> dict[str, Any]:
+    """Run a target with its own next-token layers, or with those of a head's file, which is the first of two.
+
+    Raises:
+        EngineError: they cannot be used together; the message says why.
+    """
+    from engine.gguf.head_files import own_heads_sentence  # noqa: PLC0415
+    from engine.heads.loading import open_head_file, open_own_heads  # noqa: PLC0415
+    from engine.loading.loading import LoadOptions, open_model  # noqa: PLC0415
+
+    *heads, target = map(Path, words)
+    head = heads[0] if heads else None
+    files = [target, *heads]
+    headers = [read_checked_header(target), *map(read_checked_head, heads)]
+    wholes = [all_parts_bytes(path, header) for path, header in zip(files, headers, strict=True)]
+    limit_memory(2 * estimate(headers, N_CTX, weights_bytes=wholes).needed_bytes + 2 * _num_bytes(*files))
+    options = LoadOptions(n_ctx=N_CTX, gpu_layers=0, heads=head is None)
+    loaded = open_model(target, options)
+    if head is None and not loaded.model.n_layer_nextn:
+        raise DraftRefusedError(own_heads_sentence(headers[0], target.name))
+    _run_head(loaded, open_own_heads(loaded, options) if head is None else open_head_file(str(head), loaded, options))
+    return {}
+
+
+def _run_head(target: LoadedModel, head: LoadedHead) -> None:
+    head.follow(on=True)
+    first = target.model.vocab.bos_id or 0
+    ids = [first, *(first + 1 + i for i in range(_READ))]
+    ids = [one % target.model.vocab.n_vocab for one in ids]
+    target.sequence.forward(ids[:-1], _READ)
+    if not head.gave_rows(_READ):
+        raise DraftRefusedError(
+            said("llama.cpp gives no hidden rows of {architecture} models.", architecture=target.info.architecture)
+        )
+    row = head.sequence.forward(ids, 1)[0]
+    for _ in range(min(_DRAFTED, head.reach or _DRAFTED)):
+        if np.isnan(row).any() or not np.isfinite(row).any():
+            raise ModelLoadError(
+                said("{path} is damaged: its head gave numbers that are not finite.", path=Path(head.info.path).name)
+            )
+        row = head.sequence.forward([int(row.argmax())], 1)[0]
+
+
+def try_side_file(words: list[str]) -> dict[str, Any]:
+    """Show two pictures to a target with its side file, one of them among text.
+
+    Raises:
+        EngineError: they cannot be used together; the message says why.
+    """
+    from engine.pictures.encoder import PictureEncoder  # noqa: PLC0415
+    from engine.pictures.side_file import check_side_file, num_at_once  # noqa: PLC0415
+
+    side, target = map(Path, words)
+    header = read_checked_header(target)
+    check_side_file(side, header)
+    needed = estimate([header], _SEEING_CTX, weights_bytes=[all_parts_bytes(target, header)]).needed_bytes
+    num_bytes = _num_bytes(target) + side.stat().st_size
+    limit_memory(needed + 2 * num_bytes + read_header(side).weights_bytes + _ENCODER_BYTES)
+    with LlamaModel(target, repack=False) as model:
+        threads = library.default_threads(model.num_params)
+        encoder = PictureEncoder(side, model, threads)
+        n_ctx = min(_SEEING_CTX, model.n_ctx_train or _SEEING_CTX)
+        with LlamaContext(model, ContextParams(n_ctx, threads, num_at_once=max(N_BATCH, num_at_once(side)))) as context:
+            _show(encoder, context, side, model.vocab.bos_id or 0)
+    return {}
+
+
+def _show(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int) -> None:
+    sequence = CachedSequence(context)
+    sequence.runs = encoder.runs_for(context)
+    for width, height in _PICTURE_SIZES:
+        shades = np.linspace(0, 255, width * height * 3).astype(np.uint8)
+        ids = encoder.ids_of(Picture(width, height, shades.tobytes()))
+        if sequence.num_past + len(ids) + 2 > context.n_ctx:
+            break
+        for _ in sequence.prefill(np.asarray([word, *ids], dtype=np.int32)):
+            pass
+        if not np.isfinite(sequence.forward([word], 1)).all():
+            raise ModelLoadError(
+                said("{path} is damaged: behind a picture the numbers are not finite.", path=side.name)
+            )
+
+
+def compare_vocabularies(words: list[str]) -> dict[str, Any]:
+    """Compare a target's vocabulary with those of several drafts, from headers alone: of models, or of their stubs.
+
+    A verdict for each draft: whether it may serve, or why it may not, or cannot be read.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used.
+    """
+    target, *drafts = map(Path, words)
+    size = _checked_size(target)
+    problems: dict[Path, str] = {}
+    largest = 0
+    for path in drafts:
+        try:
+            largest = max(largest, _checked_size(path))
+        except EngineError as error:
+            problems[path] = error.message
+    limit_memory(_HEADER_COPIES * (size + largest))
+    with LlamaModel(target, vocab_only=True) as model:
+        verdicts = [
+            _verdict(problems[path], readable=False) if path in problems else _judge(model, path) for path in drafts
+        ]
+    return {"verdicts": verdicts}
+
+
+def _judge(target: LlamaModel, path: Path) -> dict[str, Any]:
+    from engine.drafters.translation.comparison import find_translation  # noqa: PLC0415
+
+    try:
+        with LlamaModel(path, vocab_only=True) as draft:
+            found = find_translation((target.vocab, target.chat_template), (draft.vocab, draft.chat_template))
+    except DraftRefusedError as error:
+        return _verdict(error.message)
+    except EngineError as error:
+        return _verdict(error.message, readable=False)
+    return _verdict("", speaks=None if found is None else found.speaks)
+
+
+def _verdict(reason: str, *, readable: bool = True, speaks: float | None = None) -> dict[str, Any]:
+    return {"matches": not reason, "reason": to_json(reason), "readable": readable, "speaks": speaks}
+
+
+def _checked_size(path: Path) -> int:
+    """Check what llama.cpp would believe; return the header's bytes."""
+    with open_for_reading(path) as (read_at, file_size):
+        header = parse_header(read_at, file_size)
+        check_tokens(header, read_at)
+    return header.data_offset
+
+
+# ---- the kernels and the graphics processors, on a small model ------------------------------------------------------
+
+
+def try_kernels(words: list[str]) -> dict[str, Any]:
+    """Run passes of several sizes on weights laid out anew and on weights as they are in the file, and compare.
+
+    Raises:
+        ModelHeaderError: the model cannot be used without those kernels either.
+        EngineError: the numbers are wrong, or it cannot be used with them.
+    """
+    path = Path(words[0])
+    limit_memory(3 * path.stat().st_size)
+    try:
+        expected = _kernel_rows(path, repack=False)
+    except ModelFileError as error:
+        raise ModelHeaderError(error.message) from error
+    found = _kernel_rows(path, repack=True)
+    if not all(map(are_alike, expected, found)):
+        raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
+    return {"works": True, "exact": library.has_every_kernel() and _is_exact(path)}
+
+
+def _is_exact(path: Path) -> bool:
+    """Whether rows have the same bits in passes of every shape."""
+    with LlamaModel(path) as model:
+        found = list(compare_passes(model, befores=(_NUM_BEFORE,)))
+    for one in found:
+        if one.num_different:
+            log.warning("%s of %s rows differ by up to %.3g in %s", one.num_different, one.num_rows, one.largest, one)
+    return not any(one.num_different for one in found)
+
+
+def _kernel_rows(path: Path, *, repack: bool) -> list[Row]:
+    with LlamaModel(path, repack=repack) as model:
+        params = ContextParams(N_CTX, library.default_threads(model.num_params))
+        with LlamaContext(model, params) as context:
+            return _from_nothing(context, _some_ids(model))
+
+
+def _some_ids(model: LlamaModel) -> list[int]:
+    return [model.vocab.bos_id or 0, *(7 * i % model.vocab.n_vocab for i in range(1, max(SIZES)))]
+
+
+def _from_nothing(context: LlamaContext, ids: list[int]) -> list[Row]:
+    rows = []
+    for size in SIZES:
+        context.clear()
+        rows.append(np.array(context.forward(ids[:size], 1)[0]))
+    return rows
+
+
+def are_alike(expected: Row, found: Row) -> bool:
+    """Whether two rows of logits differ by no more than rounding."""
+    return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _LEAST_LIKENESS)
+
+
+def try_gpus(words: list[str]) -> dict[str, Any]:
+    """Load a model as the program would, with all layers on the graphics processors, and compare with the processor.
+
+    It runs passes of several sizes on an empty and on a filled cache, takes tokens back, and has the device pick the
+    likeliest tokens. The second word is the flash attention to try; off: no picking either. ``works`` says whether the
+    numbers are right, ``refusal`` why nothing could be computed, if so.
+    """
+    path, flash = Path(words[0]), FlashAttention(words[1])
+    try:
+        expected = _gpu_rows(path, 0, FlashAttention.OFF)
+        found = _gpu_rows(path, ALL_LAYERS, flash)
+    except EngineError as error:
+        return {"works": False, "refusal": to_json(error.message)}
+    return {"works": all(map(are_alike, expected, found)), "refusal": None}
+
+
+def _gpu_rows(path: Path, gpu_layers: int, flash: FlashAttention) -> list[Row]:
+    placement = Placement() if gpu_layers else Placement((NO_DEVICE,))
+    picked = 0 if flash is FlashAttention.OFF else NUM_CANDIDATES
+    with LlamaModel(path, gpu_layers=gpu_layers, repack=False, placement=placement) as model:
+        threads = library.default_threads(model.num_params)
+        params = ContextParams(_GPU_CTX, threads, flash_attention=flash, num_candidates=picked)
+        with LlamaContext(model, params) as context:
+            ids = _some_ids(model)
+            return [*_from_nothing(context, ids), *_on_what_is_cached(context, ids), *_picked(context, ids)]
+
+
+def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
+    """Verify tokens and take them back, as decoding does, behind ``ids``; nothing where they cannot be taken back."""
+    rows: list[Row] = []
+    for size in _VERIFIED:
+        rows += [np.array(row) for row in context.forward(ids[:size], size)]
+        if not context.rollback(len(ids)):
+            break
+    return rows
+
+
+def _picked(context: LlamaContext, ids: list[int]) -> list[Row]:
+    """Read as a draft does, tokens one by one: rows in which all but the likeliest tokens are as the last of these."""
+    rows = []
+    context.clear()
+    for token_ids in (ids[:-1], ids[-1:]):
+        found = context.forward_candidates(token_ids)
+        last = float(np.sort(found.logits)[-min(_TOP, len(found.logits))])
+        row = np.full(context.n_vocab, last, dtype=np.float32)
+        row[found.ids] = np.maximum(found.logits, last)
+        rows.append(row)
+    return rows
