@@ -16,10 +16,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The likeliest tokens of a row: ``ids`` [n], ascending, and their ``logits`` [n]."""
+    """The likeliest tokens of a row: ``ids`` [n], ascending, and their ``logits`` [n].
+
+    ``confidence`` is how likely a token drawn from them is to be accepted, where the model itself estimates that.
+    """
 
     ids: NDArray[np.int64]
     logits: NDArray[np.float32]
+    confidence: float | None = None
 
 
 class LanguageModel(Protocol):

@@ -261,18 +261,19 @@ class DraftModelDrafter:
         """
         sampler = self.sampler
         assert sampler is not None  # noqa: S101  (propose has looked)
-        few = None
+        few, known = None, None
         if isinstance(row, Candidates):
+            known = row.confidence
             few = sampler.allowed(row, self._n_vocab, history, ids)
             if not len(few.ids):
                 return None
             row = few.logits
         if sampler.greedy:
             best = argmax(row) if few is not None else sampler.argmax(row, history, ids)
-            confidence = top_probability(row, best) if gate is not None else 0.0
+            confidence = 0.0 if gate is None else top_probability(row, best) if known is None else known
             return best if few is None else int(few.ids[best]), confidence, None
         distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
-        confidence = distribution.highest() if gate is not None else 0.0
+        confidence = 0.0 if gate is None else distribution.highest() if known is None else known
         return -1, confidence, distribution
 
     def _draw(self, distribution: Distribution, place: int) -> int:

@@ -11,9 +11,11 @@ from dataclasses import replace
 from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes, per_layer
 from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, num_tokens, widest_layer
 from engine.gguf.head_files import (
+    BLOCKS,
     EAGLE3,
     NUM_FEATURES,
     OWN_PRODUCTS,
+    block_shape,
     head_method,
     next_token_weights,
     num_next_token_layers,
@@ -22,7 +24,7 @@ from engine.gguf.header import GgufHeader
 from engine.gguf.medusa import lent_bytes, target_output
 
 HEAD_ROWS = 16  # of logits of the largest pass
-EAGLE3_BATCH = 32  # tokens that an EAGLE-3 head computes at once: it makes logits of all of them
+HEAD_BATCH = 32  # tokens that EAGLE-3 and block heads compute at once: they make logits of all of them
 BATCH = 512  # tokens of the largest pass
 TAP_ROWS = 256 + BATCH  # rows of the target that are kept at most
 _FLOAT, _MASK = 4, 2
@@ -42,19 +44,26 @@ def head_memory(
         )
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3
+    shape = block_shape(head) if head is not None and head_method(head) in BLOCKS else None
     weights = next_token_weights(target)[1] if head is None else head.weights_bytes
-    if is_eagle3:
+    if is_eagle3 or shape is not None:
         cache = sum(layer_cache_bytes(header, setup))
     else:
         cache = num_next_token_layers(header) * head_layer_cache_bytes(header, setup)
-    batch = EAGLE3_BATCH if is_eagle3 else GPU_BATCH if gpu_layers else CPU_BATCH
-    rows = batch if is_eagle3 else HEAD_ROWS
+    batch = GPU_BATCH if gpu_layers else CPU_BATCH
+    if is_eagle3 or shape is not None:
+        batch = max(HEAD_BATCH, shape.size if shape is not None else 0)
+    rows = batch if is_eagle3 or shape is not None else HEAD_ROWS
     graph = _graph_bytes(header, setup, batch, rows)
     passes = min(BATCH, setup.num_cells)
-    width, parts = first(target.own("embedding_length")), NUM_FEATURES if is_eagle3 else 1
-    given = (HEAD_ROWS if is_eagle3 else passes) * first(header.own("embedding_length"))
+    layers = header.own("target_layers")
+    parts = len(layers) if shape is not None and isinstance(layers, tuple) else NUM_FEATURES if is_eagle3 else 1
+    width = first(target.own("embedding_length"))
+    given = (HEAD_ROWS if is_eagle3 else shape.size if shape is not None else passes) * first(
+        header.own("embedding_length")
+    )
     kept = parts * width * (TAP_ROWS + passes)
-    outputs = (HEAD_ROWS * num_tokens(header) + given + kept) * _FLOAT
+    outputs = ((shape.size if shape is not None else HEAD_ROWS) * num_tokens(header) + given + kept) * _FLOAT
     if not gpu_layers:
         return ModelMemory(Share(weights), Share(cache), Share(graph + outputs), Share())
     return ModelMemory(Share(0, weights), Share(0, cache), Share(outputs, graph), Share(), (weights + cache + graph,))

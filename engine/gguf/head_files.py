@@ -1,19 +1,27 @@
-"""Which heads a GGUF file has or is, by its header: next-token layers (MTP), EAGLE-3, Medusa and Hydra.
+"""Which heads a GGUF file has or is, by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
 
-Keys and tensors of the first two are llama.cpp's, those of the others this project's own (`engine/gguf/medusa.py`).
+Keys and tensors of the first four are llama.cpp's, those of the others this project's own (`engine/gguf/medusa.py`).
 Next-token layers are counted by ``nextn_predict_layers`` and lie behind the others, in the target's own file or,
-without the others, in one beside it; an EAGLE-3 file has an architecture of its own.
+without the others, in one beside it; EAGLE-3 and DFlash files have architectures of their own. A DFlash file with a
+Markov head is a DSpark file.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.sentences import said
 
 MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"  # the methods, as people call them
+DFLASH, DSPARK = "DFlash", "DSpark"
+BLOCKS = frozenset({DFLASH, DSPARK})  # which draft several tokens in one pass, a block of masks
 OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # whose products this engine computes, not llama.cpp
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
-EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE = "eagle3", "medusa"
+EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE = "eagle3", "medusa", "dflash"
+HEAD_ARCHITECTURES = (EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE)
+MARKOV_HEAD = "markov_w1.weight"
+USUAL_BLOCK = 16  # tokens, where the file does not say: llama.cpp's own default
 
 
 def num_next_token_layers(header: GgufHeader) -> int:
@@ -41,10 +49,50 @@ def head_method(header: GgufHeader) -> str:
         return HYDRA if header.own("kind") == "hydra" else MEDUSA
     if header.architecture == EAGLE3_ARCHITECTURE:
         return EAGLE3
+    if header.architecture == DFLASH_ARCHITECTURE:
+        return DSPARK if any(tensor.name == MARKOV_HEAD for tensor in header.tensors) else DFLASH
     names = [tensor.name for tensor in header.tensors]
     is_part = header.metadata.get("split.count", 1) not in (0, 1)
     has_trunk = any(name.startswith("blk.0.") for name in names)
     return MTP if any(".nextn." in name for name in names) and not has_trunk and not is_part else ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockShape:
+    """How a DFlash or DSpark head drafts.
+
+    Attributes:
+        size: tokens of a block, of which the first is the last token of the text (the anchor), all others masks.
+        drafts_at_anchor: the anchor's row drafts as well (DSpark).
+        is_causal: a mask sees only what is before it in the block.
+        num_candidates: of each place, among which a selector chooses (DFlash2); 0: rows are whole.
+        has_confidence: it says how likely each token is to be accepted (DSpark).
+    """
+
+    size: int = USUAL_BLOCK
+    drafts_at_anchor: bool = False
+    is_causal: bool = False
+    num_candidates: int = 0
+    has_confidence: bool = False
+
+    @property
+    def num_drafted(self) -> int:
+        """Tokens that a block drafts."""
+        return self.size if self.drafts_at_anchor else self.size - 1
+
+
+def block_shape(header: GgufHeader) -> BlockShape:
+    """Read the shape of a DFlash or DSpark head; see llama.cpp's `common_speculative_impl_draft_dflash`."""
+    size, candidates = header.own("block_size"), header.own("selector_top_k")
+    is_dspark = head_method(header) == DSPARK
+    names = {tensor.name for tensor in header.tensors}
+    return BlockShape(
+        size if isinstance(size, int) else USUAL_BLOCK,
+        is_dspark and header.own("sample_from_anchor") is not False,
+        header.own("attention.causal") is True,
+        candidates if isinstance(candidates, int) and "selector_hidden.weight" in names else 0,
+        is_dspark and "conf_proj.weight" in names,
+    )
 
 
 def next_token_tensors(header: GgufHeader) -> tuple[TensorInfo, ...]:

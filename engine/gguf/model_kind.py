@@ -26,7 +26,7 @@ _ENCODERS = (
 _OTHERS = {
     "clip": said("a projector, the image or sound part of another model"),
     "wavtokenizer-dec": said("a part of a speech model"),
-    "dflash": said("a draft head (DFlash) of another model, of a kind that Paceline does not use"),
+    "dflash": said("a draft head (DFlash) of another model"),
     "eagle3": said("a draft head (EAGLE-3) of another model"),
     "gemma4-assistant": said("a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use"),
 }

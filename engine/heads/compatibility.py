@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from engine.errors import DraftRefusedError
-from engine.gguf.head_files import EAGLE3, NUM_FEATURES, OWN_PRODUCTS, head_method, num_next_token_layers
+from engine.gguf.head_files import (
+    BLOCKS,
+    EAGLE3,
+    NUM_FEATURES,
+    OWN_PRODUCTS,
+    block_shape,
+    head_method,
+    num_next_token_layers,
+)
 from engine.gguf.header import GgufHeader, Value
 from engine.gguf.medusa import medusa_reason
 from engine.llama.head_graph import missing_functions
@@ -43,6 +51,8 @@ KEEPS_LAYER_INPUTS = frozenset(
     }
 )
 
+MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers: some times those of published heads
+
 
 def missing_sentence(method: str) -> str:
     """Why this build of llama.cpp cannot run heads of this method; empty where it can."""
@@ -63,7 +73,9 @@ def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
         DraftRefusedError: it cannot; the sentence says why.
     """
     method = head_method(head)
-    reasons = {EAGLE3: _eagle3_reason} | dict.fromkeys(OWN_PRODUCTS, medusa_reason)
+    reasons = (
+        {EAGLE3: _eagle3_reason} | dict.fromkeys(OWN_PRODUCTS, medusa_reason) | dict.fromkeys(BLOCKS, _block_reason)
+    )
     reason = missing_sentence(method) or reasons.get(method, _mtp_reason)(target, head)
     if reason:
         raise DraftRefusedError(reason)
@@ -80,25 +92,43 @@ def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
-    if target.architecture not in KEEPS_LAYER_INPUTS:
-        return said(
-            "EAGLE-3 heads read the target's layers, and llama.cpp cannot give those of {architecture} models.",
-            architecture=target.architecture or "?",
-        )
+    layers = head.own("target_layers")
+    if not isinstance(layers, tuple) or len([one for one in layers if isinstance(one, int)]) != NUM_FEATURES:
+        return said("The head does not name the three layers of the target that it reads.")
     return (
-        _width_reason(target, head.own("target_hidden_size"))
-        or _layers_reason(target, head.own("target_layers"))
+        _layers_reason(target, layers, EAGLE3, 0)
+        or _width_reason(target, head.own("target_hidden_size"))
         or _borrowing_reason(target, head)
     )
 
 
-def _layers_reason(target: GgufHeader, layers: Value | None) -> str:
-    """Why the target has not the layers that an EAGLE-3 head reads; the one behind the last is the output."""
+def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
+    """Why a DFlash or DSpark head cannot draft for the target; llama.cpp trusts most of this."""
+    shape = block_shape(head)
+    if not 2 <= shape.size <= MAX_BLOCK or (shape.num_candidates and not 2 <= shape.num_candidates <= MAX_CANDIDATES):
+        return said("The head drafts blocks of {size} tokens, which is no size of a block.", size=shape.size)
+    if not isinstance(head.metadata.get("tokenizer.ggml.mask_token_id"), int):
+        return said("The head does not name its mask token.")
+    return (
+        _layers_reason(target, head.own("target_layers"), head_method(head), 1)
+        or _width_reason(target, head.own("embedding_length"))
+        or _borrowing_reason(target, head)
+    )
+
+
+def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_below: int) -> str:
+    """Why the target has not the layers that a head reads; EAGLE-3 reads the output behind the last as well."""
+    if target.architecture not in KEEPS_LAYER_INPUTS:
+        return said(
+            "{method} heads read the target's layers, and llama.cpp cannot give those of {architecture} models.",
+            method=method,
+            architecture=target.architecture or "?",
+        )
     blocks = target.own("block_count")
-    most = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(target)
+    most = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(target) - num_below
     numbers = [layer for layer in layers if isinstance(layer, int)] if isinstance(layers, tuple) else []
-    if not isinstance(layers, tuple) or not len(numbers) == len(layers) == NUM_FEATURES:
-        return said("The head does not name the three layers of the target that it reads.")
+    if not isinstance(layers, tuple) or not 0 < len(numbers) == len(layers) <= MAX_LAYERS:
+        return said("The head does not name the layers of the target that it reads.")
     if not all(0 <= layer <= most for layer in numbers):
         return said(
             "The head reads layer {layer} of its target, and this one has {most}.", layer=max(numbers), most=most

@@ -11,9 +11,10 @@ import numpy as np
 
 from engine.drafters.pairing import check_pair
 from engine.errors import DecodeError, DraftRefusedError, EngineError
-from engine.gguf.head_files import EAGLE3, MTP, OWN_PRODUCTS, head_method, next_token_weights
+from engine.gguf.head_files import BLOCKS, MTP, OWN_PRODUCTS, block_shape, head_method, next_token_weights
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
+from engine.heads.block import BlockModel
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.loaded import LoadedHead
 from engine.heads.medusa import open_medusa
@@ -21,7 +22,7 @@ from engine.heads.model import MOST_LOST, HeadModel, HeadShape
 from engine.heads.tap import FOLLOW_AT, HiddenTap
 from engine.llama import library
 from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams
-from engine.llama.head_context import MAX_HEAD_ROWS, HeadContext
+from engine.llama.head_context import MAX_HEAD_ROWS, BlockContext, HeadContext
 from engine.llama.hidden_rows import RowPart
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadedModel, LoadOptions, try_rollback
@@ -42,8 +43,8 @@ _UNTIMED = 64  # tokens that are soon read on any machine
 class LoadedLayers(LoadedHead):
     """A head that llama.cpp computes. ``model`` is the target's own where its file has the head (``is_own``)."""
 
-    context: HeadContext
-    reader: HeadModel
+    context: HeadContext | BlockContext
+    reader: HeadModel | BlockModel
     tap: HiddenTap
     shape: HeadShape
 
@@ -54,11 +55,20 @@ class LoadedLayers(LoadedHead):
         self.target.before_run = self._read_all if on else None
         self.target.limit_reuse = self._with_rows if on else None
 
+    @property
+    def block(self) -> int:
+        """See `Loaded.block`."""
+        return self.reach or 1
+
     def beside(self, target: LoadedModel) -> LoadedLayers:
         """See `LoadedHead.beside`."""
         info, own = self.info, self.context
         options = LoadOptions(None, own.threads, None, info.cache_type, info.flash_attention)
-        context = HeadContext(self.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
+        params, context = _params(target, options), own
+        if isinstance(own, BlockContext):
+            context = BlockContext(self.model, params, target.context, own.width, own.shape)
+        else:
+            context = HeadContext(self.model, params, target.context, own.width, is_mtp=own.is_mtp)
         tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
         return _loaded(target, _Opened(self.model, context, tap, self.shape, info, owns_weights=False), None)
 
@@ -150,22 +160,21 @@ def open_head_file(
     check_head_file(read_header(target.model.path), header)
     if head_method(header) in OWN_PRODUCTS:
         return open_medusa(Path(path), target, options)
-    is_mtp = head_method(header) == MTP
+    method = head_method(header)
+    is_mtp, is_block = method == MTP, method in BLOCKS
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
     with library.places() as reported:
         model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=is_mtp)
         try:
             check_pair(target.model.vocab, model.vocab)
-            context = HeadContext(model, _params(target, options), target.context, model.n_embd_out, is_mtp=is_mtp)
+            parts = (RowPart(),) if is_mtp else _parts(header, target)
+            tap = HiddenTap(target.context, parts, target.model.n_embd_out if is_mtp else target.model.n_embd)
+            context = _context(model, target, options, header, tap)
         except EngineError:
             model.close()
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
-    if is_mtp:
-        tap, shape = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out), HeadShape(model.n_layer_nextn)
-    else:
-        tap = HiddenTap(target.context, _parts(header, target), target.model.n_embd)
-        shape = HeadShape(encodes=True, reads_first=False)
+    shape = HeadShape(model.n_layer_nextn) if is_mtp else HeadShape(encodes=not is_block, reads_first=False)
     info = replace(
         target.info,
         path=str(model.path),
@@ -174,9 +183,19 @@ def open_head_file(
         num_params=model.num_params,
         size_bytes=size_of_files(model.path),
         n_ctx_train=model.n_ctx_train,
-        head=MTP if is_mtp else EAGLE3,
+        head=method,
     )
     return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), memory)
+
+
+def _context(
+    model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader, tap: HiddenTap
+) -> HeadContext | BlockContext:
+    params, method = _params(target, options), head_method(header)
+    if method in BLOCKS:
+        width = len(tap.parts) * tap.n_embd
+        return BlockContext(model, params, target.context, width, block_shape(header))
+    return HeadContext(model, params, target.context, model.n_embd_out, is_mtp=method == MTP)
 
 
 def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
@@ -196,7 +215,7 @@ class _Opened:
     """What `LoadedHead` is made of."""
 
     model: LlamaModel
-    context: HeadContext
+    context: HeadContext | BlockContext
     tap: HiddenTap
     shape: HeadShape
     info: ModelInfo
@@ -218,7 +237,7 @@ def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> L
         flash_attention=context.params.flash_attention,
         recommended=(),
     )
-    reader = HeadModel(context, tap, opened.shape)
+    reader = BlockModel(context, tap) if isinstance(context, BlockContext) else HeadModel(context, tap, opened.shape)
     head = LoadedLayers(
         model=opened.model,
         context=context,
@@ -231,6 +250,7 @@ def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> L
         tap=tap,
         shape=opened.shape,
         is_own=opened.model is target.model,
+        reach=context.shape.num_drafted if isinstance(context, BlockContext) else None,
     )
     try:
         if not try_rollback(head.sequence):

@@ -12,9 +12,11 @@ first token there is read without a row.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ from engine.errors import DecodeError
 from engine.heads.tap import HiddenTap
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama.context import N_BATCH
-from engine.llama.head_context import HeadContext, HiddenRows
+from engine.llama.head_context import HeadContext, HiddenRows, RowContext
 
 MOST_LOST = 16  # tokens in the middle that are read without their rows; where more are lost, the head begins anew
 
@@ -58,22 +60,25 @@ class _Ahead:
         self.layer = 0
 
 
-class HeadModel:
-    """Implements `engine.interfaces.LanguageModel`."""
+ContextT = TypeVar("ContextT", bound=RowContext)
+
+
+class RowModel(ABC, Generic[ContextT]):
+    """Implements `engine.interfaces.LanguageModel` for what reads the target's rows behind the target.
+
+    What it does ahead of the target is its kind's own.
+    """
 
     num_snapshots = None
     num_candidates = 0
 
-    def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
+    def __init__(self, context: ContextT, tap: HiddenTap, shape: HeadShape) -> None:
         self._context, self._tap, self._shape = context, tap, shape
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
         self._num_read = 0  # tokens that were read with the target's rows
         self._unsettled: list[int] = []  # what was read ahead of them
         self._begin = 0  # so many at the beginning were left out: their rows were lost
         self._passed: list[tuple[int, int]] = []  # runs behind that: where each begins and ends, ascending
-        self._ahead = _Ahead()
-        self._own_row: HiddenRows | None = None  # behind the last token
-        self._zeros = np.zeros(context.width, dtype=np.float32)
 
     @property
     def num_past(self) -> int:
@@ -143,7 +148,8 @@ class HeadModel:
         else:
             self._context.append_run(num_places, 0, lambda _handle, _position: 0)
             self._passed.append((self._num_read, end))
-        self._num_read, self._own_row = end, None
+        self._num_read = end
+        self._forget_ahead()
         return self._context.no_rows
 
     def _read_text(self, ids: list[int], n_rows: int) -> Rows:
@@ -161,22 +167,16 @@ class HeadModel:
             rows = self._read_chunk(chunk, n_rows if is_last else 0)
         return rows
 
+    @abstractmethod
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
-        context, position = self._context, self._num_read
-        hidden = self._hidden(position, len(ids))
-        for layer in range(self._shape.num_layers - 1, 0, -1):  # each fills its own cache; the first draws
-            context.use_layer(layer)
-            context.read(ids, hidden, 0)
-            context.rollback(position)
-        if self._shape.num_layers > 1:
-            context.use_layer(0)
-        rows = context.read(ids, hidden, n_rows)
-        self._num_read = position + len(ids)
-        if n_rows:
-            self._own_row = context.last_row()
-            ahead = self._ahead
-            ahead.base, ahead.ids[:], ahead.rows[:] = self._num_read - 1, ids[-1:], [hidden[-1].copy()]
-        return rows
+        """Read tokens with the target's rows in one pass; the logits after the last ``n_rows``."""
+
+    @abstractmethod
+    def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
+        """Read tokens that the target has not read, and add them to `_unsettled`."""
+
+    def _forget_ahead(self) -> None:
+        """What was read ahead is not what follows now."""
 
     def _num_lost(self, ids: list[int], n_rows: int) -> int:
         """How many of ``ids`` are better left out, with all before them: their rows are gone.
@@ -199,52 +199,18 @@ class HeadModel:
         if end > first:
             rows = tap.rows(first, end - first)
             place = first - (position - 1)
-            hidden[place : place + end - first] = self._context.encode(rows) if self._shape.encodes else rows
+            hidden[place : place + end - first] = self._encoded(rows)
         return hidden
 
-    # ---- ahead of it ------------------------------------------------------------------------------------------------
-
-    def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        """Read tokens that the target has not read: one by one, where rows are wanted, as each needs the one before."""
-        if not n_rows:  # only to see what it costs
-            for first in range(0, len(ids), N_BATCH):
-                chunk = ids[first : first + N_BATCH]
-                self._context.read(chunk, np.zeros((len(chunk), self._context.width), dtype=np.float32), 0)
-            self._unsettled += ids
-            self._own_row = None
-            self._ahead.clear()
-            return self._context.no_rows
-        given = [self._step(one) if i == len(ids) - 1 else self._step(one).copy() for i, one in enumerate(ids)]
-        return given[-1] if n_rows == 1 else np.concatenate(given[-n_rows:])
-
-    def _step(self, token_id: int) -> Rows:
-        """Read one token more with the head's own row; where another layer is trained for that step, all of them."""
-        context, ahead = self._context, self._ahead
-        row = self._own_row if self._own_row is not None else self._zeros
-        layer = min(len(self._unsettled) + 1, self._shape.num_layers - 1)
-        ahead.ids.append(token_id)
-        ahead.rows.append(row)
-        if layer != ahead.layer and len(ahead.ids) == self._num_read - ahead.base + len(self._unsettled) + 1:
-            context.rollback(ahead.base)
-            context.use_layer(layer)
-            rows = context.read(ahead.ids, np.stack(ahead.rows), 1)
-            ahead.layer = layer
-        else:
-            rows = context.read([token_id], row[np.newaxis], 1)
-        self._unsettled.append(token_id)
-        self._own_row = context.last_row()
+    def _encoded(self, rows: HiddenRows) -> HiddenRows:
+        """Rows of the target as the context takes them."""
         return rows
 
     def _drop_ahead(self) -> None:
-        self._unsettled, self._own_row = [], None
-        self._ahead.clear()
+        self._unsettled = []
+        self._forget_ahead()
 
     # ---- the rest of a language model -------------------------------------------------------------------------------
-
-    def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: all tokens."""
-        row = self.forward(ids, 1)[0]
-        return Candidates(np.arange(self.n_vocab, dtype=np.int64), row.copy())
 
     def rollback(self, num_past: int) -> bool:
         """See `LanguageModel.rollback`."""
@@ -253,8 +219,7 @@ class HeadModel:
         run = next((one for one in self._passed if one[0] < num_past < one[1]), None)
         if not self._context.rollback(num_past if run is None else run[0]):
             return False
-        self._own_row = None
-        self._ahead.clear()
+        self._forget_ahead()
         if num_past > self._num_read:
             del self._unsettled[num_past - self._num_read :]
             return True
@@ -300,3 +265,73 @@ class HeadModel:
         self._drop_ahead()
         self._num_read = self._begin = 0
         self._passed = []
+
+
+class HeadModel(RowModel[HeadContext]):
+    """MTP and EAGLE-3: ahead of the target a token is read with the row that the head itself gave."""
+
+    def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
+        super().__init__(context, tap, shape)
+        self._ahead = _Ahead()
+        self._own_row: HiddenRows | None = None  # behind the last token
+        self._zeros = np.zeros(context.width, dtype=np.float32)
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`: all tokens."""
+        row = self.forward(ids, 1)[0]
+        return Candidates(np.arange(self.n_vocab, dtype=np.int64), row.copy())
+
+    def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
+        context, position = self._context, self._num_read
+        hidden = self._hidden(position, len(ids))
+        for layer in range(self._shape.num_layers - 1, 0, -1):  # each fills its own cache; the first draws
+            context.use_layer(layer)
+            context.read(ids, hidden, 0)
+            context.rollback(position)
+        if self._shape.num_layers > 1:
+            context.use_layer(0)
+        rows = context.read(ids, hidden, n_rows)
+        self._num_read = position + len(ids)
+        if n_rows:
+            self._own_row = context.last_row()
+            ahead = self._ahead
+            ahead.base, ahead.ids[:], ahead.rows[:] = self._num_read - 1, ids[-1:], [hidden[-1].copy()]
+        return rows
+
+    def _encoded(self, rows: HiddenRows) -> HiddenRows:
+        return self._context.encode(rows) if self._shape.encodes else rows
+
+    def _forget_ahead(self) -> None:
+        self._own_row = None
+        self._ahead.clear()
+
+    def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
+        """Read tokens that the target has not read: one by one, where rows are wanted, as each needs the one before."""
+        if not n_rows:  # only to see what it costs
+            for first in range(0, len(ids), N_BATCH):
+                chunk = ids[first : first + N_BATCH]
+                self._context.read(chunk, np.zeros((len(chunk), self._context.width), dtype=np.float32), 0)
+            self._unsettled += ids
+            self._own_row = None
+            self._ahead.clear()
+            return self._context.no_rows
+        given = [self._step(one) if i == len(ids) - 1 else self._step(one).copy() for i, one in enumerate(ids)]
+        return given[-1] if n_rows == 1 else np.concatenate(given[-n_rows:])
+
+    def _step(self, token_id: int) -> Rows:
+        """Read one token more with the head's own row; where another layer is trained for that step, all of them."""
+        context, ahead = self._context, self._ahead
+        row = self._own_row if self._own_row is not None else self._zeros
+        layer = min(len(self._unsettled) + 1, self._shape.num_layers - 1)
+        ahead.ids.append(token_id)
+        ahead.rows.append(row)
+        if layer != ahead.layer and len(ahead.ids) == self._num_read - ahead.base + len(self._unsettled) + 1:
+            context.rollback(ahead.base)
+            context.use_layer(layer)
+            rows = context.read(ahead.ids, np.stack(ahead.rows), 1)
+            ahead.layer = layer
+        else:
+            rows = context.read([token_id], row[np.newaxis], 1)
+        self._unsettled.append(token_id)
+        self._own_row = context.last_row()
+        return rows

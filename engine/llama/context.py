@@ -25,7 +25,7 @@ N_BATCH = 512  # tokens a prefill pass may carry
 CPU_UBATCH, GPU_UBATCH = 128, 512
 _N_CTX_STEP = 256  # llama.cpp rounds a context up to this, but not the batch that it then asserts
 MAX_ROWS = 64  # logits rows a pass may ask for: bounds the output buffer, which is rows x vocabulary
-_IS_FULL = 1  # llama_decode's answer where it found no room, and has touched nothing
+IS_FULL = 1  # llama_decode's answer where it found no room, and has touched nothing
 # The binding's names of the kinds of a cache, and of flash attention.
 _CACHE_TYPES = {
     CacheType.F16: "GGML_TYPE_F16",
@@ -472,7 +472,7 @@ class LlamaContext:
         """
         past = self._num_past
         library.clear_errors()
-        code = _IS_FULL if past + num_places > self._n_ctx else run(self._handle, past - self._gap)
+        code = IS_FULL if past + num_places > self._n_ctx else run(self._handle, past - self._gap)
         if code != 0:
             self._after_failure(code, past)
         for keeper in self._owners[1:]:
@@ -509,7 +509,7 @@ class LlamaContext:
     def _after_failure(self, code: int, past: int) -> None:
         # An abort or a fatal error may leave part of the batch in memory. A state has gone on then, and llama.cpp has
         # taken it back already, by a snapshot that the pass should have made and did not: only without one it says so.
-        is_whole = code == _IS_FULL or self.num_snapshots is None
+        is_whole = code == IS_FULL or self.num_snapshots is None
         if not is_whole or not self._drop_from(past):
             self.clear()
         self._raise(code)
@@ -522,7 +522,7 @@ class LlamaContext:
         return done
 
     def _raise(self, code: int) -> NoReturn:
-        if code == _IS_FULL:
+        if code == IS_FULL:
             raise CacheFullError(
                 said("The context of {n_ctx:,} tokens is full.", n_ctx=self._n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",

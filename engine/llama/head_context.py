@@ -1,17 +1,20 @@
-"""A context whose passes take a hidden row with each token: of the next-token layers (MTP), or of an EAGLE-3 model."""
+"""Contexts that take rows of the target: with each token (MTP, EAGLE-3), or in place of tokens (DFlash, DSpark)."""
 
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import DecodeError
+from engine.gguf.head_files import BlockShape
 from engine.interfaces import Rows, TokenIds
 from engine.llama import library
-from engine.llama.context import N_BATCH, ContextParams, LlamaContext
+from engine.llama.context import IS_FULL, N_BATCH, ContextParams, LlamaContext
 from engine.llama.hidden_rows import function
 from engine.llama.model import LlamaModel
 from engine.sentences import said
@@ -34,11 +37,37 @@ _GIVE_ALL_ROWS = frozenset(
     }
 )
 _MOST_OUTPUTS = 4  # that are made where one is wanted: more take longer than a pass that reads and gives none
-EAGLE3_UBATCH = 32  # tokens that are computed at once: llama.cpp makes the logits of all of them
+HEAD_UBATCH = 32  # tokens of EAGLE-3 and blocks that are computed at once: llama.cpp makes the logits of all of them
 MAX_HEAD_ROWS = 16  # of logits in a pass, and of what is encoded at once: llama.cpp makes a row of logits for each
 
 
-class HeadContext(LlamaContext):
+class RowContext(LlamaContext):
+    """One sequence of a head that reads rows of ``target``, which lends embedding and output layer.
+
+    Raises:
+        ContextError: llama.cpp could not make it.
+    """
+
+    def __init__(self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int) -> None:
+        """``width`` is that of the rows that its passes take."""
+        self._target_handle, self.width = target.handle, width
+        super().__init__(model, params)
+        self.no_rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
+
+    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        native.n_rs_seq = 0
+        native.ctx_other = self._target_handle
+
+    def _snapshots(self) -> int | None:
+        return None  # keys and values only, whatever the target's memory is
+
+    def move_to(self, num_past: int) -> None:
+        """Forget everything, and go on as if ``num_past`` tokens had been read."""
+        self.clear()
+        self._num_past = num_past
+
+
+class HeadContext(RowContext):
     """One sequence of a head. ``width`` is that of the rows that its passes take and give.
 
     Raises:
@@ -49,11 +78,10 @@ class HeadContext(LlamaContext):
         self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int, *, is_mtp: bool
     ) -> None:
         """``is_mtp``: the passes are of the model's next-token layers. The target lends embedding and output layer."""
-        self._target_handle, self.is_mtp = target.handle, is_mtp
-        super().__init__(model, params)
+        self.is_mtp = is_mtp
+        super().__init__(model, params, target, width)
         self._inputs: HiddenRows = np.zeros((N_BATCH, width), dtype=np.float32)
-        self.width, self._row_bytes = width, width * 4
-        self.no_rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
+        self._row_bytes = width * 4
         floats = ctypes.POINTER(ctypes.c_float)
         self._batch.embd = self._inputs.ctypes.data_as(floats)
         # Without the mask there is a row for each token, with it one for each output, taken from the first tokens.
@@ -63,15 +91,11 @@ class HeadContext(LlamaContext):
         self._num_last = 0  # tokens of the last pass
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        native.n_rs_seq = 0
-        native.ctx_other = self._target_handle
+        super()._specialise(native)
         if self.is_mtp:
             native.ctx_type = self._lib.LLAMA_CONTEXT_TYPE_MTP
         else:
-            native.n_ubatch = min(EAGLE3_UBATCH, native.n_batch)
-
-    def _snapshots(self) -> int | None:
-        return None  # keys and values only, whatever the target's memory is
+            native.n_ubatch = min(HEAD_UBATCH, native.n_batch)
 
     def close(self) -> None:
         """Free the cache and the buffers."""
@@ -111,11 +135,6 @@ class HeadContext(LlamaContext):
         """Have the next passes run another of the next-token layers; each has keys and values of its own."""
         function("llama_set_nextn_layer_offset")(self._handle, number)
 
-    def move_to(self, num_past: int) -> None:
-        """Forget everything, and go on as if ``num_past`` tokens had been read."""
-        self.clear()
-        self._num_past = num_past
-
     def encode(self, features: HiddenRows) -> HiddenRows:
         """Project rows of the target's layers [num_tokens, width of all] onto the head's own width.
 
@@ -149,3 +168,94 @@ class HeadContext(LlamaContext):
         rows = np.empty((count, self.width), dtype=np.float32)
         ctypes.memmove(rows.ctypes.data, address, rows.nbytes)
         return rows
+
+
+class BlockContext(RowContext):
+    """One sequence of a DFlash or DSpark head, which holds the target's rows, and drafts a block of masks in one pass.
+
+    ``width`` is that of a row of the target: the inputs of all layers that the head reads.
+
+    Raises:
+        ContextError: llama.cpp could not make it.
+    """
+
+    def __init__(
+        self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int, shape: BlockShape
+    ) -> None:
+        self.shape = shape
+        super().__init__(model, replace(params, max_rows=shape.size), target, width)
+        self._mask = int(self._lib.llama_vocab_mask(model.vocab.handle))
+        self._own_rows = function("llama_get_embeddings_nextn")
+        # What a selector chooses among, or how sure a DSpark head is, is given as a hidden row.
+        function("llama_set_embeddings_nextn")(self._handle, True, not shape.num_candidates)
+        self._lib.llama_set_causal_attn(self._handle, shape.is_causal)
+
+    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        super()._specialise(native)
+        native.n_ubatch = min(max(HEAD_UBATCH, self.shape.size), native.n_batch)
+
+    def add_rows(self, hidden: HiddenRows) -> None:
+        """Hold rows of the target [num_tokens, width], each as the keys and values of a token.
+
+        Raises:
+            DecodeError: the pass failed, or the cache is full.
+        """
+        for first in range(0, len(hidden), self.n_ubatch):
+            rows = np.ascontiguousarray(hidden[first : first + self.n_ubatch], dtype=np.float32)
+            self.append_run(len(rows), len(rows), partial(self._decode_rows, rows))
+
+    def _decode_rows(self, rows: HiddenRows, handle: int, position: int) -> int:
+        count, batch = len(rows), self._lib.llama_batch()
+        batch.n_tokens, batch.token = count, None
+        batch.embd = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+        np.add(self._counting[:count], position, out=self._positions[:count])
+        self._wants_row[:count] = 0
+        batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
+        batch.logits = self._batch.logits
+        return int(self._lib.llama_decode(handle, batch))
+
+    def draft_block(self, anchor: int) -> tuple[Rows, NDArray[np.float32] | None]:
+        """Draft what follows the token ``anchor``, which stands behind all rows; the cache is as before.
+
+        Returns:
+            The logits of each drafted token [num_drafted, n_vocab], or, with a selector, its lattice [num_drafted,
+            num_candidates * (num_candidates + 1)]: the candidates' ids, then for each that may come before a score of
+            each. And how likely each token is to be accepted [num_drafted], where the head says so.
+
+        Raises:
+            DecodeError: the pass failed, or the cache is full.
+        """
+        shape, past = self.shape, self.num_past
+        block = [anchor, *[self._mask] * (shape.size - 1)][: max(self.n_ctx - past, 1)]
+        rows = self.forward(block, 0 if shape.num_candidates else len(block))
+        given = self._given_rows(len(block))
+        first = 0 if shape.drafts_at_anchor else 1
+        if shape.num_candidates:
+            count = shape.num_candidates
+            drafted, confidences = given[first:, : count * (count + 1)].copy(), None
+        else:
+            drafted = rows[first:].copy()
+            confidences = given[first:, 0].copy() if shape.has_confidence else None
+        if not self.rollback(past):
+            raise DecodeError(said("The head cannot forget what it drafted."))
+        return drafted, confidences
+
+    def check_room(self, num_tokens: int) -> None:
+        """Return where the cache could hold so many tokens.
+
+        Raises:
+            CacheFullError: it could not.
+        """
+        if num_tokens > self.n_ctx:
+            self._raise(IS_FULL)
+
+    def _given_rows(self, count: int) -> HiddenRows:
+        """The hidden rows of the last pass [count, embedding_length], a view that the next pass overwrites."""
+        shape = self.shape
+        if not (shape.num_candidates or shape.has_confidence):
+            return self.no_rows
+        address = self._own_rows(self._handle)
+        if not address:
+            raise DecodeError(said("llama.cpp gave no hidden rows of the head."))
+        floats = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
+        return np.ctypeslib.as_array(floats, (count, self._model.n_embd))

@@ -96,6 +96,11 @@ class Loaded:
     can_rollback: bool
     owns_weights: bool = True
 
+    @property
+    def block(self) -> int:
+        """How many tokens it drafts in one pass."""
+        return 1
+
     def close(self) -> None:
         """Free all that is its own."""
         self.context.close()

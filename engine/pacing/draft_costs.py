@@ -75,7 +75,7 @@ class DraftCosts:
             DecodeError: a pass failed.
             Interrupted: ``should_stop`` said so.
         """
-        times = measure_drafting(self._draft.sequence, n_vocab, should_stop)
+        times = measure_drafting(self._draft.sequence, n_vocab, should_stop, block=self._draft.block)
         self.is_known, self.is_measured = times.is_steady, True
         self._control.expect({1: times.step_ms})
         return times

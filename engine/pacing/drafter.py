@@ -98,7 +98,9 @@ class PacedDrafter:
             return draft
         if not pacer.has_company:
             read_ms = model.read_s * 1000.0
-            if model.num_read > _FEW_READ:
+            if pacer.prices.block > 1 and model.num_read <= FEW_UNREAD:
+                pacer.prices.observe_drafting(read_ms)
+            elif model.num_read > _FEW_READ:
                 beside_step_ms = max(read_ms - pacer.prices.draft_step_ms, 0.0)
                 pacer.prices.observe_reading(model.num_read, beside_step_ms)
                 reading_ms = beside_step_ms if model.num_read > FEW_UNREAD else 0.0

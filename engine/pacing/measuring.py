@@ -206,9 +206,16 @@ class DraftingTimes:
 
 
 def measure_drafting(
-    sequence: CachedSequence, n_vocab: int, should_stop: ShouldStop = never_stop, budget_s: float = _BUDGET_S
+    sequence: CachedSequence,
+    n_vocab: int,
+    should_stop: ShouldStop = never_stop,
+    budget_s: float = _BUDGET_S,
+    *,
+    block: int = 1,
 ) -> DraftingTimes:
     """Give what a draft model takes to draw a few tokens for a target of ``n_vocab``, as an answer draws them.
+
+    A step of a draft that makes a ``block`` of several tokens at once is the whole block.
 
     The first try, which fetches the weights from wherever they are, does not count.
 
@@ -233,7 +240,7 @@ def measure_drafting(
             if drafter.failure:
                 raise DecodeError(drafter.failure)
             if number:
-                steps_s.append((perf_counter() - started) / max(1, len(draft.ids)))
+                steps_s.append((perf_counter() - started) / (max(1, len(draft.ids)) if block == 1 else 1))
             drafter.truncate(past)
             if steps_s and perf_counter() > ends:
                 break

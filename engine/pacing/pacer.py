@@ -248,10 +248,10 @@ class Pacer:
         prices = self.prices
         best_gain, best = float("-inf"), (1.0, prices.plain_ms)
         expected = alive = 1.0
-        for depth in range(1, max(min(prices.max_proposed, LOOK_AHEAD), 1) + 1):
+        for depth in range(1, max(min(prices.max_proposed, prices.max_drafted), 1) + 1):
             alive *= chance
             expected += alive
-            cost_ms = prices.pass_ms(depth) + depth * prices.step_ms + prices.rollback_ms(depth, alive)
+            cost_ms = prices.pass_ms(depth) + prices.drafting_ms(depth) + prices.rollback_ms(depth, alive)
             if (gain := expected * self.token_ms - cost_ms) > best_gain:
                 best_gain, best = gain, (expected, cost_ms)
         return best
@@ -271,7 +271,7 @@ class Pacer:
     def _probe_loss(self, num_unread: int) -> float:
         """Give the plain passes that a try of the draft loses where next to nothing of it is kept."""
         prices = self.prices
-        work_ms = PROBE_DEPTH * prices.draft_step_ms + max(num_unread - 1, 0) * prices.draft_read_ms
+        work_ms = prices.drafting_ms(PROBE_DEPTH) + max(num_unread - 1, 0) * prices.draft_read_ms
         return (prices.pass_ms(PROBE_DEPTH) + work_ms + prices.start_ms) / prices.plain_ms - 0.5
 
     def pause_length(self, *, has_model: bool, num_unread: int = 0) -> int:
@@ -304,12 +304,12 @@ class Pacer:
         if self.decision.is_probe and drawn < PROBE_DEPTH:
             return True
         alive *= self.acceptance.drafted.chance(0)
-        return self._gain_of_going_on(drawn, alive, room) > self.prices.step_ms
+        return self._gain_of_going_on(drawn, alive, room) > self.prices.next_ms
 
     def _gain_of_going_on(self, drawn: int, alive: float, room: int) -> float:
         """Give the milliseconds that the best of 1, 2, ... more tokens save; ``alive`` includes the first of them."""
         prices = self.prices
-        value, step_ms, chance = self.token_ms, prices.step_ms, self.acceptance.drafted.chance(0)
+        value, step_ms, chance = self.token_ms, prices.next_ms, self.acceptance.drafted.chance(0)
         costs_ms, row_ms, has_rollback = prices.costs_ms, prices.row_ms, prices.rollback is not None
         if drawn >= len(costs_ms):
             return -1.0
@@ -395,7 +395,7 @@ class Pacer:
         prices = self.prices
         self.acceptance.observe_drafted(confidences, num_kept)
         num_drafted = max(len(confidences), 1)
-        usual_ms = prices.pass_ms(num_drafted) + num_drafted * prices.draft_step_ms
+        usual_ms = prices.pass_ms(num_drafted) + prices.drafting_ms(num_drafted)
         usual_ms += prices.rollback_ms(num_drafted, 0.0)
         tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / prices.plain_ms
         self.acceptance.observe_draft_pass(tokens, cost, self.drafting_average())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.interfaces import NOBODY, Beside
-from engine.pacing.constants import READ_SHARE, SLOW, WORK_RATE
+from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, SLOW, WORK_RATE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.pass_report import PassReport, PlainRunReport
@@ -21,7 +21,8 @@ class Prices:
         curve: of passes of the target, by their tokens; see `use`.
         rollback: of rejected tokens, where the target's memory cannot simply forget them.
         graph_replay: of a larger pass for those behind it, where a backend replays graphs.
-        draft_step_ms: of a drafted token.
+        draft_step_ms: of a drafted token, or of a block of them.
+        block: tokens that the draft drafts in one pass.
         draft_read_ms: of a token that the draft only reads.
         overhead_ms: of what surrounds a plain pass.
         row_ms: of each proposed token beside the pass.
@@ -36,7 +37,7 @@ class Prices:
     ) -> None:
         self.curve = curve
         self.rollback, self.graph_replay = rollback, graph_replay
-        self.draft_step_ms = draft_step_ms
+        self.draft_step_ms, self.block = draft_step_ms, 1
         self.draft_read_ms = READ_SHARE * draft_step_ms
         self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS
         self.beside = NOBODY  # what other answers put into the passes
@@ -94,6 +95,20 @@ class Prices:
     def step_ms(self) -> float:
         """Milliseconds of a drafted token; shared with the answers that draft at the same time."""
         return self.draft_step_ms / (1 + self.beside.num_drafting)
+
+    @property
+    def max_drafted(self) -> int:
+        """Tokens that a draft may be worth at most."""
+        return LOOK_AHEAD if self.block == 1 else min(self.block, LOOK_AHEAD)
+
+    @property
+    def next_ms(self) -> float:
+        """Milliseconds of one more drafted token; those of a block are there with its first."""
+        return self.step_ms if self.block == 1 else 0.0
+
+    def drafting_ms(self, num_drafted: int) -> float:
+        """Milliseconds of drafting so many tokens, no more than a block where the draft makes blocks."""
+        return self.step_ms * (num_drafted if self.block == 1 else 1)
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
         """Use measured milliseconds of a drafted token, and of one that is only read; None: a part of the former."""

@@ -54,7 +54,7 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     Raises:
         NativeLibraryError: it cannot be loaded.
     """
-    from engine.gguf.head_files import EAGLE3, MTP  # noqa: PLC0415
+    from engine.gguf.head_files import DFLASH, EAGLE3, MTP  # noqa: PLC0415
     from engine.llama import library  # noqa: PLC0415  (loading it is what may fail)
     from engine.llama.devices import find_gpus  # noqa: PLC0415
     from engine.llama.hidden_rows import missing_for  # noqa: PLC0415
@@ -75,7 +75,7 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
         ],
         "gpu_verdict": verdict,
         "gpu_notice": None if sentence is None else str(sentence),
-        "heads_lack": {method: list(missing_for(method)) for method in (MTP, EAGLE3)},
+        "heads_lack": {method: list(missing_for(method)) for method in (MTP, EAGLE3, DFLASH)},
         "notices": [str(notice) for notice in library.library_notices()],
     }
 

@@ -30,7 +30,7 @@ KIND_WORDS = {
     FileKind.MMPROJ: mark("Words", "Image projector (mmproj)"),
     FileKind.MTP: mark("Words", "Next-token heads (MTP)"),
     FileKind.EAGLE: mark("Words", "EAGLE head"),
-    FileKind.DFLASH: mark("Words", "DFlash head"),
+    FileKind.DFLASH: mark("Words", "DFlash or DSpark head"),
     FileKind.IMATRIX: mark("Words", "Quantization data (imatrix)"),
     FileKind.VOCAB: mark("Words", "Vocabulary only"),
     FileKind.ADAPTER: mark("Words", "Adapter (LoRA)"),
@@ -51,7 +51,7 @@ KIND_HELP = {
 DRAFTING_WORDS = {
     Drafting.DRAFT_MODEL: mark("Words", "A small model drafts for it"),
     Drafting.HEADS_INSIDE: mark("Words", "Heads inside: next-token layers (MTP) in the model's own file"),
-    Drafting.SIDE_FILE: mark("Words", "A head in a file of its own (MTP, EAGLE-3 or Medusa)"),
+    Drafting.SIDE_FILE: mark("Words", "A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)"),
     Drafting.TEXT: mark("Words", "Text that repeats is drafted; no second model is needed"),
 }
 MATCH_WORDS = {

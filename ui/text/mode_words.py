@@ -59,7 +59,7 @@ _WORDS: dict[Mode, ModeWords] = {
         mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
     ),
     Mode.HEAD: ModeWords(
-        mark("Modes", "Head (MTP, EAGLE-3, Medusa)"),
+        mark("Modes", "Head (MTP, EAGLE-3, DFlash)"),
         mark("Modes", "Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
         mark("Modes", "A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
         mark("Modes", "Memory and time for a layer or a few; on some machines it makes answers slower."),

@@ -53,7 +53,7 @@ class FileKind(StrEnum):
     MMPROJ = "mmproj"  # the projector of a vision model
     MTP = "mtp"  # next-token heads that belong to one target
     EAGLE = "eagle"
-    DFLASH = "dflash"
+    DFLASH = "dflash"  # DFlash or DSpark
     IMATRIX = "imatrix"  # statistics for quantizing
     VOCAB = "vocab"  # a vocabulary without weights
     ADAPTER = "adapter"  # a LoRA
@@ -69,7 +69,7 @@ class Drafting(StrEnum):
 
     DRAFT_MODEL = "draft model"
     HEADS_INSIDE = "heads inside"  # next-token layers (MTP) in the target's own file
-    SIDE_FILE = "side file"  # a head in a file of its own: MTP or EAGLE-3
+    SIDE_FILE = "side file"  # a head in a file of its own: MTP, EAGLE-3, DFlash, DSpark, Medusa
     TEXT = "text"  # text that repeats, no second model
 
     @property

@@ -38,7 +38,7 @@ _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
         # As llama.cpp looks for side files; "-MTP-" in the middle is how models are called that have the heads inside.
         (FileKind.MTP, r"(?-i:mtp(?=-))|nextn|mtp-?heads?"),
         (FileKind.EAGLE, r"eagle-?[123]?(?:\.\d)?"),
-        (FileKind.DFLASH, r"d-?flash"),
+        (FileKind.DFLASH, r"d-?flash2?|d-?spark"),
         (FileKind.ADAPTER, r"q?lora|adapter"),
         (FileKind.VOCAB, r"ggml-vocab|vocab(?:-only)?"),
         (FileKind.DRAFT, r"draft(?:er)?|spec(?:ulator)?|assistant-draft"),

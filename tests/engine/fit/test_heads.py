@@ -9,7 +9,7 @@ import pytest
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import CacheShape, check_head_fit, estimate
-from engine.fit.heads import BATCH, EAGLE3_BATCH, HEAD_ROWS, TAP_ROWS, head_memory
+from engine.fit.heads import BATCH, HEAD_BATCH, HEAD_ROWS, TAP_ROWS, head_memory
 from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import read_header
 from engine.heads import tap
@@ -18,7 +18,7 @@ from engine.llama import context, head_context
 from engine.loading.loading import LoadOptions, open_model
 from engine.records import CacheType, FlashAttention
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
-from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
+from tests.engine.heads.head_factory import dflash_for, eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
 from tests.engine.hybrid_factory import tiny_qwen35
 
 MOST_N_CTX = 16384
@@ -29,6 +29,8 @@ KINDS = {
     "mtp file": (tiny_qwen35(), head_only(qwen35_with_mtp())),
     "eagle3": (tiny_llama(), eagle3_for()),
     "eagle3 with its own tokens": (tiny_llama(), eagle3_for(own=True)),
+    "dflash": (tiny_llama(), dflash_for()),
+    "dspark": (tiny_llama(), dflash_for(markov_rank=4, own=True)),
 }
 
 
@@ -117,4 +119,4 @@ def test_a_quantized_cache_of_heads_is_smaller(tmp_path: Path) -> None:
 
 def test_the_figures_are_those_of_the_engine() -> None:
     assert (TAP_ROWS, BATCH) == (tap.CAPACITY, context.N_BATCH)
-    assert (HEAD_ROWS, EAGLE3_BATCH) == (head_context.MAX_HEAD_ROWS, head_context.EAGLE3_UBATCH)
+    assert (HEAD_ROWS, HEAD_BATCH) == (head_context.MAX_HEAD_ROWS, head_context.HEAD_UBATCH)

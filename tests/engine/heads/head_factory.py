@@ -171,6 +171,71 @@ def eagle3_for(
     return GgufFile({**base.metadata, **entries}, tuple(weights.tensors))
 
 
+def dflash_for(
+    target: GgufFile | None = None,
+    *,
+    seed: int = 3,
+    layers: tuple[int, ...] = (0, 1),
+    size: int = 5,
+    markov_rank: int = 0,
+    num_candidates: int = 0,
+    own: bool = False,
+    **entries: tuple[Kind, Any],
+) -> GgufFile:
+    """A random DFlash head; with a ``markov_rank`` it is a DSpark head, with ``num_candidates`` a DFlash2 head.
+
+    ``own`` gives it an output layer for half of the tokens (``d2t``).
+    """
+    target, n = target or tiny_llama(), 64
+    weights, half = Weights(seed), N_VOCAB // 2
+    weights.random("fc.weight", len(layers) * n, n, scale=0.12)
+    for name, count in (("enc.output_norm", n), ("output_norm", n), ("blk.0.attn_norm", n), ("blk.0.ffn_norm", n)):
+        weights.ones(f"{name}.weight", count)
+    for name, rows in (("attn_q", n), ("attn_k", 32), ("attn_v", 32), ("attn_output", n)):
+        weights.random(f"blk.0.{name}.weight", n, rows, scale=0.12)
+    for name in ("attn_q_norm", "attn_k_norm"):
+        weights.ones(f"blk.0.{name}.weight", 16)
+    weights.random("blk.0.ffn_gate.weight", n, 96, scale=0.12)
+    weights.random("blk.0.ffn_up.weight", n, 96, scale=0.12)
+    weights.random("blk.0.ffn_down.weight", 96, n, scale=0.12)
+    if own:
+        weights.random("output.weight", n, half, scale=0.12)
+        weights.tensors.append(Tensor("d2t", (half,), 27, (np.arange(half, dtype=np.int64) * 2).tobytes()))
+    if markov_rank:
+        weights.random("markov_w1.weight", markov_rank, N_VOCAB)
+        weights.random("markov_w2.weight", markov_rank, half if own else N_VOCAB)
+        weights.random("conf_proj.weight", n + markov_rank, 1)
+    own_entries: dict[str, tuple[Kind, Any]] = {
+        "dflash.block_count": (Kind.UINT32, 1),
+        "dflash.embedding_length": (Kind.UINT32, n),
+        "dflash.block_size": (Kind.UINT32, size),
+        "dflash.target_layers": (Kind.ARRAY, (Kind.INT32, list(layers))),
+        "tokenizer.ggml.mask_token_id": (Kind.UINT32, 0),
+    }
+    if num_candidates:
+        _add_selector(weights, n, num_candidates)
+        own_entries |= {
+            "dflash.selector_rank": (Kind.UINT32, 8),
+            "dflash.selector_top_k": (Kind.UINT32, num_candidates),
+            "dflash.conv_kernel_size": (Kind.UINT32, 2),
+            "dflash.conv_group_size": (Kind.UINT32, 16),
+        }
+    base = _renamed(target, str(target.metadata["general.architecture"][1]), "dflash", ())
+    made = GgufFile({**base.metadata, **own_entries}, tuple(weights.tensors))
+    return made.with_metadata(**entries)
+
+
+def _add_selector(weights: Weights, n: int, num_candidates: int) -> None:
+    """DFlash2's selector and convolutions over the block."""
+    assert num_candidates * (num_candidates + 1) <= n
+    weights.random("selector_predecessor.weight", 8, N_VOCAB)
+    weights.random("selector_successor.weight", 8, N_VOCAB)
+    weights.random("selector_hidden.weight", n, 8)
+    for part in ("attn", "ffn"):
+        weights.random(f"blk.0.{part}_conv_base", n, 2, 2)
+        weights.random(f"blk.0.{part}_conv_proj.weight", n, 2 * 2 * (n // 16), scale=0.12)
+
+
 def _renamed(file: GgufFile, old: str, new: str, without: tuple[str, ...]) -> GgufFile:
     """The metadata of a file as those of another architecture."""
     entries = {

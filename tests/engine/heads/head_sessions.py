@@ -8,7 +8,14 @@ from pathlib import Path
 from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Mode, SamplingParams
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
-from tests.engine.heads.head_factory import eagle3_for, head_only, markov_qwen35, qwen35_with_mtp, tiny_hy_v3
+from tests.engine.heads.head_factory import (
+    dflash_for,
+    eagle3_for,
+    head_only,
+    markov_qwen35,
+    qwen35_with_mtp,
+    tiny_hy_v3,
+)
 from tests.engine.hybrid_factory import tiny_qwen35
 from tests.exact import agree
 
@@ -28,6 +35,9 @@ KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None]] =
     "three layers": (tiny_hy_v3, None),
     "eagle3": (lambda: longer(tiny_llama), eagle3_for),
     "eagle3 with its own tokens": (lambda: longer(tiny_llama), lambda: eagle3_for(own=True)),
+    "dflash": (lambda: longer(tiny_llama), dflash_for),
+    "dflash2": (lambda: longer(tiny_llama), lambda: dflash_for(num_candidates=4)),
+    "dspark": (lambda: longer(tiny_llama), lambda: dflash_for(markov_rank=4, own=True)),
 }
 
 

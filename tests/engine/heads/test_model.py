@@ -15,10 +15,10 @@ from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
 from engine.heads.model import MOST_LOST
 from engine.heads.tap import CAPACITY, FOLLOW_AT
 from engine.interfaces import Run
-from engine.llama.head_context import HeadContext
+from engine.llama.head_context import BlockContext, HeadContext, RowContext
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
-from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
+from tests.engine.heads.head_factory import dflash_for, eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
 from tests.engine.hybrid_factory import tiny_qwen35
 
 LONG = 1024
@@ -28,6 +28,7 @@ KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None]] =
     "mtp file": (tiny_qwen35, lambda: head_only(qwen35_with_mtp())),
     "three layers": (tiny_hy_v3, None),
     "eagle3": (lambda: tiny_llama().with_metadata(llama__context_length=(Kind.UINT32, LONG)), eagle3_for),
+    "dflash": (lambda: tiny_llama().with_metadata(llama__context_length=(Kind.UINT32, LONG)), dflash_for),
 }
 
 
@@ -128,18 +129,22 @@ def test_it_reads_along_where_rows_wait_and_never_more_are_kept(files: tuple[Pat
 def test_reading_along_that_fails_ends_no_pass_of_the_target(
     files: tuple[Path, Path | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids, read, failures, rows = text(700), HeadContext.read, list[int](), list[np.ndarray]()
+    ids, failures, rows = text(700), list[int](), list[np.ndarray]()
 
-    def fail_once(self: HeadContext, *rest: object) -> object:
-        if not failures:
-            failures.append(len(ids))
-            raise DecodeError("The pass failed.")
-        return read(self, *rest)  # type: ignore[arg-type]
+    def failing_once(read: Callable[..., object]) -> Callable[..., object]:
+        def fail_once(self: RowContext, *rest: object) -> object:
+            if not failures:
+                failures.append(len(ids))
+                raise DecodeError("The pass failed.")
+            return read(self, *rest)
+
+        return fail_once
 
     for fails in (False, True):
         with opened(files) as (target, head), monkeypatch.context() as patch:
             if fails:
-                patch.setattr(HeadContext, "read", fail_once)
+                patch.setattr(HeadContext, "read", failing_once(HeadContext.read))
+                patch.setattr(BlockContext, "add_rows", failing_once(BlockContext.add_rows))
             target.sequence.forward(ids[:400], 0)
             assert target.sequence.num_past == 400
             assert (head.sequence.num_past > 1) is not fails
@@ -312,10 +317,10 @@ def test_what_it_read_needs_no_checkpoint(files: tuple[Path, Path | None]) -> No
 def test_a_head_that_cannot_forget_is_refused_and_freed(
     files: tuple[Path, Path | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed: list[HeadContext] = []
-    close = HeadContext.close
-    monkeypatch.setattr(HeadContext, "rollback", lambda *_: False)
-    monkeypatch.setattr(HeadContext, "close", lambda self: (closed.append(self), close(self))[1])
+    closed: list[RowContext] = []
+    close = RowContext.close
+    monkeypatch.setattr(RowContext, "rollback", lambda *_: False)
+    monkeypatch.setattr(RowContext, "close", lambda self: (closed.append(self), close(self))[1])
     target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
     with pytest.raises(DraftRefusedError, match="cannot forget what it drafted"):
         open_head(files, target)

@@ -20,7 +20,7 @@ from typing import Any
 from app.core.benchmark.peers.process import PeerProcess, find_program, peer_environment
 from app.core.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.core.domain.errors import PeerError
-from engine.gguf.head_files import EAGLE3, MTP, OWN_PRODUCTS
+from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP, OWN_PRODUCTS
 from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
 
 DRAFT_LENGTHS = (1, 3, 5, 7)
@@ -29,7 +29,12 @@ DRAFT_LENGTHS = (1, 3, 5, 7)
 TUNED = ("ngram-simple:4:16", "ngram-mod:6:16", "draft-3+ngram-simple:4:16")
 _DRAFT = re.compile(r"draft-(\d+)")
 _NGRAM = re.compile(r"(ngram-[a-z0-9-]+?)(?::(\d+):(\d+))?")
-_HEAD_KINDS = {MTP: "draft-mtp", EAGLE3: "draft-eagle3"}  # of the server
+_HEAD_KINDS = {
+    MTP: "draft-mtp",
+    EAGLE3: "draft-eagle3",
+    DFLASH: "draft-dflash",
+    DSPARK: "draft-dspark",
+}  # of the server
 _KINDS = re.compile(r"^\s*--spec-type\s+(\S+)", re.MULTILINE)
 ENGINE = "llama-server"
 HOST = "127.0.0.1"

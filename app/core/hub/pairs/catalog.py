@@ -25,7 +25,7 @@ FORMAT = 2
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
 CATALOG_FILE = "catalog.toml"  # in the assets
 ALONE = (FileKind.MODEL, FileKind.DRAFT)
-HEADS = (FileKind.MTP, FileKind.EAGLE)
+HEADS = (FileKind.MTP, FileKind.EAGLE, FileKind.DFLASH)
 _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no second file"}
 _BOTH = said("The hub has both models as listed here.")
 

@@ -20,8 +20,7 @@ from app.core.hub.remote_header import KnownModel, read_local_header, read_remot
 from app.core.hub.sources import Hub
 from engine.errors import EngineError
 from engine.gguf.head_files import (
-    EAGLE3_ARCHITECTURE,
-    MEDUSA_ARCHITECTURE,
+    HEAD_ARCHITECTURES,
     head_method,
     num_next_token_layers,
     own_heads_sentence,
@@ -73,7 +72,7 @@ class Candidate:
     size_bytes: int | None = None
     cost_share: float | None = None
     speaks: float | None = None
-    head: str = ""  # the method, of a head in a file of its own: "MTP" or "EAGLE-3"
+    head: str = ""  # the method, of a head in a file of its own: "MTP", "DFlash"
     is_unchecked: bool = False  # what it is could not be seen: its file, or the hub, could not be reached
 
 
@@ -252,7 +251,7 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
     """Why a repository need not be read, from what the search says of it; empty where it may serve."""
-    if summary.architecture not in ("", EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, target.header.architecture):
+    if summary.architecture not in ("", *HEAD_ARCHITECTURES, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
             own=summary.architecture,

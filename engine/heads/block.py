@@ -1,0 +1,93 @@
+"""DFlash and DSpark heads as a language model, so that all that drives a draft model drives them as well.
+
+Such a head drafts a block of tokens in one pass: behind the target's rows of all tokens before stands the last token of
+the text, the anchor, and behind that masks (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
+https://arxiv.org/abs/2607.05147; llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_dflash`). Each row
+of the block is the distribution of one token. It depends on the text alone (of DFlash2 on the token drawn before as
+well), so what is drawn from it is verified as any draft is. llama.cpp computes DSpark's Markov head with the block,
+along its likeliest tokens: another token that is drawn does not change the rows behind it.
+
+A token is read with the row of the token before it, as other heads read: the cache holds that row one position behind
+where llama.cpp's server puts it. Attention sees distances, so that it comes to the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.heads.model import HeadShape, RowModel
+from engine.heads.tap import HiddenTap
+from engine.interfaces import Candidates, Rows, TokenIds
+from engine.llama.head_context import BlockContext
+
+_NO_IDS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+# Tokens this far below the best, in natural logarithms, are hardly ever drawn or kept: q goes without them.
+_REACH = 12.0
+
+
+class BlockModel(RowModel[BlockContext]):
+    """Implements `engine.interfaces.LanguageModel`; what is read ahead of the target takes no pass."""
+
+    def __init__(self, context: BlockContext, tap: HiddenTap) -> None:
+        super().__init__(context, tap, HeadShape(reads_first=False))
+        self.num_candidates = context.shape.num_candidates or context.n_vocab
+        self._block: Rows | None = None  # what was drafted behind the last token that was read
+        self._confidences: NDArray[np.float32] | None = None
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`: none behind the end of the block."""
+        scores = self.forward(ids, 1)[0]
+        best = scores[scores.argmax()]
+        if best == -np.inf:
+            return Candidates(_NO_IDS, _NO_SCORES)
+        number, known = len(self._unsettled), self._confidences
+        confidence = float(known[number]) if known is not None and number < len(known) else None
+        kept = (scores >= best - _REACH).nonzero()[0]
+        kept = kept if len(kept) else np.arange(self.n_vocab)  # no numbers, as whoever looks at them says
+        return Candidates(kept, scores[kept], confidence)
+
+    def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
+        if n_rows > 1:  # a block for each
+            first = len(ids) - n_rows
+            if first:
+                self._read_chunk(ids[:first], 0)
+            return np.concatenate([self._read_chunk([one], 1) for one in ids[first:]])
+        self._block = self._confidences = None
+        self._context.add_rows(self._hidden(self._num_read, len(ids)))
+        self._num_read += len(ids)
+        if not n_rows:
+            return self._context.no_rows
+        self._block, self._confidences = self._context.draft_block(ids[-1])
+        return self._row([])
+
+    def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
+        if not n_rows and not self._tap.is_on:  # only to see what it costs
+            self._context.add_rows(np.zeros((len(ids), self._context.width), dtype=np.float32))
+        self._context.check_room(self.num_past + len(ids))
+        rows = list[Rows]()
+        for number, token_id in enumerate(ids):
+            self._unsettled.append(token_id)
+            if number >= len(ids) - n_rows:
+                rows.append(self._row(self._unsettled))
+        return np.concatenate(rows) if rows else self._context.no_rows
+
+    def _row(self, drawn: Sequence[int]) -> Rows:
+        """What may follow the anchor and what was drawn since [1, n_vocab]; nothing behind the end of the block."""
+        block, number, count = self._block, len(drawn), self._context.shape.num_candidates
+        if block is not None and number < len(block) and not count:
+            return block[number : number + 1].copy()
+        row: Rows = np.full((1, self.n_vocab), -np.inf, dtype=np.float32)
+        if block is not None and number < len(block):
+            before = np.flatnonzero(block[number - 1, :count] == drawn[-1]) if drawn else np.zeros(1, dtype=np.int64)
+            if len(before):
+                scores = block[number, count * (1 + int(before[0])) :][:count]
+                row[0, block[number, :count].astype(np.int64)] = scores
+        return row
+
+    def clear(self) -> None:
+        """Forget everything."""
+        super().clear()
+        self._block = self._confidences = None
