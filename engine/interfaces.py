@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]  # [n_rows, n_vocab] logits
+_REACH = 12.0  # natural logarithms
 TokenIds = Sequence[int] | NDArray[np.int32]
 Result = TypeVar("Result")
 
@@ -24,6 +25,18 @@ class Candidates:
     ids: NDArray[np.int64]
     logits: NDArray[np.float32]
     confidence: float | None = None
+
+
+def likely(scores: NDArray[np.float32], confidence: float | None = None) -> Candidates:
+    """The tokens of a head's row [n_vocab] that may be drawn: none where the head says nothing of any.
+
+    Tokens far below the best are hardly ever drawn or kept; q goes without them.
+    """
+    best = scores[scores.argmax()]
+    if np.isnan(best):  # whoever looks at the numbers says so
+        return Candidates(np.arange(len(scores)), scores, confidence)
+    kept = np.flatnonzero(scores > max(best - _REACH, -np.inf))
+    return Candidates(kept, scores[kept], confidence)
 
 
 class LanguageModel(Protocol):

@@ -1,9 +1,9 @@
 """Which heads a GGUF file has or is, by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
 
-Keys and tensors of the first four are llama.cpp's, those of the others this project's own (`engine/gguf/medusa.py`).
+Keys and tensors of the last two are this project's own (`engine/gguf/medusa.py`), those of all others llama.cpp's.
 Next-token layers are counted by ``nextn_predict_layers`` and lie behind the others, in the target's own file or,
-without the others, in one beside it; EAGLE-3 and DFlash files have architectures of their own. A DFlash file with a
-Markov head is a DSpark file.
+without the others, in one beside it; EAGLE-3, DFlash and assistant files have architectures of their own. A DFlash
+file with a Markov head is a DSpark file.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.sentences import said
 
 MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"  # the methods, as people call them
-DFLASH, DSPARK = "DFlash", "DSpark"
+DFLASH, DSPARK, ASSISTANT = "DFlash", "DSpark", "Gemma 4 assistant"
 BLOCKS = frozenset({DFLASH, DSPARK})  # which draft several tokens in one pass, a block of masks
 OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # whose products this engine computes, not llama.cpp
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
-EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE = "eagle3", "medusa", "dflash"
-HEAD_ARCHITECTURES = (EAGLE3_ARCHITECTURE, MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE)
+MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE = "medusa", "dflash"
+_METHODS = {"eagle3": EAGLE3, DFLASH_ARCHITECTURE: DFLASH, "gemma4-assistant": ASSISTANT}
+HEAD_ARCHITECTURES = (MEDUSA_ARCHITECTURE, *_METHODS)
 MARKOV_HEAD = "markov_w1.weight"
 USUAL_BLOCK = 16  # tokens, where the file does not say: llama.cpp's own default
 
@@ -47,10 +48,10 @@ def head_method(header: GgufHeader) -> str:
     """The method where the file is a head, or several, of another model, else empty."""
     if header.architecture == MEDUSA_ARCHITECTURE:
         return HYDRA if header.own("kind") == "hydra" else MEDUSA
-    if header.architecture == EAGLE3_ARCHITECTURE:
-        return EAGLE3
-    if header.architecture == DFLASH_ARCHITECTURE:
-        return DSPARK if any(tensor.name == MARKOV_HEAD for tensor in header.tensors) else DFLASH
+    if header.architecture in _METHODS:
+        method = _METHODS[header.architecture]
+        has_markov_head = method == DFLASH and any(tensor.name == MARKOV_HEAD for tensor in header.tensors)
+        return DSPARK if has_markov_head else method
     names = [tensor.name for tensor in header.tensors]
     is_part = header.metadata.get("split.count", 1) not in (0, 1)
     has_trunk = any(name.startswith("blk.0.") for name in names)

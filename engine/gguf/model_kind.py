@@ -28,7 +28,7 @@ _OTHERS = {
     "wavtokenizer-dec": said("a part of a speech model"),
     "dflash": said("a draft head (DFlash) of another model"),
     "eagle3": said("a draft head (EAGLE-3) of another model"),
-    "gemma4-assistant": said("a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use"),
+    "gemma4-assistant": said("a draft head of a Gemma 4 model"),
 }
 _TYPES = {
     "adapter": said("an adapter (LoRA) for another model"),

@@ -20,12 +20,8 @@ from numpy.typing import NDArray
 
 from engine.heads.model import HeadShape, RowModel
 from engine.heads.tap import HiddenTap
-from engine.interfaces import Candidates, Rows, TokenIds
+from engine.interfaces import Candidates, Rows, TokenIds, likely
 from engine.llama.head_context import BlockContext
-
-_NO_IDS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-# Tokens this far below the best, in natural logarithms, are hardly ever drawn or kept: q goes without them.
-_REACH = 12.0
 
 
 class BlockModel(RowModel[BlockContext]):
@@ -40,14 +36,8 @@ class BlockModel(RowModel[BlockContext]):
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`: none behind the end of the block."""
         scores = self.forward(ids, 1)[0]
-        best = scores[scores.argmax()]
-        if best == -np.inf:
-            return Candidates(_NO_IDS, _NO_SCORES)
         number, known = len(self._unsettled), self._confidences
-        confidence = float(known[number]) if known is not None and number < len(known) else None
-        kept = (scores >= best - _REACH).nonzero()[0]
-        kept = kept if len(kept) else np.arange(self.n_vocab)  # no numbers, as whoever looks at them says
-        return Candidates(kept, scores[kept], confidence)
+        return likely(scores, float(known[number]) if known is not None and number < len(known) else None)
 
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
         if n_rows > 1:  # a block for each

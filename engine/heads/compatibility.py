@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.errors import DraftRefusedError
 from engine.gguf.head_files import (
+    ASSISTANT,
     BLOCKS,
     EAGLE3,
     NUM_FEATURES,
@@ -74,7 +75,9 @@ def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
     """
     method = head_method(head)
     reasons = (
-        {EAGLE3: _eagle3_reason} | dict.fromkeys(OWN_PRODUCTS, medusa_reason) | dict.fromkeys(BLOCKS, _block_reason)
+        {EAGLE3: _eagle3_reason, ASSISTANT: _assistant_reason}
+        | dict.fromkeys(OWN_PRODUCTS, medusa_reason)
+        | dict.fromkeys(BLOCKS, _block_reason)
     )
     reason = missing_sentence(method) or reasons.get(method, _mtp_reason)(target, head)
     if reason:
@@ -89,6 +92,37 @@ def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
             of_target=target.architecture or "?",
         )
     return _width_reason(target, head.own("embedding_length"))
+
+
+def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
+    """Why an assistant cannot read the keys and values of the target's last layers; llama.cpp trusts all of this."""
+    if target.architecture != "gemma4":
+        return said(
+            "The head is made for models of the architecture {of_head}, and the target is {of_target}.",
+            of_head="gemma4",
+            of_target=target.architecture or "?",
+        )
+    blocks, windows = target.own("block_count"), target.own("attention.sliding_window_pattern")
+    of_target, of_head = target.own("attention.head_count_kv"), head.own("attention.head_count_kv")
+    own_windows, number = head.own("attention.sliding_window_pattern"), head.own("block_count")
+    if not isinstance(blocks, int) or not isinstance(windows, tuple) or windows[-2:] != (True, False):
+        return said("The target's last two layers are not those that the head reads.")
+    if not isinstance(own_windows, tuple) or not isinstance(number, int) or len(own_windows) < number:
+        return said("The head does not say what its layers see.")
+    for key in ("attention.key_length", "attention.key_length_swa", "attention.sliding_window"):
+        if head.own(key) != target.own(key):
+            return said("The head's {key} is not the target's: it belongs to another model.", key=key)
+    for layer in range(number):
+        source = blocks - 2 if own_windows[layer] else blocks - 1
+        if _of_layer(of_head, layer) != _of_layer(of_target, source):
+            return said(
+                "The head's {key} is not the target's: it belongs to another model.", key="attention.head_count_kv"
+            )
+    return _width_reason(target, head.own("embedding_length_out"))
+
+
+def _of_layer(value: Value | None, layer: int) -> Value | None:
+    return value[layer] if isinstance(value, tuple) and layer < len(value) else value
 
 
 def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:

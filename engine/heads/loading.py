@@ -11,9 +11,19 @@ import numpy as np
 
 from engine.drafters.pairing import check_pair
 from engine.errors import DecodeError, DraftRefusedError, EngineError
-from engine.gguf.head_files import BLOCKS, MTP, OWN_PRODUCTS, block_shape, head_method, next_token_weights
+from engine.gguf.head_files import (
+    ASSISTANT,
+    BLOCKS,
+    EAGLE3,
+    MTP,
+    OWN_PRODUCTS,
+    block_shape,
+    head_method,
+    next_token_weights,
+)
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
+from engine.heads.assistant import LoadedAssistant, load_assistant
 from engine.heads.block import BlockModel
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.loaded import LoadedHead
@@ -161,20 +171,31 @@ def open_head_file(
     if head_method(header) in OWN_PRODUCTS:
         return open_medusa(Path(path), target, options)
     method = head_method(header)
-    is_mtp, is_block = method == MTP, method in BLOCKS
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
     with library.places() as reported:
-        model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=is_mtp)
+        has_nextn = method in (MTP, ASSISTANT)
+        model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=has_nextn)
         try:
             check_pair(target.model.vocab, model.vocab)
-            parts = (RowPart(),) if is_mtp else _parts(header, target)
-            tap = HiddenTap(target.context, parts, target.model.n_embd_out if is_mtp else target.model.n_embd)
-            context = _context(model, target, options, header, tap)
+            opened = _opened(model, target, options, header)
         except EngineError:
             model.close()
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
-    shape = HeadShape(model.n_layer_nextn) if is_mtp else HeadShape(encodes=not is_block, reads_first=False)
+    if isinstance(opened, LoadedAssistant):
+        return replace(opened, info=replace(opened.info, memory=memory))
+    return _loaded(target, opened, memory)
+
+
+def _opened(
+    model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader
+) -> _Opened | LoadedAssistant:
+    """Make the context of a head from a file, with what it reads of the target.
+
+    Raises:
+        ContextError: there is no memory for it.
+    """
+    params, method = _params(target, options), head_method(header)
     info = replace(
         target.info,
         path=str(model.path),
@@ -185,17 +206,18 @@ def open_head_file(
         n_ctx_train=model.n_ctx_train,
         head=method,
     )
-    return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), memory)
-
-
-def _context(
-    model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader, tap: HiddenTap
-) -> HeadContext | BlockContext:
-    params, method = _params(target, options), head_method(header)
+    if method == ASSISTANT:
+        return load_assistant(model, target, params, info)
+    is_mtp = method == MTP
+    parts = (RowPart(),) if is_mtp else _parts(header, target)
+    tap = HiddenTap(target.context, parts, target.model.n_embd_out if is_mtp else target.model.n_embd)
+    context: HeadContext | BlockContext
     if method in BLOCKS:
-        width = len(tap.parts) * tap.n_embd
-        return BlockContext(model, params, target.context, width, block_shape(header))
-    return HeadContext(model, params, target.context, model.n_embd_out, is_mtp=method == MTP)
+        context = BlockContext(model, params, target.context, len(parts) * tap.n_embd, block_shape(header))
+    else:
+        context = HeadContext(model, params, target.context, model.n_embd_out, is_mtp=is_mtp)
+    shape = HeadShape(model.n_layer_nextn) if is_mtp else HeadShape(encodes=method == EAGLE3, reads_first=False)
+    return _Opened(model, context, tap, shape, info, owns_weights=True)
 
 
 def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:

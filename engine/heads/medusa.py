@@ -30,7 +30,7 @@ from engine.gguf.model_parts import all_parts, size_of_files
 from engine.gguf.source import ReadAt, open_for_reading
 from engine.heads.loaded import LoadedHead
 from engine.heads.tap import LastRows
-from engine.interfaces import Candidates, Rows, TokenIds
+from engine.interfaces import Candidates, Rows, TokenIds, likely
 from engine.llama import library
 from engine.llama.head_graph import HeadGraphs, HeadWeights, Matrix, ResidualBlock, Row
 from engine.loading.loading import LoadedModel, LoadOptions
@@ -39,8 +39,6 @@ from engine.sentences import said
 from engine.sequence import CachedSequence
 
 _BYTES_PER_THREAD = 16 * 2**20  # below so many weights a head, handing work to another thread costs more than it saves
-# Tokens this far below the best, in natural logarithms, are hardly ever drawn or kept: q goes without them.
-_REACH = 12.0
 _NO_IDS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
 
 
@@ -277,10 +275,8 @@ class MedusaModel:
         scores = self._scores(self.num_past)
         if scores is None:
             return Candidates(_NO_IDS, _NO_SCORES)
-        kept = (scores >= scores.item(scores.argmax()) - _REACH).nonzero()[0]
-        if not len(kept):  # they are no numbers, and whoever looks at them says so
-            return Candidates(self._weights.ids, scores)
-        return Candidates(self._weights.ids[kept], scores[kept])
+        found = likely(scores)
+        return Candidates(self._weights.ids[found.ids], found.logits)
 
     def _append(self, ids: TokenIds) -> None:
         end = self.num_past + len(ids)

@@ -484,6 +484,11 @@ class LlamaContext:
         if self.tap is not None:
             self.tap.forget()
 
+    @property
+    def gap(self) -> int:
+        """How many positions fewer than places there are before the end: a picture may take fewer."""
+        return self._gap
+
     def _position(self, place: int) -> int:
         """Where a place behind which nothing is, or a token, lies for the model."""
         return place - next((gap for end, gap in reversed(self._gaps) if end <= place), 0)

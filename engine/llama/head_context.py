@@ -66,6 +66,15 @@ class RowContext(LlamaContext):
         self.clear()
         self._num_past = num_past
 
+    def check_room(self, num_tokens: int) -> None:
+        """Return where the cache could hold so many tokens.
+
+        Raises:
+            CacheFullError: it could not.
+        """
+        if num_tokens > self.n_ctx:
+            self._raise(IS_FULL)
+
 
 class HeadContext(RowContext):
     """One sequence of a head. ``width`` is that of the rows that its passes take and give.
@@ -240,15 +249,6 @@ class BlockContext(RowContext):
             raise DecodeError(said("The head cannot forget what it drafted."))
         return drafted, confidences
 
-    def check_room(self, num_tokens: int) -> None:
-        """Return where the cache could hold so many tokens.
-
-        Raises:
-            CacheFullError: it could not.
-        """
-        if num_tokens > self.n_ctx:
-            self._raise(IS_FULL)
-
     def _given_rows(self, count: int) -> HiddenRows:
         """The hidden rows of the last pass [count, embedding_length], a view that the next pass overwrites."""
         shape = self.shape
@@ -259,3 +259,52 @@ class BlockContext(RowContext):
             raise DecodeError(said("llama.cpp gave no hidden rows of the head."))
         floats = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
         return np.ctypeslib.as_array(floats, (count, self._model.n_embd))
+
+
+class AssistantContext(RowContext):
+    """The passes of a head without a cache of its own: it reads the keys and values of its target.
+
+    Every pass is of one token behind all that the target holds, and leaves nothing in the cache.
+
+    Raises:
+        ContextError: llama.cpp could not make it.
+    """
+
+    def __init__(self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int) -> None:
+        """``target`` may be one of several sequences of a context: the head's context has as many."""
+        self._target = target
+        sequences = replace(params, num_sequences=target.params.num_sequences, shares_cells=target.params.shares_cells)
+        super().__init__(model, sequences, target, width)
+        self._begin_empty(target.seq_id)
+        self._inputs: HiddenRows = np.zeros((N_BATCH, width), dtype=np.float32)
+        self._batch.embd = self._inputs.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+        function("llama_set_embeddings_nextn")(self._handle, True, True)
+        self._own_row = function("llama_get_embeddings_nextn_ith")
+
+    def close(self) -> None:
+        """Free the buffers, whichever sequence of its target it is for."""
+        if self._handle:
+            self._batch.embd = None  # NumPy's, not llama.cpp's
+        self.seq_id = 0
+        super().close()
+
+    def draft(self, token_id: int, row: HiddenRows) -> tuple[Rows, HiddenRows]:
+        """What may follow a token behind the target's last one, read with a hidden row [width].
+
+        Returns:
+            The logits [1, n_vocab], and the head's own row for the token that is drawn from them.
+
+        Raises:
+            DecodeError: the pass failed.
+        """
+        self._num_past, self._gap = self._target.num_past, self._target.gap
+        self._inputs[0] = row
+        try:
+            rows = self.forward([token_id], 1).copy()
+        finally:
+            self._num_past = self._gap = 0
+        own = np.zeros(self.width, dtype=np.float32)
+        address = self._own_row(self._handle, 0)
+        if address is not None:
+            ctypes.memmove(own.ctypes.data, address, own.nbytes)
+        return rows, own

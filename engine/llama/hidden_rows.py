@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP
+from engine.gguf.head_files import ASSISTANT, DFLASH, DSPARK, EAGLE3, MTP
 from engine.llama import library
 
 _CONTEXT, _FLOATS = ctypes.c_void_p, ctypes.c_void_p
@@ -69,7 +69,7 @@ _FUNCTIONS: dict[str, tuple[tuple[str, str], list[Any], Any]] = {
 }
 _NEXTN = tuple(name for name in _FUNCTIONS if "nextn" in name)
 _LAYER_INPUTS = tuple(name for name in _FUNCTIONS if "layer_inp" in name)
-_NEEDED = {MTP: _NEXTN} | dict.fromkeys((EAGLE3, DFLASH, DSPARK), (*_NEXTN, *_LAYER_INPUTS))
+_NEEDED = dict.fromkeys((MTP, ASSISTANT), _NEXTN) | dict.fromkeys((EAGLE3, DFLASH, DSPARK), (*_NEXTN, *_LAYER_INPUTS))
 
 
 @cache

@@ -230,7 +230,11 @@ class Batcher:
         task.room_wanted, task.error = 0, error
 
     def _resume(self) -> None:
-        """Run each task that waits for nothing until it stops or ends, then the calls that were asked for."""
+        """Run each task that waits for nothing until it stops or ends, then the calls that were asked for.
+
+        A task goes on right behind its call: the next pass of the context overwrites the rows that the call may have
+        given.
+        """
         for task in list(self._tasks):
             if not task.is_stopped:
                 self._go_on(task)
@@ -241,6 +245,7 @@ class Batcher:
                 except Exception as error:  # noqa: BLE001  (the task's own)
                     task.error = error
                 task.call = None
+                self._go_on(task)
 
     def _go_on(self, task: _Task) -> None:
         self._current = task

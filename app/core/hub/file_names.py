@@ -36,7 +36,7 @@ _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
         (FileKind.IMATRIX, r"i-?matrix"),
         (FileKind.MMPROJ, r"mm-?proj(?:ector)?|[\w-]*mmproj[\w-]*"),
         # As llama.cpp looks for side files; "-MTP-" in the middle is how models are called that have the heads inside.
-        (FileKind.MTP, r"(?-i:mtp(?=-))|nextn|mtp-?heads?"),
+        (FileKind.MTP, r"(?-i:mtp(?=-))|nextn|mtp-?heads?|gemma-?4[\w.-]*-assistant"),
         (FileKind.EAGLE, r"eagle-?[123]?(?:\.\d)?"),
         (FileKind.DFLASH, r"d-?flash2?|d-?spark"),
         (FileKind.ADAPTER, r"q?lora|adapter"),

@@ -236,6 +236,74 @@ def _add_selector(weights: Weights, n: int, num_candidates: int) -> None:
         weights.random(f"blk.0.{part}_conv_proj.weight", n, 2 * 2 * (n // 16), scale=0.12)
 
 
+def tiny_gemma4(*, seed: int = 0, window: int = 64) -> GgufFile:
+    """Two random layers as Gemma 4 makes them: the first sees ``window`` tokens, the second everything."""
+    weights, n = Weights(seed), 64
+    weights.random("token_embd.weight", n, N_VOCAB)
+    weights.ones("output_norm.weight", n)
+    weights.ones("rope_freqs.weight", 8)
+    for i in range(2):
+        _gemma4_layer(weights, i, n)
+        weights.random(f"blk.{i}.attn_k.weight", n, 32)
+        weights.random(f"blk.{i}.attn_v.weight", n, 32)
+        weights.ones(f"blk.{i}.attn_k_norm.weight", 16)
+    base = _renamed(tiny_llama(), "llama", "gemma4", ())
+    return GgufFile({**base.metadata, **_of_gemma4("gemma4", 2, window)}, tuple(weights.tensors))
+
+
+def assistant_for(*, seed: int = 5, window: int = 64, num_layers: int = 2, **entries: tuple[Kind, Any]) -> GgufFile:
+    """A random assistant of `tiny_gemma4`, half as wide."""
+    weights, n = Weights(seed), 32
+    weights.random("token_embd.weight", n, N_VOCAB)
+    weights.ones("output_norm.weight", n)
+    weights.ones("rope_freqs.weight", 8)
+    weights.random("nextn.pre_projection.weight", 2 * 64, n)
+    weights.random("nextn.post_projection.weight", n, 64)
+    for i in range(num_layers):
+        _gemma4_layer(weights, i, n)
+    base = _renamed(tiny_llama(), "llama", "gemma4-assistant", ())
+    own: dict[str, tuple[Kind, Any]] = {
+        **_of_gemma4("gemma4-assistant", num_layers, window),
+        "gemma4-assistant.embedding_length": (Kind.UINT32, n),
+        "gemma4-assistant.embedding_length_out": (Kind.UINT32, 64),
+        "gemma4-assistant.nextn_predict_layers": (Kind.UINT32, num_layers),
+    }
+    made = GgufFile({**base.metadata, **own}, tuple(weights.tensors))
+    return replace(made, metadata={**made.metadata, **{key.replace("__", "."): one for key, one in entries.items()}})
+
+
+def _gemma4_layer(weights: Weights, number: int, n: int) -> None:
+    """What layers of target and assistant have in common."""
+    block = f"blk.{number}"
+    for norm in ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"):
+        weights.ones(f"{block}.{norm}.weight", n)
+    weights.random(f"{block}.attn_q.weight", n, 64)
+    weights.random(f"{block}.attn_output.weight", 64, n)
+    weights.ones(f"{block}.attn_q_norm.weight", 16)
+    weights.ones(f"{block}.layer_output_scale.weight", 1)
+    weights.random(f"{block}.ffn_gate.weight", n, 96)
+    weights.random(f"{block}.ffn_up.weight", n, 96)
+    weights.random(f"{block}.ffn_down.weight", 96, n)
+
+
+def _of_gemma4(architecture: str, num_layers: int, window: int) -> dict[str, tuple[Kind, Any]]:
+    sees = [i % 2 == 0 for i in range(num_layers)]
+    return {
+        f"{architecture}.block_count": (Kind.UINT32, num_layers),
+        f"{architecture}.context_length": (Kind.UINT32, 1024),
+        f"{architecture}.attention.sliding_window": (Kind.UINT32, window),
+        f"{architecture}.attention.sliding_window_pattern": (Kind.ARRAY, (Kind.BOOL, sees)),
+        **{
+            f"{architecture}.attention.{name}": (Kind.UINT32, 16)
+            for name in ("key_length", "value_length", "key_length_swa", "value_length_swa")
+        },
+        f"{architecture}.rope.dimension_count": (Kind.UINT32, 16),
+        f"{architecture}.rope.dimension_count_swa": (Kind.UINT32, 16),
+        f"{architecture}.rope.freq_base_swa": (Kind.FLOAT32, 10000.0),
+        f"{architecture}.embedding_length_per_layer_input": (Kind.UINT32, 0),
+    }
+
+
 def _renamed(file: GgufFile, old: str, new: str, without: tuple[str, ...]) -> GgufFile:
     """The metadata of a file as those of another architecture."""
     entries = {

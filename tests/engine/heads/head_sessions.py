@@ -9,11 +9,13 @@ from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Mode
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import (
+    assistant_for,
     dflash_for,
     eagle3_for,
     head_only,
     markov_qwen35,
     qwen35_with_mtp,
+    tiny_gemma4,
     tiny_hy_v3,
 )
 from tests.engine.hybrid_factory import tiny_qwen35
@@ -37,6 +39,7 @@ KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None]] =
     "eagle3 with its own tokens": (lambda: longer(tiny_llama), lambda: eagle3_for(own=True)),
     "dflash": (lambda: longer(tiny_llama), dflash_for),
     "dflash2": (lambda: longer(tiny_llama), lambda: dflash_for(num_candidates=4)),
+    "assistant": (tiny_gemma4, assistant_for),
     "dspark": (lambda: longer(tiny_llama), lambda: dflash_for(markov_rank=4, own=True)),
 }
 
