@@ -89,7 +89,10 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PlacedModel:
-    """A model in a placement: what its passes are wanted for. Without a chat template it ``answers`` nothing."""
+    """A model in a placement: what its passes are wanted for. Without a chat template it ``answers`` nothing.
+
+    ``block`` is how many tokens a head drafts in one pass.
+    """
 
     weights: TokenWeights
     threads: int
@@ -98,6 +101,7 @@ class PlacedModel:
     name: str = ""
     size_bytes: int = 0
     answers: bool = True
+    block: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +247,7 @@ class GainForecast:
     break_even_share: float | None = None
 
 
-def forecast_gain(
+def forecast_gain(  # noqa: PLR0913  (what a gain follows from)
     curve: CostCurve,
     step_ms: float | None = None,
     kind: PairKind = PairKind.FAMILY,
@@ -251,10 +255,12 @@ def forecast_gain(
     speaks: float = 1.0,
     *,
     answers: bool = True,
+    block: int = 1,
 ) -> GainForecast:
     """The range for usual answers; ``step_ms`` is what a drafted token takes, None without a draft.
 
-    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
+    A draft that makes a ``block`` of several tokens in a pass takes ``step_ms`` for the block. ``speaks``: the share of
+    the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
     for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
@@ -263,16 +269,18 @@ def forecast_gain(
     # Where a higher temperature has ended the repeating, what text says is as certain as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
-    depths = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
-    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths) for chance in chances]
+    depths: Sequence[int] = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
+    if block > 1:
+        depths = [depth for depth in DEPTHS if depth <= block] or [1]
+    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths, block) for chance in chances]
     ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _drafted(curve, step_ms, chances[1], depths) < _PAYS
-    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths) < _PAYS, plain_ms)
+    pays = _drafted(curve, step_ms, chances[1], depths, block) < _PAYS
+    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths, block) < _PAYS, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
@@ -298,9 +306,10 @@ def _text(curve: CostCurve, chance: float) -> float:
     return min((curve.cost_ms(k + 1) + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
 
 
-def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int]) -> float:
-    plain_ms = curve.cost_ms(1)
-    return min((curve.cost_ms(k + 1) + k * step_ms + WORK_MS) / plain_ms / _expected(chance, k) for k in depths)
+def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int], block: int) -> float:
+    plain_ms, of_block = curve.cost_ms(1), block > 1
+    drafting_ms = {k: step_ms * (1 if of_block else k) + WORK_MS for k in depths}
+    return min((curve.cost_ms(k + 1) + drafting_ms[k]) / plain_ms / _expected(chance, k) for k in depths)
 
 
 def _expected(chance: float, depth: int) -> float:
@@ -386,8 +395,10 @@ def forecast(
     if plain is None or (draft is not None and step_ms is None):
         return None
     alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
-    if step_ms is not None:
-        gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers)
+    if draft is not None and step_ms is not None:
+        if draft.block > 1:  # its pass is one of so many tokens
+            step_ms *= plain.curve.cost_ms(draft.block + 1) / plain.curve.cost_ms(1)
+        gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers, block=draft.block)
     return Forecast(plain, gain, alone, temperature)
 
 

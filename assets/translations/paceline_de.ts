@@ -3423,12 +3423,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
-        <source>Head (MTP, EAGLE-3, Medusa)</source>
-        <translation>Kopf (MTP, EAGLE-3, Medusa)</translation>
-    </message>
-    <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
+    </message>
+    <message>
+        <source>Head (MTP, EAGLE-3, DFlash)</source>
+        <translation>Kopf (MTP, EAGLE-3, DFlash)</translation>
     </message>
     <message>
         <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
@@ -5406,6 +5406,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die {what} konnten nicht gelesen werden</translation>
     </message>
     <message>
+        <source>a draft head (DFlash) of another model</source>
+        <translation>ein Kopf zum Vorschlagen (DFlash) eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>a draft head of a Gemma 4 model</source>
+        <translation>ein Kopf zum Vorschlagen eines Gemma-4-Modells</translation>
+    </message>
+    <message>
+        <source>The target&apos;s last two layers are not those that the head reads.</source>
+        <translation>Die letzten beiden Schichten des Modells sind nicht die, die der Kopf liest.</translation>
+    </message>
+    <message>
+        <source>The head does not say what its layers see.</source>
+        <translation>Der Kopf nennt nicht, was seine Schichten sehen.</translation>
+    </message>
+    <message>
         <source>llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. “make run” builds them in; engine/kernels/README.md says more.</source>
         <translation>llama.cpp fehlen die Kernel, die die Einrichtung für diesen Prozessor baut ({names}); Entwürfe bringen so weniger. „make run“ baut sie ein; mehr steht in engine/kernels/README.md.</translation>
     </message>
@@ -6822,16 +6838,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
     <message>
-        <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
-        <translation>ein Entwurfskopf (DFlash) eines anderen Modells, von einer Art, die Paceline nicht verwendet</translation>
-    </message>
-    <message>
         <source>a draft head (EAGLE-3) of another model</source>
         <translation>ein Entwurfskopf (EAGLE-3) eines anderen Modells</translation>
-    </message>
-    <message>
-        <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
-        <translation>ein Entwurfskopf von Gemma 4, der dessen Cache mitbenutzt, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>the next-token heads (MTP) of another model</source>
@@ -6990,12 +6998,24 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
     </message>
     <message>
-        <source>EAGLE-3 heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
-        <translation>EAGLE-3-Köpfe lesen die Schichten des Zielmodells, und llama.cpp kann die von {architecture}-Modellen nicht ausgeben.</translation>
-    </message>
-    <message>
         <source>The head does not name the three layers of the target that it reads.</source>
         <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
+    </message>
+    <message>
+        <source>The head drafts blocks of {size} tokens, which is no size of a block.</source>
+        <translation>Der Kopf schlägt Blöcke von {size} Tokens vor; so groß ist kein Block.</translation>
+    </message>
+    <message>
+        <source>The head does not name its mask token.</source>
+        <translation>Der Kopf nennt sein Masken-Token nicht.</translation>
+    </message>
+    <message>
+        <source>{method} heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
+        <translation>{method}-Köpfe lesen die Schichten des Modells, und llama.cpp kann die von {architecture}-Modellen nicht geben.</translation>
+    </message>
+    <message>
+        <source>The head does not name the layers of the target that it reads.</source>
+        <translation>Der Kopf nennt die Schichten des Modells nicht, die er liest.</translation>
     </message>
     <message>
         <source>The head reads layer {layer} of its target, and this one has {most}.</source>
@@ -7008,6 +7028,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The head has a vocabulary of its own, but no output layer for it.</source>
         <translation>Der Kopf hat ein eigenes Vokabular, aber keine Ausgabeschicht dafür.</translation>
+    </message>
+    <message>
+        <source>The head&apos;s {key} is not the target&apos;s: it belongs to another model.</source>
+        <translation>{key} des Kopfes ist anders als beim Modell: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
         <source>The head cannot forget what it drafted.</source>
@@ -7084,6 +7108,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>llama.cpp gave no hidden rows of the head.</source>
+        <translation>llama.cpp gab keine inneren Zeilen des Kopfes.</translation>
     </message>
     <message>
         <source>There is no memory for the weights of the heads.</source>
@@ -12343,10 +12371,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>EAGLE-Kopf</translation>
     </message>
     <message>
-        <source>DFlash head</source>
-        <translation>DFlash-Kopf</translation>
-    </message>
-    <message>
         <source>Quantization data (imatrix)</source>
         <translation>Quantisierungsdaten (imatrix)</translation>
     </message>
@@ -12403,8 +12427,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Köpfe in der Datei: MTP-Schichten des Modells selbst</translation>
     </message>
     <message>
-        <source>A head in a file of its own (MTP, EAGLE-3 or Medusa)</source>
-        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3 oder Medusa)</translation>
+        <source>DFlash or DSpark head</source>
+        <translation>DFlash- oder DSpark-Kopf</translation>
+    </message>
+    <message>
+        <source>A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)</source>
+        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3, DFlash, DSpark oder Medusa)</translation>
     </message>
     <message>
         <source>Text that repeats is drafted; no second model is needed</source>

@@ -122,3 +122,12 @@ def test_heads_are_not_counted_on_further_ahead_than_was_published() -> None:
 def test_a_head_whose_output_matrix_is_half_of_its_target_does_not_pay() -> None:
     assert not forecast_gain(curve(20.0, REPACKED), 0.5 * 20.0, PairKind.HEAD).draft_pays
     assert forecast_gain(curve(20.0, ZEN4), 0.1 * 20.0, PairKind.HEAD).draft_pays
+
+
+def test_a_block_costs_its_pass_however_many_tokens_it_drafts() -> None:
+    curve = CostCurve({1: 10.0, 2: 11.0, 4: 12.0, 8: 14.0, 16: 20.0, 33: 40.0})
+    one_by_one = forecast_gain(curve, 4.0, PairKind.HEAD)
+    block = forecast_gain(curve, 4.0, PairKind.HEAD, block=7)
+    assert block.high > one_by_one.high
+    assert block.draft_share == one_by_one.draft_share == pytest.approx(0.4)
+    assert forecast_gain(curve, 4.0, PairKind.HEAD, block=3).high <= block.high

@@ -9,7 +9,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -25,14 +25,20 @@ from engine.gguf.head_files import block_shape, head_method
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file
 from engine.heads.loading import LoadedHead
-from engine.llama.head_context import BlockContext
+from engine.interfaces import Candidates, TokenIds
 from engine.records import ChatRequest, LoadRequest, Mode, Source
 from engine.sampling.sampler import History
 from engine.sandbox.probe import probe_head
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
-from tests.engine.heads.head_factory import N_VOCAB, assistant_for, dflash_for, tiny_gemma4
-from tests.engine.heads.head_sessions import KINDS as HEADS
+from tests.engine.heads.head_factory import (
+    N_VOCAB,
+    assistant_for,
+    dflash_for,
+    eagle3_for,
+    qwen35_with_mtp,
+    tiny_gemma4,
+)
 from tests.engine.heads.head_sessions import PROMPT, agrees, answer, load, longer
 from tests.engine.heads.markov_chain import Chain, check_acceptance, check_distribution
 from tests.engine.heads.medusa_factory import markov_llama, tensor
@@ -40,7 +46,7 @@ from tests.engine.session.test_parallel import Asker, question
 
 NEAR_TIE = 0.03  # of a logit
 SERVER = os.environ.get("PACELINE_LLAMA_SERVER", "")
-KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile], str]] = {
+KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None, str]] = {
     "dflash": (lambda: longer(tiny_llama), dflash_for, "draft-dflash"),
     "own tokens": (lambda: longer(tiny_llama), lambda: dflash_for(own=True), "draft-dflash"),
     "causal": (
@@ -55,6 +61,8 @@ KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile], str]] = {
         "draft-dspark",
     ),
     "assistant": (tiny_gemma4, assistant_for, "draft-mtp"),
+    "eagle3": (lambda: longer(tiny_llama), eagle3_for, "draft-eagle3"),
+    "mtp": (qwen35_with_mtp, None, "draft-mtp"),
 }
 
 
@@ -116,15 +124,39 @@ def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
-def watched_drafts(monkeypatch: pytest.MonkeyPatch) -> list[Draft]:
+@dataclass
+class Watched:
+    """A proposal, and the logits that each of its tokens was chosen from, as far as they are known."""
+
+    draft: Draft
+    rows: list[Candidates]
+
+    def lead(self, place: int, other: int) -> float:
+        """How far its token there was before another, in logits."""
+        row = self.rows[place]
+        mine, its = (row.logits[row.ids == one] for one in (self.draft.ids[place], other))
+        return float(mine[0] - its[0]) if len(its) else np.inf
+
+
+def watched_drafts(monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
     """The list fills with what heads propose."""
-    drafts, propose = list[Draft](), DraftModelDrafter.propose
+    drafts, rows = list[Watched](), list[Candidates]()
+    propose, make_pass = DraftModelDrafter.propose, DraftModelDrafter._pass
 
     def watched(self: DraftModelDrafter, history: History, limit: int, *rest: object) -> Draft:
-        drafts.append(propose(self, history, limit, *rest))  # type: ignore[arg-type]
-        return drafts[-1]
+        rows.clear()
+        draft = propose(self, history, limit, *rest)  # type: ignore[arg-type]
+        drafts.append(Watched(draft, list(rows)))
+        return draft
+
+    def watched_pass(self: DraftModelDrafter, ids: TokenIds) -> object:
+        row = make_pass(self, ids)
+        found = row if isinstance(row, Candidates) else Candidates(np.arange(len(row)), row)
+        rows.append(Candidates(found.ids, found.logits.copy()))
+        return row
 
     monkeypatch.setattr(DraftModelDrafter, "propose", watched)
+    monkeypatch.setattr(DraftModelDrafter, "_pass", watched_pass)
     return drafts
 
 
@@ -181,14 +213,14 @@ def test_how_sure_a_dspark_head_is_reaches_who_decides_how_far_to_draft(
     session.measure()
     answer(session, Mode.HEAD)
     session.close()
-    told = [score for draft in drafts for score in draft.scores or []]
+    told = [score for one in drafts for score in one.draft.scores or []]
     assert len(set(told)) > 3
     assert all(0.0 < one < 1.0 for one in told)
 
 
 @pytest.mark.parametrize("kind", ["dflash", "dspark", "assistant", "eagle3"])
 def test_answers_beside_others_are_those_that_each_would_be_alone(kind: str, tmp_path: Path) -> None:
-    target, head, _name = (*HEADS[kind], "") if kind == "eagle3" else KINDS[kind]
+    target, head, _name = KINDS[kind]
     assert head is not None
     paths = [str(file.write(tmp_path / name)) for file, name in ((target(), "t.gguf"), (head(), "h.gguf"))]
     prompts = ("Once upon", "ab ab ab a", "b")
@@ -215,22 +247,16 @@ def test_the_same_tokens_are_drafted_pass_by_pass_as_by_llama_cpps_server(
 ) -> None:
     """The server drafts nothing for the first pass; else it logs the likeliest token of each place."""
     target, head, name = KINDS[kind]
-    session, _ready = load(tmp_path, target(), head())
-    size = block_shape(read_header(tmp_path / "head.gguf")).num_drafted if kind != "assistant" else 4
+    session, _ready = load(tmp_path, target(), head() if head is not None else None)
+    size = block_shape(read_header(tmp_path / "head.gguf")).num_drafted if name[6:] in ("dflash", "dspark") else 4
     ids = [int(one) for one in session.prompt_ids(ChatRequest(raw_prompt=PROMPT))]
-    drafts, blocks, draft_block = watched_drafts(monkeypatch), list[np.ndarray](), BlockContext.draft_block
-
-    def watched_block(self: BlockContext, anchor: int) -> object:
-        given = draft_block(self, anchor)
-        blocks.append(given[0].copy())
-        return given
-
-    monkeypatch.setattr(BlockContext, "draft_block", watched_block)
-    mine = answer(session, Mode.HEAD, depth=size, max_tokens=32)
+    drafts = watched_drafts(monkeypatch)
+    answered = answer(session, Mode.HEAD, depth=size, max_tokens=32)
     session.close()
-    options = ["--spec-type", name, "--spec-draft-model", "head.gguf", "--spec-draft-n-max", str(size)]
+    options = ["--spec-type", name, "--spec-draft-n-max", str(size)]
+    options += ["--spec-draft-model", "head.gguf"] if head is not None else []
     log, tokens = server_log(tmp_path, options, ids)
-    assert tokens[:32] == list(mine.token_ids)
+    assert tokens[:32] == list(answered.token_ids)
     found, last = list[list[int]](), 99
     for place, token_id in re.findall(r"draft candidate +0, pos +(\d+): +(\d+)", log):
         if int(place) <= last:
@@ -239,11 +265,10 @@ def test_the_same_tokens_are_drafted_pass_by_pass_as_by_llama_cpps_server(
         found[-1].append(int(token_id))
     assert len(found) > 10
     # Shorter where the end of the answer is the likeliest. What is computed elsewhere differs in its last bits.
-    for draft, ids, block in zip(drafts[1:], found, blocks[1:] or [None] * len(found), strict=False):
-        at = next((i for i, (one, other) in enumerate(zip(draft.ids, ids, strict=False)) if one != other), None)
-        if at is not None:
-            assert block is not None, kind
-            assert block[at, draft.ids[at]] - block[at, ids[at]] < NEAR_TIE
+    for one, ids in zip(drafts[1:], found, strict=False):
+        own = one.draft.ids
+        at = next((i for i, (mine, its) in enumerate(zip(own, ids, strict=False)) if mine != its), None)
+        assert at is None or one.lead(at, ids[at]) < NEAR_TIE, (own, ids)
 
 
 def server_log(folder: Path, options: list[str], ids: list[int]) -> tuple[str, list[int]]:
@@ -287,6 +312,7 @@ def asked(port: int, method: str, path: str, body: str | None = None) -> tuple[i
 @pytest.mark.parametrize("kind", ["dflash", "dspark", "assistant"])
 def test_a_good_file_is_known_and_passes_the_trial(kind: str, tmp_path: Path) -> None:
     target, head, _name = KINDS[kind]
+    assert head is not None
     files = [target().write(tmp_path / "target.gguf"), head().write(tmp_path / "head.gguf")]
     method = head_method(read_header(files[1]))
     assert method == {"dflash": "DFlash", "dspark": "DSpark", "assistant": "Gemma 4 assistant"}[kind]

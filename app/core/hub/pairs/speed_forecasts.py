@@ -29,7 +29,7 @@ from engine.forecast import (
     measure_read_speed,
     pair_kind,
 )
-from engine.gguf.head_files import has_next_token_layers, head_method
+from engine.gguf.head_files import BLOCKS, block_shape, has_next_token_layers, head_method
 from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
 from engine.llama.library import physical_cores
 from engine.pacing.measuring import OtherLoad
@@ -169,7 +169,8 @@ def _drafter(
     if weights is None or (draft is None and not has_next_token_layers(target.header)):
         return None, PairKind.OTHER
     if draft is not None:
-        return replace(_asked(draft, *place), weights=weights), PairKind.HEAD
+        block = block_shape(draft.header).num_drafted if head_method(draft.header) in BLOCKS else 1
+        return replace(_asked(draft, *place), weights=weights, block=block), PairKind.HEAD
     own = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
 
