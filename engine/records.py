@@ -361,8 +361,9 @@ class RunStats:
     inter_token_ms_p95: float | None = None
     inter_token_ms_p99: float | None = None
     interval_counts: Mapping[int, int] = field(default_factory=dict)
-    plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
-    plain_changed: bool = False  # it was, but became another one during the answer
+    plain_ms: float | None = None  # what a token of plain decoding would cost at the same time; None: not known
+    plain_error: float = 0.05  # half of its 95% interval, relative
+    looped: int = 0  # tokens at the end that said the same again and again, for which the answer was ended
     joined_passes: int = 0  # of the passes, those that were made for other answers as well
     left_out: int = 0  # messages of the conversation that the context had no room for
     unanswered: int = 0  # questions that had no answer, left out for the same reason
@@ -371,6 +372,11 @@ class RunStats:
     context_used: int = 0
     context_size: int = 0
     decisions: tuple[str, ...] = ()
+
+    @property
+    def plain_s(self) -> float | None:
+        """Seconds that plain decoding would have taken; None where that is not known."""
+        return self.tokens * self.plain_ms / 1000.0 if self.plain_ms is not None else None
 
     @property
     def sources(self) -> frozenset[Source]:

@@ -30,7 +30,7 @@ class StatsRecorder:
         self.context_size = context_size
         self.depth = 0
         self.plain_ms: float | None = None
-        self.plain_changed = False
+        self.plain_error = 0.0
         self.joined_passes = 0
         self.left_out = self.unanswered = self.restored_tokens = 0
         self.restore_s = 0.0
@@ -165,7 +165,7 @@ class StatsRecorder:
             inter_token_ms_p99=token_ms[2],
             interval_counts=_interval_counts(per_token_s),
             plain_ms=self.plain_ms,
-            plain_changed=self.plain_changed,
+            plain_error=self.plain_error,
             joined_passes=self.joined_passes,
             left_out=self.left_out,
             unanswered=self.unanswered,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.pacing.pass_trace import OnTrace
-from engine.pacing.plain_cost import PlainCost
+from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import LEAST_ROOM as LEAST_ROOM  # noqa: PLC0414  (the session takes it from here)
@@ -59,6 +59,7 @@ class AnswerPlan:
         request: with the mode that runs, which need not be the one that was asked for.
         drafter: proposes tokens.
         pacer: there where the costs are measured; it decides where the request leaves the depth to it.
+        plain_passes: of the target's other answers in the last minutes.
         constraint: the request's grammar.
         on_pass: hears of passes that ran alike.
         on_trace: hears of every pass.
@@ -68,6 +69,7 @@ class AnswerPlan:
     request: ChatRequest
     drafter: Drafter
     pacer: Pacer | None = None
+    plain_passes: PlainPasses = field(default_factory=PlainPasses)
     constraint: GrammarConstraint | None = None
     on_pass: OnPass | None = None
     on_trace: OnTrace | None = None
@@ -91,8 +93,7 @@ class Answer:
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
-        # What plain decoding would cost is known at a fixed depth, too.
-        self.plain_cost = PlainCost(pacer) if pacer is not None else None
+        self.plain_speed = PlainSpeed(plan.plain_passes, pacer)  # known at a fixed depth, too
         self._draft_length = choose_draft_length(request.mode, request.depth, can_pace=pacer is not None)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._draft_length.paced else self._draft_length.depth
@@ -242,9 +243,7 @@ class Answer:
         )
 
     def _snapshot(self) -> RunStats:
-        if self.plain_cost is not None:
-            self.stats.plain_ms = self.plain_cost.reported_ms if not self.stats.joined_passes else None
-            self.stats.plain_changed = self.stats.plain_ms is None and not self.stats.joined_passes
+        self.stats.plain_ms, self.stats.plain_error = self.plain_speed.estimate or (None, 0.0)
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
@@ -272,17 +271,17 @@ class Answer:
 
     def on_pass(self, report: PassReport) -> None:
         """See `PassObserver`. What a pass that was made with others' took says nothing of this answer."""
+        self.plain_speed.on_pass(report)  # before another curve is in force
         if not report.is_joined:
             self._observe_passes(report.num_decoded, (report.forward_ms,))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         """See `PassObserver`."""
+        self.plain_speed.on_plain_run(report)
         if not report.num_joined:
             self._observe_passes(1, report.forward_ms)
 
     def _observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
-        if self.plain_cost is not None:  # before another curve is in force
-            self.plain_cost.observe_passes(num_tokens, passes_ms)
         on_pass = self._plan.on_pass
         if on_pass is not None and (news := on_pass(num_tokens, passes_ms)):
             self.stats.add_decision(news)

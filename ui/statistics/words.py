@@ -69,17 +69,14 @@ _NAMES = {
 _HELP = {
     "headline": mark(
         "StatsPanel",
-        "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
-        "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
-        "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
-        "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
-        "or faster during the answer, such as beside another busy program.",
+        "Speed compared with plain decoding, or tokens per second where that comparison is not sure. What plain "
+        "decoding takes is estimated from plain passes of this answer and of the last minutes on this computer, with "
+        "as much of the context in use. Shown from 64 tokens on.",
     ),
     "now": mark("StatsPanel", "Tokens per second of this answer."),
     "plain": mark(
         "StatsPanel",
-        "Tokens per second of plain decoding with this model and as much context: what its passes of one token "
-        "take on this computer, measured while the window is idle.",
+        "Tokens per second of plain decoding with this model and as much context at the same time.",
     ),
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(

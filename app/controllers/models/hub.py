@@ -24,7 +24,6 @@ from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
 from ui.models.requests import WELCOME
-from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
@@ -206,7 +205,7 @@ class HubController(PartsController):
         return held.text("target_path"), held.text("draft_path")
 
     def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
-        """Where a draft was chosen that would not pay here, say so once, with what it costs."""
+        """Where a draft was chosen that would not pay here, say so once."""
         pair = target.path, draft.path
         if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
             return
@@ -217,19 +216,17 @@ class HubController(PartsController):
             in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
             if found is None or in_use != pair or self._state.models.is_loading:
                 return
-            words = translate("HubController", "“{name}” does not pay off as a draft here.").format(name=draft.name)
-            why = in_language(found.headline) if found.is_measured else self._cost_words(found)
+            words = translate(
+                "HubController",
+                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.",
+            ).format(name=draft.name)
+            why = in_language(found.headline) if found.is_measured else ""
             self._window.notice_banner.show_suggestion(
-                f"{words} {why}", translate("HubController", "Use no draft"), self._models.remove_draft
+                f"{words} {why}".rstrip(), translate("HubController", "Use no draft"), self._models.remove_draft
             )
 
         refs = ModelRef(path=target.path), ModelRef(path=draft.path)
         self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
-
-    @staticmethod
-    def _cost_words(found: SpeedForecast) -> str:
-        words = translate("HubController", "Each token that it drafts costs {share} of a pass of the target.")
-        return words.format(share=percent(found.gain.draft_share or 0.0))
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
         """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""

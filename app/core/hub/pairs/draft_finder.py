@@ -351,15 +351,7 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     if not verdict.matches:
         return replace(candidate, reason=verdict.reason)
     if share is not None and share > LARGEST_SHARE:
-        if share >= 1:
-            reason = said(
-                "It matches, but a token costs as much as with the target itself or more: there is nothing to gain."
-            )
-        else:
-            reason = said(
-                "It matches, but a token costs {percent:.0f}% of a pass of the target: there is nothing to gain.",
-                percent=share * 100,
-            )
+        reason = said("It matches, but it is too large beside this target: there is nothing to gain.")
         return replace(candidate, reason=reason)
     return replace(candidate, matches=True, speaks=verdict.speaks)
 

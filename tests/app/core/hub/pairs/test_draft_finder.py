@@ -88,7 +88,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert 0.01 < first.cost_share < 0.1
     assert first.reason == ""
     told = reasons(search)
-    assert "as much as with the target itself" in told["big"]
+    assert "there is nothing to gain" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
     assert told["eagle3-other"].endswith("it belongs to another model.")
     assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
