@@ -464,10 +464,6 @@
         <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell oder aus den Einstellungen.</translation>
     </message>
     <message>
-        <source>Use for this model</source>
-        <translation>Für dieses Modell verwenden</translation>
-    </message>
-    <message>
         <source>Keep for this model</source>
         <translation>Für dieses Modell behalten</translation>
     </message>
@@ -492,10 +488,6 @@
         <translation>dieses Modell</translation>
     </message>
     <message>
-        <source>Recommended by the makers of {model}: {values}.</source>
-        <translation>Von den Herstellern von {model} empfohlen: {values}.</translation>
-    </message>
-    <message>
         <source>Reset all</source>
         <translation>Alle zurücksetzen</translation>
     </message>
@@ -514,6 +506,10 @@
     <message>
         <source>from the settings</source>
         <translation>aus den Einstellungen</translation>
+    </message>
+    <message>
+        <source>recommended for this model</source>
+        <translation>für dieses Modell empfohlen</translation>
     </message>
     <message>
         <source>default</source>
