@@ -74,6 +74,7 @@ class FinishReason(StrEnum):
     STOP = "stop"  # a stop string appeared
     LENGTH = "length"  # as many tokens as were asked for
     CONTEXT = "context"  # the context is full
+    LOOP = "loop"  # the model said the same again and again
     CANCELLED = "cancelled"  # the user stopped it
 
 

@@ -118,6 +118,10 @@
         <translation>Beendet: Die in den Einstellungen festgelegte Höchstlänge ist erreicht.</translation>
     </message>
     <message>
+        <source>Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.</source>
+        <translation>Angehalten, weil das Modell sich wiederholt hat. Eine Wiederholungsstrafe hilft: siehe Chat-Einstellungen.</translation>
+    </message>
+    <message>
         <source>Stopped because the context is full. Continue leaves out the oldest messages.</source>
         <translation>Beendet, weil der Kontext voll ist. „Fortsetzen“ lässt die ältesten Nachrichten weg.</translation>
     </message>

@@ -41,7 +41,7 @@ class StatsRecorder:
         self.last_token: float | None = None
         self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
         self.forced_proposed = self.forced_accepted = self.predicted_proposed = self.predicted_accepted = 0
-        self.replayed = 0
+        self.replayed = self.looped = 0
         self.draft_s = self.draft_prompt_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
         self.decisions: list[str] = []
         self._last_reason = ""
@@ -166,6 +166,7 @@ class StatsRecorder:
             interval_counts=_interval_counts(per_token_s),
             plain_ms=self.plain_ms,
             plain_error=self.plain_error,
+            looped=self.looped,
             joined_passes=self.joined_passes,
             left_out=self.left_out,
             unanswered=self.unanswered,

@@ -58,7 +58,7 @@ AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as ma
 # Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
 # Of answers of SmolLM2 135M to 20 first questions 9 ended in a loop at its makers' temperature of 0.2, and 5 at 0.8;
-# with this penalty none did, and with 1.2 three went on until they were cut. Models of fewer parameters are toys.
+# with this penalty one and none did, and with 1.2 three went on until they were cut. Smaller models are toys.
 SMALL_PARAMS, PENALTY = (50_000_000, 400_000_000), 1.1
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
+from engine.decoding.loops import is_loop, next_look, repeated_tail
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
@@ -90,6 +91,8 @@ class Answer:
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._opened_tag = ""  # of reasoning, until it was told
         self._ids: list[int] = []
+        is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
+        self._next_look = next_look(0) if is_free and request.messages else math.inf  # at loops
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
@@ -294,7 +297,9 @@ class Answer:
             if self._tokenizer.is_eog(token_id):
                 ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
                 break
-        shown = len(ids) - (ended is not None)
+        if len(self._ids) + len(ids) >= self._next_look and (cut := self._loop_end(ids)):
+            ids, sources, ended = ids[:cut], sources[:cut], FinishReason.LOOP
+        shown = len(ids) - (ended is FinishReason.END)
         rejected = block.rejected if ended is None else ()
         self._logprobs += [self._reported_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
         self._piece = self._detokenizer.feed(
@@ -306,6 +311,22 @@ class Answer:
         self._ids += ids
         self.stats.count_tokens(sources, block.num_passes)
         return ended
+
+    def _loop_end(self, ids: list[int]) -> int:
+        """Give how many of the next tokens end an answer that says the same again and again; 0 where it does not."""
+        num_ids, all_ids = len(self._ids), [*self._ids, *ids]
+        while self._next_look <= len(all_ids):
+            end = int(self._next_look)
+            self._next_look = next_look(end)
+            run, period = repeated_tail(all_ids[:end])
+            if not run:
+                continue
+            words = b"".join(map(self._bytes_of, all_ids[end - period : end])).decode("utf-8", "replace")
+            asked = next((each.content for each in reversed(self._request.messages) if each.role == "user"), "")
+            if is_loop(run, words, asked):
+                self.stats.looped = run
+                return end - num_ids
+        return 0
 
     def _chunk(self, piece: Piece) -> TextChunk:
         logprobs = tuple(self._logprobs[: len(piece.spans)])

@@ -65,6 +65,7 @@ ONE_AT_A_TIME = mark(
 RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
+LOOP = mark("AnswerController", "Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # What continuing takes where the context is full, by what is to happen then.
 FULL = {
     Overflow.DROP: mark(
@@ -597,4 +598,6 @@ def _notice(event: Finished, full: str) -> str:
         parts.append(translate("AnswerController", LENGTH))
     elif event.reason is FinishReason.CONTEXT:
         parts.append(translate("AnswerController", full))
+    elif event.reason is FinishReason.LOOP:
+        parts.append(translate("AnswerController", LOOP))
     return " ".join(parts)
