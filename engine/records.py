@@ -412,11 +412,13 @@ class RunStats:
         """Accepted / proposed; None where nothing was proposed."""
         return self.accepted / self.proposed if self.proposed else None
 
-    @property
-    def acceptance_by_depth(self) -> tuple[float | None, ...]:
-        """Of the passes that proposed at least i + 1 tokens, the share that kept the first i + 1."""
-        pairs = zip(self.accepted_by_depth, self.proposed_by_depth, strict=True)
-        return tuple(kept / tried if tried else None for kept, tried in pairs)
+    def acceptance_from(self, first: int, last: int) -> float | None:
+        """Of the tokens proposed at depths ``first`` to ``last``, the share that was kept; None where there were none.
+
+        Over all depths these are parts of the acceptance rate.
+        """
+        kept, tried = (sum(each[first - 1 : last]) for each in (self.accepted_by_depth, self.proposed_by_depth))
+        return kept / tried if tried else None
 
     def interval_ms(self, percent: float) -> float | None:
         """A percentile of the time per token out of the counted ones, to within 2%."""

@@ -47,6 +47,10 @@
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
+        <source>Preparing your model</source>
+        <translation>Ihr Modell wird vorbereitet</translation>
+    </message>
+    <message>
         <source>Loading your model again · {percent}</source>
         <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
@@ -2319,6 +2323,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Models: {names}</source>
         <translation>Modelle: {names}</translation>
+    </message>
+    <message>
+        <source>Preparing {name}</source>
+        <translation>{name} wird vorbereitet</translation>
     </message>
     <message>
         <source>Loading {name}</source>
@@ -5442,6 +5450,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
     </message>
     <message>
+        <source>another program, or the system for want of memory, killed it</source>
+        <translation>ein anderes Programm, oder das System aus Mangel an Speicher, hat ihn beendet</translation>
+    </message>
+    <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
         <translation>Flash Attention oder die Wahl der Token versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
     </message>
@@ -7326,10 +7338,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Eingabe {number} hat keine Token.</translation>
     </message>
     <message>
-        <source>signal SIGKILL, most likely because memory ran out</source>
-        <translation>Signal SIGKILL, vermutlich weil der Speicher nicht reichte</translation>
-    </message>
-    <message>
         <source>signal {name}</source>
         <translation>Signal {name}</translation>
     </message>
@@ -7508,6 +7516,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Reading “{name}” takes more memory than a picture should.</source>
         <translation>„{name}“ zu lesen braucht mehr Arbeitsspeicher, als ein Bild sollte.</translation>
+    </message>
+    <message>
+        <source>The system ended the process that opened {name}, perhaps because memory ran out.</source>
+        <translation>Das System hat den Prozess beendet, der {name} geöffnet hat, vielleicht weil der Speicher nicht reichte.</translation>
     </message>
     <message>
         <source>{path} has no tokens for ordinary text, so no prompt would reach it.</source>
@@ -7848,10 +7860,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>llama.cpp crashed when it opened {name} ({detail}).</source>
         <translation>llama.cpp ist beim Öffnen von {name} abgestürzt ({detail}).</translation>
-    </message>
-    <message>
-        <source>The system ended the process that opened {name}, most likely because memory ran out.</source>
-        <translation>Das System hat den Prozess beendet, der {name} öffnete, wahrscheinlich aus Mangel an Speicher.</translation>
     </message>
     <message>
         <source>{name} could not be opened: llama.cpp was built for another processor.</source>
@@ -10758,8 +10766,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Mit einfachem Dekodieren verglichen, sobald deren Tempo genau genug bekannt ist.</translation>
     </message>
     <message>
-        <source>Without drafting: {low} to {high} tok/s, by plain passes of this answer and of the last minutes.</source>
-        <translation>Ohne Entwürfe: {low} bis {high} Tok/s, nach einfachen Durchläufen dieser Antwort und der letzten Minuten.</translation>
+        <source>Without drafting: {low} to {high} tok/s, by plain passes of these minutes.</source>
+        <translation>Ohne Entwürfe: {low} bis {high} Tok/s, nach einfachen Durchläufen dieser Minuten.</translation>
     </message>
     <message>
         <source>The draft model read the prompt in {time}, which is not counted here.</source>
@@ -10887,10 +10895,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Time saved</source>
         <translation>Gesparte Zeit</translation>
-    </message>
-    <message>
-        <source>Of the passes that drafted this far, the share that accepted every token up to here.</source>
-        <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier akzeptiert wurde.</translation>
     </message>
     <message>
         <source>Time from the start of the request to the first token, reading the prompt included.</source>
@@ -11267,6 +11271,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
         <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+    </message>
+    <message>
+        <source>Of the tokens drafted at this place of a pass, the share that the target accepted.</source>
+        <translation>Von den Token, die an dieser Stelle eines Durchlaufs entworfen wurden, der Anteil, den das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
         <source>Answers with at least one token, including stopped and regenerated ones.</source>

@@ -34,7 +34,7 @@ class StatsRecorder:
         self.joined_passes = 0
         self.left_out = self.unanswered = self.restored_tokens = 0
         self.restore_s = 0.0
-        self.prompt_tokens = self.prompt_cached_tokens = 0
+        self.prompt_tokens = self.prompt_cached_tokens = self.read_tokens = 0
         self.started = time.perf_counter()
         self.prefilled: float | None = None
         self.first_token: float | None = None
@@ -132,6 +132,7 @@ class StatsRecorder:
         deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
         pass_s, per_token_s = self._times()
         token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
+        num_read = self.prompt_tokens if self.tokens else self.read_tokens  # reading may have been stopped
         decoding = self.prefilled is not None and self.last_token is not None
         return RunStats(
             mode=self.mode,
@@ -172,7 +173,7 @@ class StatsRecorder:
             unanswered=self.unanswered,
             restored_tokens=self.restored_tokens,
             restore_s=self.restore_s,
-            context_used=min(self.prompt_tokens + self.tokens, self.context_size),
+            context_used=min(num_read + self.tokens, self.context_size),
             context_size=self.context_size,
             decisions=tuple(self.decisions),
         )

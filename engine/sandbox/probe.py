@@ -217,7 +217,7 @@ def _crash(name: str, status: int, complaints: str) -> EngineError:
     """One sentence for a child that died."""
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
-            said("The system ended the process that opened {name}, most likely because memory ran out.", name=name)
+            said("The system ended the process that opened {name}, perhaps because memory ran out.", name=name)
         )
     if status == -getattr(signal, "SIGILL", 4):
         return ModelLoadError(

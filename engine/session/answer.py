@@ -188,12 +188,14 @@ class Answer:
         """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
         cached = self._target.reuse(prompt)
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
+        self.stats.read_tokens = cached
         if should_stop():
             return True
         if cached < len(prompt) - 1:  # beside other answers the first chunk can take seconds
             yield PrefillProgress(self._request.request_id, cached, len(prompt))
         try:
             for done in self._target.prefill(prompt[cached:-1]):
+                self.stats.read_tokens = cached + done
                 yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
                 if should_stop():
                     return True

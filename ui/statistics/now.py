@@ -8,12 +8,23 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 
+from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
 from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, heading, large, line, source_counts, source_parts
 from ui.statistics.plots import BarSegment, Sparkline, StackedBar
-from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
+from ui.statistics.words import (
+    ESTIMATED,
+    MEASURED,
+    MEMORY_KEYS,
+    SOURCES,
+    answer_texts,
+    context_text,
+    help_of,
+    memory_texts,
+    name_of,
+)
 from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
 from ui.text.language import translate
@@ -445,7 +456,6 @@ class NowPage(StatsPage):
         for key, row in self.rows.items():
             row.set_value(texts[key])
         self.acceptance.show_rate(texts["accepted"])
-        self.context.set_value(texts["context"])
         self.spark.show_values()
         counts = source_counts(stats)
         for source in Source:
@@ -457,15 +467,14 @@ class NowPage(StatsPage):
         self.acceptance.show_lengths(stats)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
-        free = max(stats.context_size - stats.context_used, 0)
-        self.context_bar.set_parts(
-            [
-                BarSegment(translate("StatsPanel", "used"), stats.context_used, "accent"),
-                BarSegment(translate("StatsPanel", "free"), free, "hover"),
-            ]
-            if stats.context_size
-            else []
-        )
+
+    def show_context(self, parts: ContextParts) -> None:
+        """Show how full the context of the open chat is, as its meter does."""
+        self.context.set_value(context_text(parts))
+        names = translate("StatsPanel", "used"), translate("StatsPanel", "free")
+        amounts = parts.used, max(parts.size - parts.used, 0)
+        segments = [BarSegment(*each) for each in zip(names, amounts, ("accent", "hover"), strict=True)]
+        self.context_bar.set_parts(segments if parts.size else [])
 
     def _fill_why(self, stats: RunStats) -> None:
         shown = stats.decisions, self._live

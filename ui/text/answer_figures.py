@@ -155,7 +155,7 @@ def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -
     else:
         words = translate(
             "SpeedVerdict",
-            "Without drafting: {low} to {high} tok/s, by plain passes of this answer and of the last minutes.",
+            "Without drafting: {low} to {high} tok/s, by plain passes of these minutes.",
         )
         plain, error = 1000.0 / (stats.plain_ms or 1.0), 1.0 + stats.plain_error
         basis = words.format(low=figure(plain / error), high=figure(plain * error))

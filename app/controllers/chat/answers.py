@@ -120,6 +120,7 @@ class _StreamingAnswer:
     temperature: float = 0.0
     full: str = ""  # what to say where the context is full at its end
     target: str = ""  # whose answer it is, also where it brings no word
+    draft: str = ""  # that was loaded then
     visible: VisibleText | None = None  # where it may call tools
 
 
@@ -522,7 +523,9 @@ class AnswerController(PartsController):
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        run = Generation(*self._models_in(stats.mode), stats, is_continuation=before is not None)
+        # As they were when it began: where it ended the engine, none is loaded now.
+        models = streaming.target, draft_in(stats.mode, streaming.draft)
+        run = Generation(*models, stats, is_continuation=before is not None)
         self._keep_speed(run, streaming.temperature)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
@@ -542,7 +545,8 @@ class AnswerController(PartsController):
         if streaming.before is not None and not streaming.has_text:
             streaming.target = streaming.before.target
             return
-        streaming.target, draft = self._models_in(streaming.mode)
+        streaming.target, streaming.draft = self._state.models.names
+        draft = draft_in(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
@@ -550,10 +554,6 @@ class AnswerController(PartsController):
         before = streaming.before
         streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
         self._store.note_drawn(streaming.answer_id, streaming.drawn)
-
-    def _models_in(self, mode: Mode) -> tuple[str, str]:
-        target, draft = self._state.models.names
-        return target, draft_in(mode, draft)
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._state.chat_id and not streaming.abandoned

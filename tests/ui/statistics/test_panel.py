@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
@@ -22,7 +23,7 @@ from tests.ui.statistics import pane as stats_pane
 from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
 from ui.statistics.dialogs import ExplanationsDialog
 from ui.statistics.panel import ALL, CHAT, NOW, RecentSpeed, StatsPanel, TotalsPage
-from ui.statistics.plots import HistoryPlot
+from ui.statistics.plots import DEPTHS, HistoryPlot
 from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
 from ui.theme.theme import Theme
@@ -43,6 +44,7 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
     assert page.acceptance.by_depth.description == "position 1: 91%, position 2: 31%"
     assert page.sources[Source.RECOVERED].value == "200"
+    page.show_context(ContextParts(system=200, conversation=1000, last_answer=4, size=4096))
     assert page.context.value == "1,204 of 4,096, 29%"
     assert page.context_bar.description == "used 29%, free 71%"
 
@@ -304,6 +306,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
     empty = page.acceptance.by_depth.grab().toImage()
     panel.show_stats(STATS)
     panel.show_stats(replace(STATS, tokens=500, passes=170))
+    page.show_context(ContextParts(conversation=1000, size=4096))
     for plot in (page.acceptance.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
         plot.resize(240, plot.height())
     assert page.acceptance.by_depth.grab().toImage() != empty
@@ -315,7 +318,26 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
     words = panel.now.acceptance.by_depth.description.split(", ")
-    assert [word.split(":")[0] for word in words] == [f"position {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
+    assert [word.split(":")[0] for word in words] == [
+        f"position {n}" for n in ("1", "2", "3", "4", "5–6", "7–8", "9–16", "17–24")
+    ]
+
+
+def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPanel) -> None:
+    """Drafts of 32 tokens that are kept up to the 20th: no line may say 100% of all that goes on behind it."""
+    stats = RunStats(
+        tokens=84,
+        passes=4,
+        proposed=128,
+        accepted=80,
+        proposed_by_depth=(4,) * 32,
+        accepted_by_depth=(4,) * 20 + (0,) * 12,
+    )
+    panel.show_stats(stats)
+    assert panel.now.acceptance.by_depth.description.endswith("position 9–16: 100%, position 17–32: 25%")
+    shares = [stats.acceptance_from(*depths) for depths in DEPTHS]
+    weights = [last - first + 1 for first, last in DEPTHS]
+    assert sum(s * w for s, w in zip(shares, weights, strict=True) if s) / 32 == stats.acceptance_rate
 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:

@@ -23,7 +23,7 @@ UNUSED = said("token {place}: {reason}", place=1, reason=TEXT_ALONE)
 @pytest.mark.parametrize(
     ("stats", "headline", "basis"),
     [
-        (DRAFTED, "1.50× faster", "Without drafting: 31.7 to 35.0 tok/s, by plain passes of this answer"),
+        (DRAFTED, "1.50× faster", "Without drafting: 31.7 to 35.0 tok/s, by plain passes of these minutes."),
         (replace(DRAFTED, decode_s=3.0), "About the same speed", "Without drafting: 31.7 to 35.0 tok/s"),
         (replace(DRAFTED, decode_s=6.0), "2.00× slower", "Without drafting: 31.7 to 35.0 tok/s"),
         (replace(DRAFTED, accepted=0), "50.0 tok/s", "No drafted token was accepted"),
