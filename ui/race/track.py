@@ -273,9 +273,9 @@ class RaceTrack(QWidget):
         if self._setup != result.setup:
             self._take(result.setup)
         self._verdicts = result.verdicts
-        fastest = max((lane.stats.tokens_per_second or 0.0 for lane in result.lanes), default=0.0)
+        longest = max((lane.stats.tokens for lane in result.lanes), default=0)
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
-            lane.show_result(outcome, result.num_rounds, fastest)
+            lane.show_result(outcome, result.num_rounds, longest)
             self._explain(outcome.spans)
         self._show_ratios()
         self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")

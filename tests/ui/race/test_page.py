@@ -250,6 +250,9 @@ def test_a_result_has_one_basis_and_names_it(page: RacePage) -> None:
         assert lane.bar.words_left == f"{result.stats.tokens} tokens"
         assert lane.bar.words_right == duration(result.stats.decode_s)
         assert lane.lines["accepted"].value == acceptance(result.stats)
+    longest = max(each.stats.tokens for each in THREE_LANES.lanes)
+    shares = [each.stats.tokens / longest for each in THREE_LANES.lanes]
+    assert [lane.bar.share for lane in page.track.lanes] == shares, "how far it came, as while it raced"
 
 
 def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:
@@ -264,7 +267,7 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
     page.set_earlier([summary_of(replace(RESULT, id="1"))])
     spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
     assert spoken.startswith("Where does water flow? ")
-    assert " · Off against Auto · target-7b with draft-0.5b " in spoken
+    assert " · Auto against Off · target-7b with draft-0.5b " in spoken
     assert spoken.endswith("Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds).")
 
 
