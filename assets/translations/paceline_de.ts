@@ -2468,6 +2468,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Mit Entwürfen von „{name}“ wäre dieses Modell auf diesem Computer langsamer. Stattdessen wird wiederholter Text entworfen.</translation>
     </message>
     <message>
+        <source>The draft “{name}” gave no token in the last {number} answers. It takes {size}.</source>
+        <translation>Das Entwurfsmodell „{name}“ hat zu den letzten {number} Antworten kein Token beigetragen. Es belegt {size}.</translation>
+    </message>
+    <message>
         <source>“{name}”, which is on this computer, can draft for this model.</source>
         <translation>„{name}“, das auf diesem Rechner liegt, kann für dieses Modell entwerfen.</translation>
     </message>
@@ -8573,6 +8577,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads at the end</source>
+        <translation>
+            <numerusform>am Ende %n Thread</numerusform>
+            <numerusform>am Ende %n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n rounds</source>
         <translation>
             <numerusform>%n Runde</numerusform>
@@ -8584,13 +8595,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>
             <numerusform>%n Runde ist vorbei</numerusform>
             <numerusform>%n Runden sind vorbei</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n threads</source>
-        <translation>
-            <numerusform>%n Thread</numerusform>
-            <numerusform>%n Threads</numerusform>
         </translation>
     </message>
     <message numerus="yes">
