@@ -11001,6 +11001,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gesamtsummen …</translation>
     </message>
     <message>
+        <source>Each row has other questions. A race compares modes on the same one.</source>
+        <translation>In jeder Zeile stehen andere Fragen. Ein Rennen vergleicht Modi an derselben.</translation>
+    </message>
+    <message>
         <source>Statistics of</source>
         <translation>Statistik von</translation>
     </message>
@@ -12230,6 +12234,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Welcome to Paceline</source>
         <translation>Willkommen bei Paceline</translation>
+    </message>
+    <message>
+        <source>No larger model is fast on this computer. The small one below is.</source>
+        <translation>Kein größeres Modell ist auf diesem Computer schnell. Das kleine darunter ist es.</translation>
     </message>
     <message>
         <source>Choose a model to chat with. A small model drafts, the large one checks every word: the same answers, faster.</source>
