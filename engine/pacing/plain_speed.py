@@ -83,9 +83,9 @@ class PlainPasses:
 class PlainSpeed:
     """The cost of a plain pass during one answer; implements `PassObserver`.
 
-    The answer's own plain passes decide where there are enough. Else they count beside those of the last minutes and
-    what its larger passes imply by the shape of the curve, each by its error; where these contradict each other, the
-    error grows (https://pdg.lbl.gov, scale factor).
+    The answer's own plain passes decide where there are enough. Else they count beside what its larger passes imply by
+    the shape of the curve, each by its error; where these contradict each other, the error grows (https://pdg.lbl.gov,
+    scale factor). Those of the last minutes count where they make it smaller.
     """
 
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
@@ -139,11 +139,11 @@ class PlainSpeed:
             return own[0], _TWO_SIDED * own[1]
         if place not in self._recent:
             self._recent[place] = self._passes.before(self._began, place)
-        parts = [part for part in (own, self._recent[place].estimate(_DRIFT), self._implied(place)) if part]
-        if not parts:
-            return None
-        milliseconds, error = _combined(parts)
-        return milliseconds, _TWO_SIDED * error
+        here = [part for part in (own, self._implied(place)) if part]
+        recent = self._recent[place].estimate(_DRIFT)
+        choices = [_combined(parts) for parts in (here, [*here, recent] if recent else []) if parts]
+        milliseconds, error = min(choices, key=lambda found: found[1], default=(0.0, 0.0))
+        return (milliseconds, _TWO_SIDED * error) if milliseconds else None
 
     def _implied(self, place: Place) -> tuple[float, float] | None:
         """Give what the larger passes of this answer imply; nothing beside other answers."""

@@ -103,7 +103,16 @@ def test_where_the_machine_became_another_one_the_last_minutes_are_not_believed(
     machine = Machine()
     machine.plain(*[120.0] * 20)
     machine.begin()
-    assert machine.larger(*[360.0] * 20) is None, "these passes say 180 ms, those of the last minutes 60"
+    found = machine.larger(*[360.0] * 20)
+    assert found is not None
+    assert found[0] == pytest.approx(180.0, rel=0.02), "those of the last minutes say 60"
+    assert found[1] == pytest.approx(1.96 * 0.1, rel=0.01)
+
+
+def test_where_the_plain_and_the_larger_passes_of_an_answer_contradict_each_other_nothing_is_known() -> None:
+    machine = Machine()
+    machine.plain(*[100.0, 140.0] * 4)
+    assert machine.larger(*[480.0] * 20) is None
 
 
 def test_larger_passes_alone_tell_a_clear_gain_only() -> None:
