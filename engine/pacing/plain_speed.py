@@ -20,7 +20,6 @@ _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
 # Standard errors, relative: what an answer's own plain passes leave open at least, what the machine may have changed in
 # some minutes, and what the measured shape of the curve is off by beside another program.
 _OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
-_OWN_DECIDE = 0.04
 _FAST = 1.5  # times as fast as the curve says: it was taken on a busy machine
 _TWO_SIDED = 1.96  # standard errors to 95%
 Place = tuple[int, bool]  # the band of the fill of the cache, and whether other answers are made at the same time
@@ -83,9 +82,9 @@ class PlainPasses:
 class PlainSpeed:
     """The cost of a plain pass during one answer; implements `PassObserver`.
 
-    The answer's own plain passes decide where there are enough. Else they count beside what its larger passes imply by
-    the shape of the curve, each by its error; where these contradict each other, the error grows (https://pdg.lbl.gov,
-    scale factor). Those of the last minutes count where they make it smaller.
+    It rests on the answer's own plain passes, then on what its larger ones imply by the shape of the curve, then on
+    plain ones of the last minutes: each joins, weighted by its error, where that makes the error smaller. Where it
+    contradicts the others the error grows (https://pdg.lbl.gov, scale factor), and it is left out.
     """
 
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
@@ -134,16 +133,15 @@ class PlainSpeed:
     def _likeliest(self) -> tuple[float, float] | None:
         """Give the same, however unsure it is."""
         place = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
-        own = self._own[place[1]].estimate(_OWN)
-        if own is not None and own[1] <= _OWN_DECIDE:
-            return own[0], _TWO_SIDED * own[1]
         if place not in self._recent:
             self._recent[place] = self._passes.before(self._began, place)
-        here = [part for part in (own, self._implied(place)) if part]
-        recent = self._recent[place].estimate(_DRIFT)
-        choices = [_combined(parts) for parts in (here, [*here, recent] if recent else []) if parts]
-        milliseconds, error = min(choices, key=lambda found: found[1], default=(0.0, 0.0))
-        return (milliseconds, _TWO_SIDED * error) if milliseconds else None
+        own, recent = self._own[place[1]].estimate(_OWN), self._recent[place].estimate(_DRIFT)
+        parts = [part for part in (own, self._implied(place), recent) if part]
+        if not parts:
+            return None
+        choices = [_combined(parts[: number + 1]) for number in range(len(parts))]
+        milliseconds, error = min(choices, key=lambda found: found[1])
+        return milliseconds, _TWO_SIDED * error
 
     def _implied(self, place: Place) -> tuple[float, float] | None:
         """Give what the larger passes of this answer imply; nothing beside other answers."""

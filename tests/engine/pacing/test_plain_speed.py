@@ -109,10 +109,10 @@ def test_where_the_machine_became_another_one_the_last_minutes_are_not_believed(
     assert found[1] == pytest.approx(1.96 * 0.1, rel=0.01)
 
 
-def test_where_the_plain_and_the_larger_passes_of_an_answer_contradict_each_other_nothing_is_known() -> None:
+def test_where_the_larger_passes_contradict_the_plain_ones_these_decide() -> None:
     machine = Machine()
-    machine.plain(*[100.0, 140.0] * 4)
-    assert machine.larger(*[480.0] * 20) is None
+    alone = machine.plain(*[100.0, 140.0] * 4)
+    assert machine.larger(*[480.0] * 20) == alone
 
 
 def test_larger_passes_alone_tell_a_clear_gain_only() -> None:
