@@ -183,6 +183,7 @@ class FinishReason(StrEnum):
     STOP = "stop"  # a stop string appeared
     LENGTH = "length"  # as many tokens as were asked for
     CONTEXT = "context"  # the context is full
+    LOOP = "loop"  # the model said the same again and again
     CANCELLED = "cancelled"  # the user stopped it
 
 
@@ -470,8 +471,9 @@ class RunStats:
     inter_token_ms_p95: float | None = None
     inter_token_ms_p99: float | None = None
     interval_counts: Mapping[int, int] = field(default_factory=dict)
-    plain_ms: float | None = None  # what a token of plain decoding costs here, as measured; None if it was not
-    plain_changed: bool = False  # it was, but became another one during the answer
+    plain_ms: float | None = None  # what a token of plain decoding would cost at the same time; None: not known
+    plain_error: float = 0.05  # half of its 95% interval, relative
+    looped: int = 0  # tokens at the end that said the same again and again, for which the answer was ended
     joined_passes: int = 0  # of the passes, those that were made for other answers as well
     left_out: int = 0  # messages of the conversation that the context had no room for
     unanswered: int = 0  # questions that had no answer, left out for the same reason
@@ -480,6 +482,11 @@ class RunStats:
     context_used: int = 0
     context_size: int = 0
     decisions: tuple[str, ...] = ()
+
+    @property
+    def plain_s(self) -> float | None:
+        """Seconds that plain decoding would have taken; None where that is not known."""
+        return self.tokens * self.plain_ms / 1000.0 if self.plain_ms is not None else None
 
     @property
     def sources(self) -> frozenset[Source]:
@@ -514,11 +521,13 @@ class RunStats:
         """Accepted / proposed; None where nothing was proposed."""
         return self.accepted / self.proposed if self.proposed else None
 
-    @property
-    def acceptance_by_depth(self) -> tuple[float | None, ...]:
-        """Of the passes that proposed at least i + 1 tokens, the share that kept the first i + 1."""
-        pairs = zip(self.accepted_by_depth, self.proposed_by_depth, strict=True)
-        return tuple(kept / tried if tried else None for kept, tried in pairs)
+    def acceptance_from(self, first: int, last: int) -> float | None:
+        """Of the tokens proposed at depths ``first`` to ``last``, the share that was kept; None where there were none.
+
+        Over all depths these are parts of the acceptance rate.
+        """
+        kept, tried = (sum(each[first - 1 : last]) for each in (self.accepted_by_depth, self.proposed_by_depth))
+        return kept / tried if tried else None
 
     def interval_ms(self, percent: float) -> float | None:
         """A percentile of the time per token out of the counted ones, to within 2%."""

@@ -1,4 +1,4 @@
-"""What an option of `paceline run` is where it is not given: the preset's, else the model's own, else the usual value.
+"""What an option of `paceline run` is where it is not given: the preset's, else the model's own, else its file's.
 
 The window's settings for all chats are not asked: a script means the same for everybody who has the same model file.
 """
@@ -12,13 +12,14 @@ from app.cli.output import warn
 from app.core.domain.engines import remote_path
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.layers import LAYERED_KEYS
+from app.core.domain.settings.layers import LAYERED_KEYS, valid_values
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.model_settings import ModelSettings, model_settings_file
 from app.core.storage.presets import Presets, presets_file
 from engine.errors import EngineError
 from engine.gguf.head_files import has_next_token_layers
 from engine.gguf.header import read_header
+from engine.loading.loading import sampling_of_file
 from engine.records import Mode, SamplingParams
 
 _NOT_OPTIONS = ("learn_past", "overflow", "prompt_format", "tools", "built_in_tools", "unused_servers", "allowed_tools")
@@ -31,7 +32,8 @@ def apply_layers(options: argparse.Namespace) -> None:
     Raises:
         PresetError: there is no preset of the asked name.
     """
-    held = {**_usual(), **_model_values(options), **_preset_values(options.preset)}
+    file = valid_values(sampling_of_file(options.model or str(builtin_target())))
+    held = {**_usual(), **file, **_model_values(options), **_preset_values(options.preset)}
     if missing_drafter(Mode(str(held["mode"])), options.model, options.draft):
         held["mode"] = Mode.AUTO.value  # remembered for a draft that is not there now
     if (options.mode or held["mode"]) == Mode.OFF:

@@ -168,6 +168,7 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
         "forced_proposed": stats.forced_proposed,
         "forced_accepted": stats.forced_accepted,
         "replayed": stats.replayed,
+        "looped": stats.looped,
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
         "decisions": list(stats.decisions),
     }
@@ -188,7 +189,8 @@ def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
         stats.mode.value if stats.depth == 0 or stats.mode is Mode.AUTO else f"{stats.mode.value}, depth {stats.depth}",
     ]
     if reason is not None and reason is not FinishReason.END:
-        parts.append(f"ended by {reason.value}")
+        why = "ended because the model repeated itself (see --repeat-penalty)"
+        parts.append(why if reason is FinishReason.LOOP else f"ended by {reason.value}")
     return " · ".join(parts)
 
 

@@ -14,6 +14,7 @@ from app.core.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Lay
 from app.core.domain.settings.values import Settings
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.model_settings import ModelSettings
+from engine.loading.loading import sampling_of_file
 from engine.records import Mode, ModelInfo
 
 
@@ -27,14 +28,14 @@ class ChatLayers:
         self._conversation_id: int | None = None
         self._target = target
         self._target_name = name_of_file(target)
-        self._recommended: dict[str, SettingValue] = {}
+        self._file: dict[str, SettingValue] = {}  # what the target's recommends
         self._chat: Mapping[str, SettingValue] = {}
         self._model: Mapping[str, SettingValue] = models.values(target)
 
     @property
     def now(self) -> Layers:
         """All layers as they are."""
-        return Layers(self._state.settings, self._model, self._chat)
+        return Layers(self._state.settings, self._model, self._chat, self._file)
 
     def effective(self) -> Settings:
         """The settings as they hold for the open chat."""
@@ -42,24 +43,23 @@ class ChatLayers:
 
     def of_model(self) -> Settings:
         """The settings as they hold for whoever is not in this chat."""
-        return Layers(self._state.settings, self._model).effective()
+        return Layers(self._state.settings, self._model, file=self._file).effective()
 
     def of_other(self, target: str) -> Settings:
         """The same for another model, by its file; on any thread."""
-        return Layers(self._state.settings, self._models.values(target)).effective()
+        file = valid_values(sampling_of_file(target))
+        return Layers(self._state.settings, self._models.values(target), file=file).effective()
 
     def view(self) -> LayersView:
         """What the window shows."""
         now = self.now
-        return LayersView(
-            LAYERED_FIELDS, {layer: now.values(layer) for layer in EDITABLE}, self._target_name, self._recommended
-        )
+        return LayersView(LAYERED_FIELDS, {layer: now.values(layer) for layer in EDITABLE}, self._target_name)
 
     def use_target(self, info: ModelInfo) -> None:
         """Take what another model remembers."""
         self._target, self._target_name = info.path, model_name(info)
         self._model = self._models.values(info.path)
-        self._recommended = valid_values(dict(info.recommended))
+        self._file = valid_values(dict(info.recommended))
 
     def begin_model(self, target: str, values: Mapping[str, SettingValue]) -> None:
         """Let a model that is new here begin with values of its own."""

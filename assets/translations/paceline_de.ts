@@ -47,6 +47,10 @@
         <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
+        <source>Preparing your model</source>
+        <translation>Ihr Modell wird vorbereitet</translation>
+    </message>
+    <message>
         <source>Loading your model again · {percent}</source>
         <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
@@ -116,6 +120,10 @@
     <message>
         <source>Stopped at the maximum length set in the settings.</source>
         <translation>Beendet: Die in den Einstellungen festgelegte Höchstlänge ist erreicht.</translation>
+    </message>
+    <message>
+        <source>Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.</source>
+        <translation>Angehalten, weil das Modell sich wiederholt hat. Eine Wiederholungsstrafe hilft: siehe Chat-Einstellungen.</translation>
     </message>
     <message>
         <source>Stopped because the context is full. Continue leaves out the oldest messages.</source>
@@ -464,10 +472,6 @@
         <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell oder aus den Einstellungen.</translation>
     </message>
     <message>
-        <source>Use for this model</source>
-        <translation>Für dieses Modell verwenden</translation>
-    </message>
-    <message>
         <source>Keep for this model</source>
         <translation>Für dieses Modell behalten</translation>
     </message>
@@ -492,10 +496,6 @@
         <translation>dieses Modell</translation>
     </message>
     <message>
-        <source>Recommended by the makers of {model}: {values}.</source>
-        <translation>Von den Herstellern von {model} empfohlen: {values}.</translation>
-    </message>
-    <message>
         <source>Reset all</source>
         <translation>Alle zurücksetzen</translation>
     </message>
@@ -514,6 +514,10 @@
     <message>
         <source>from the settings</source>
         <translation>aus den Einstellungen</translation>
+    </message>
+    <message>
+        <source>recommended for this model</source>
+        <translation>für dieses Modell empfohlen</translation>
     </message>
     <message>
         <source>default</source>
@@ -1943,6 +1947,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Seed {seed}</translation>
     </message>
     <message>
+        <source>{number} of {all} tokens came from repeated text.</source>
+        <translation>{number} von {all} Token kamen aus wiederholtem Text.</translation>
+    </message>
+    <message>
+        <source>{number} of {all} tokens came from the draft.</source>
+        <translation>{number} von {all} Token kamen vom Entwurfsmodell.</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
@@ -1955,16 +1967,8 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Von den entworfenen Token die, bei denen ein Schema keine Wahl ließ: Sie brauchten kein Entwurfsmodell.</translation>
     </message>
     <message>
-        <source>Compared with plain decoding on this model with this much context: its passes of one token take {cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected by later passes.</source>
-        <translation>Verglichen mit einfachem Dekodieren mit diesem Modell bei so viel Kontext: Dessen Durchläufe mit einem Token dauern hier {cost}, es käme also auf {speed}. Das wird gemessen, während das Fenster ruht, und durch spätere Durchläufe nachgeführt.</translation>
-    </message>
-    <message>
         <source>about the same speed</source>
         <translation>etwa gleich schnell</translation>
-    </message>
-    <message>
-        <source>With passes this short, drawing the window takes a share of the processor&apos;s time. It counts for this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came within {median}.</source>
-        <translation>Bei so kurzen Durchläufen beansprucht das Zeichnen des Fensters einen Teil der Prozessorzeit. Er zählt bei dieser Antwort mit, beim einfachen Dekodieren aber nicht; die Zahl ist daher eher zu niedrig. Die Hälfte der Token kam innerhalb von {median}.</translation>
     </message>
 </context>
 <context>
@@ -2321,6 +2325,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modelle: {names}</translation>
     </message>
     <message>
+        <source>Preparing {name}</source>
+        <translation>{name} wird vorbereitet</translation>
+    </message>
+    <message>
         <source>Loading {name}</source>
         <translation>{name} wird geladen</translation>
     </message>
@@ -2452,16 +2460,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
     </message>
     <message>
-        <source>“{name}” does not pay off as a draft here.</source>
-        <translation>„{name}“ lohnt sich hier nicht als Entwurfsmodell.</translation>
-    </message>
-    <message>
         <source>Use no draft</source>
         <translation>Ohne Entwurfsmodell</translation>
     </message>
     <message>
-        <source>Each token that it drafts costs {share} of a pass of the target.</source>
-        <translation>Jedes Token, das es entwirft, kostet {share} eines Durchlaufs des Zielmodells.</translation>
+        <source>Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.</source>
+        <translation>Mit Entwürfen von „{name}“ wäre dieses Modell auf diesem Computer langsamer. Stattdessen wird wiederholter Text entworfen.</translation>
+    </message>
+    <message>
+        <source>The draft “{name}” gave no token in the last {number} answers. It takes {size}.</source>
+        <translation>Das Entwurfsmodell „{name}“ hat zu den letzten {number} Antworten kein Token beigetragen. Es belegt {size}.</translation>
     </message>
     <message>
         <source>“{name}”, which is on this computer, can draft for this model.</source>
@@ -3534,8 +3542,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
     </message>
     <message>
-        <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
-        <translation>Das Entwurfsmodell kostet hier mehr Zeit, als es sparen würde. Ein kleineres derselben Familie kann sich lohnen, und Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+        <source>Drafting with it would slow this model down here. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
+        <translation>Mit seinen Entwürfen wäre dieses Modell hier langsamer. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen; wiederholter Text wird ohne eines entworfen.</translation>
     </message>
     <message>
         <source>the draft was not used</source>
@@ -4622,14 +4630,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Hub wurde nicht gefragt.</translation>
     </message>
     <message>
-        <source>It matches, but a token costs as much as with the target itself or more: there is nothing to gain.</source>
-        <translation>Es passt, aber ein Token kostet so viel wie beim Zielmodell selbst oder mehr: Damit ist nichts zu gewinnen.</translation>
-    </message>
-    <message>
-        <source>It matches, but a token costs {percent:.0f}% of a pass of the target: there is nothing to gain.</source>
-        <translation>Es passt, aber ein Token kostet {percent:.0f}&#xa0;% eines Durchlaufs des Zielmodells: Damit ist nichts zu gewinnen.</translation>
-    </message>
-    <message>
         <source>{number} of {all} can draft for {target}.</source>
         <translation>{number} von {all} können für {target} entwerfen.</translation>
     </message>
@@ -5438,10 +5438,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>einfaches Dekodieren wurde gewählt</translation>
     </message>
     <message>
-        <source>n-gram on: the text repeats</source>
-        <translation>N-Gramm an: Der Text wiederholt sich</translation>
-    </message>
-    <message>
         <source>draft on: {share}</source>
         <translation>Entwurf an: {share}</translation>
     </message>
@@ -5472,6 +5468,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.</source>
         <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
+    </message>
+    <message>
+        <source>another program, or the system for want of memory, killed it</source>
+        <translation>ein anderes Programm, oder das System aus Mangel an Speicher, hat ihn beendet</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
@@ -5588,14 +5588,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
-    </message>
-    <message>
-        <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
-        <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
-    </message>
-    <message>
-        <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder MTP-Köpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
@@ -6490,6 +6482,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
     </message>
     <message>
+        <source>That does not pay off here: a smaller draft would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
+        <translation>Das lohnt sich hier nicht: Ein kleineres Entwurfsmodell würde sich lohnen, oder Köpfe für die nächsten Token (eine MTP-Datei). Wiederholter Text wird ohne eines entworfen.</translation>
+    </message>
+    <message>
         <source>Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.</source>
         <translation>Prüfen Sie Netzwerk, Proxy und {variable} (derzeit {address}); Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
     </message>
@@ -6504,6 +6500,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>A proxy or a mirror in between may be changing what comes. Try another network.</source>
         <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was ankommt. Versuchen Sie ein anderes Netzwerk.</translation>
+    </message>
+    <message>
+        <source>It matches, but it is too large beside this target: there is nothing to gain.</source>
+        <translation>Es passt, ist neben diesem Zielmodell aber zu groß: Es ist nichts zu gewinnen.</translation>
     </message>
     <message>
         <source>{host} did not finish its answer in {seconds} s.</source>
@@ -7286,10 +7286,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
     </message>
     <message>
-        <source>n-gram on: the text repeats; the draft is not used: a drafted token costs {percent:.0f}% of a pass, {share}</source>
-        <translation>N-Gramm an: der Text wiederholt sich; das Entwurfsmodell wird nicht benutzt: ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs, {share}</translation>
-    </message>
-    <message>
         <source>No more pictures can be told apart in one run of the program.</source>
         <translation>In einem Lauf des Programms lassen sich nicht mehr Bilder unterscheiden.</translation>
     </message>
@@ -7304,6 +7300,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{size} of its weights are missing (an incomplete download?)</source>
         <translation>von ihren Gewichten fehlen {size} (ein unvollständiger Download?)</translation>
+    </message>
+    <message>
+        <source>using repeated text (n-gram)</source>
+        <translation>nutzt wiederholten Text (N-Gramm)</translation>
+    </message>
+    <message>
+        <source>the draft is not used: it would slow this model down here; repeated text is used instead</source>
+        <translation>Das Entwurfsmodell wird nicht genutzt: Mit ihm wäre dieses Modell hier langsamer; stattdessen wird wiederholter Text genutzt</translation>
     </message>
     <message>
         <source>Send the message again.</source>
@@ -7364,10 +7368,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Input {number} has no tokens.</source>
         <translation>Eingabe {number} hat keine Token.</translation>
-    </message>
-    <message>
-        <source>signal SIGKILL, most likely because memory ran out</source>
-        <translation>Signal SIGKILL, vermutlich weil der Speicher nicht reichte</translation>
     </message>
     <message>
         <source>signal {name}</source>
@@ -7548,6 +7548,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Reading “{name}” takes more memory than a picture should.</source>
         <translation>„{name}“ zu lesen braucht mehr Arbeitsspeicher, als ein Bild sollte.</translation>
+    </message>
+    <message>
+        <source>The system ended the process that opened {name}, perhaps because memory ran out.</source>
+        <translation>Das System hat den Prozess beendet, der {name} geöffnet hat, vielleicht weil der Speicher nicht reichte.</translation>
     </message>
     <message>
         <source>{path} has no tokens for ordinary text, so no prompt would reach it.</source>
@@ -7890,10 +7894,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>llama.cpp ist beim Öffnen von {name} abgestürzt ({detail}).</translation>
     </message>
     <message>
-        <source>The system ended the process that opened {name}, most likely because memory ran out.</source>
-        <translation>Das System hat den Prozess beendet, der {name} öffnete, wahrscheinlich aus Mangel an Speicher.</translation>
-    </message>
-    <message>
         <source>{name} could not be opened: llama.cpp was built for another processor.</source>
         <translation>{name} konnte nicht geöffnet werden: llama.cpp wurde für einen anderen Prozessor gebaut.</translation>
     </message>
@@ -8108,10 +8108,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>How often a head is right was not measured here: the range is what was published of others.</source>
         <translation>Wie oft ein Kopf richtig liegt, wurde hier nicht gemessen: Der Bereich stammt aus Veröffentlichungen über andere.</translation>
-    </message>
-    <message>
-        <source>A token of the head costs {percent:.0f}% of a pass of the target, output layer included.</source>
-        <translation>Ein Token des Kopfs kostet {percent:.0f} % eines Durchlaufs des Zielmodells, die Ausgabeschicht eingerechnet.</translation>
     </message>
     <message>
         <source>That does not pay off here; text that repeats is drafted without it.</source>
@@ -8609,6 +8605,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads at the end</source>
+        <translation>
+            <numerusform>am Ende %n Thread</numerusform>
+            <numerusform>am Ende %n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n rounds</source>
         <translation>
             <numerusform>%n Runde</numerusform>
@@ -8620,13 +8623,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>
             <numerusform>%n Runde ist vorbei</numerusform>
             <numerusform>%n Runden sind vorbei</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n threads</source>
-        <translation>
-            <numerusform>%n Thread</numerusform>
-            <numerusform>%n Threads</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -10766,40 +10762,24 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es wurde nichts entworfen: das war einfaches Dekodieren.</translation>
     </message>
     <message>
-        <source>Not compared with plain decoding: what it costs here is measured while the window is idle, and was not yet.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: Was es hier kostet, wird gemessen, während das Fenster ruht, und ist noch nicht gemessen.</translation>
+        <source>The answer repeated itself at the end, so its speed is not counted.</source>
+        <translation>Die Antwort hat sich am Ende wiederholt, daher zählt ihr Tempo nicht.</translation>
     </message>
     <message>
-        <source>Not compared with plain decoding: other answers were made at the same time.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: Zugleich wurden andere Antworten geschrieben.</translation>
+        <source>Too few tokens to compare with plain decoding.</source>
+        <translation>Zu wenige Token für einen Vergleich mit einfachem Dekodieren.</translation>
     </message>
     <message>
-        <source>Not compared with plain decoding: the computer became much slower or faster during the answer.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: Der Rechner wurde während der Antwort viel langsamer oder schneller.</translation>
+        <source>Other answers were made during a part of this one, so it is not compared with plain decoding.</source>
+        <translation>Während eines Teils dieser Antwort entstanden andere, daher wird sie nicht mit einfachem Dekodieren verglichen.</translation>
     </message>
     <message>
-        <source>Not compared with plain decoding: so few tokens say more about chance than about speed.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: So wenige Token sagen mehr über Zufall als über Tempo.</translation>
+        <source>The speed of plain decoding at this moment is not known well enough to compare.</source>
+        <translation>Das Tempo einfachen Dekodierens in diesem Moment ist für einen Vergleich nicht genau genug bekannt.</translation>
     </message>
     <message>
-        <source>Not compared with plain decoding: its passes take only {cost} here, so the result would say more about drawing the window than about drafting.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: seine Durchläufe dauern hier nur {cost}, das Ergebnis sagte mehr über das Zeichnen des Fensters als über das Entwerfen.</translation>
-    </message>
-    <message>
-        <source>Not compared with plain decoding: no drafted token was accepted, so it was the computer that was faster.</source>
-        <translation>Nicht mit einfachem Dekodieren verglichen: kein entworfenes Token wurde akzeptiert, schneller war also der Rechner.</translation>
-    </message>
-    <message>
-        <source>Plain decoding</source>
-        <translation>Einfaches Dekodieren</translation>
-    </message>
-    <message>
-        <source>Comparing …</source>
-        <translation>Vergleicht …</translation>
-    </message>
-    <message>
-        <source>Not compared</source>
-        <translation>Nicht verglichen</translation>
+        <source>No drafted token was accepted, so drafting did not make this answer faster.</source>
+        <translation>Kein entworfenes Token wurde akzeptiert, also haben Entwürfe diese Antwort nicht beschleunigt.</translation>
     </message>
     <message>
         <source>About the same speed</source>
@@ -10814,8 +10794,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{times} langsamer</translation>
     </message>
     <message>
-        <source>Compared with plain decoding, as measured on this computer.</source>
-        <translation>Verglichen mit einfachem Dekodieren, wie auf diesem Rechner gemessen.</translation>
+        <source>Compared with plain decoding as soon as its speed is known well enough.</source>
+        <translation>Mit einfachem Dekodieren verglichen, sobald deren Tempo genau genug bekannt ist.</translation>
+    </message>
+    <message>
+        <source>Without drafting: {low} to {high} tok/s, by plain passes of these minutes.</source>
+        <translation>Ohne Entwürfe: {low} bis {high} Tok/s, nach einfachen Durchläufen dieser Minuten.</translation>
     </message>
     <message>
         <source>The draft model read the prompt in {time}, which is not counted here.</source>
@@ -10945,14 +10929,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gesparte Zeit</translation>
     </message>
     <message>
-        <source>Speed compared with plain decoding, whose cost is measured with this model on this computer while the window is idle, and corrected by later passes. Drawing the window takes time that this cost leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower or faster during the answer, such as beside another busy program.</source>
-        <translation>Tempo verglichen mit einfachem Dekodieren, dessen Kosten mit diesem Modell auf diesem Rechner gemessen werden, während das Fenster ruht, und durch spätere Durchläufe nachgeführt werden. Das Zeichnen des Fensters braucht Zeit, die diese Kosten auslassen: Dauert ein einfacher Durchlauf weniger als 5 ms, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt. Sie fehlt auch, wo nichts entworfen wurde oder wo der Rechner während der Antwort viel langsamer oder schneller wurde, etwa neben einem anderen beschäftigten Programm.</translation>
-    </message>
-    <message>
-        <source>Of the passes that drafted this far, the share that accepted every token up to here.</source>
-        <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier akzeptiert wurde.</translation>
-    </message>
-    <message>
         <source>Time from the start of the request to the first token, reading the prompt included.</source>
         <translation>Zeit vom Beginn der Anfrage bis zum ersten Token, das Lesen der Eingabe mitgezählt.</translation>
     </message>
@@ -11051,6 +11027,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Totals of all time…</source>
         <translation>Gesamtsummen …</translation>
+    </message>
+    <message>
+        <source>Each row has other questions. A race compares modes on the same one.</source>
+        <translation>In jeder Zeile stehen andere Fragen. Ein Rennen vergleicht Modi an derselben.</translation>
     </message>
     <message>
         <source>Statistics of</source>
@@ -11305,12 +11285,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Nach Modellen und Modus</translation>
     </message>
     <message>
+        <source>Speed compared with plain decoding, or tokens per second where that comparison is not sure. What plain decoding takes is estimated from plain passes of this answer and of the last minutes on this computer, with as much of the context in use. Shown from 64 tokens on.</source>
+        <translation>Tempo im Vergleich zu einfachem Dekodieren, oder Token pro Sekunde, wo dieser Vergleich nicht sicher ist. Was einfaches Dekodieren braucht, wird aus einfachen Durchläufen dieser Antwort und der letzten Minuten auf diesem Computer bei ebenso gefülltem Kontext geschätzt. Wird ab 64 Token angezeigt.</translation>
+    </message>
+    <message>
         <source>Tokens per second of this answer.</source>
         <translation>Token pro Sekunde in dieser Antwort.</translation>
     </message>
     <message>
-        <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
-        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Rechner brauchen, gemessen, während das Fenster ruht.</translation>
+        <source>Tokens per second of plain decoding with this model and as much context at the same time.</source>
+        <translation>Token pro Sekunde einfachen Dekodierens mit diesem Modell und ebenso viel Kontext zur selben Zeit.</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -11323,6 +11307,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
         <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+    </message>
+    <message>
+        <source>Of the tokens drafted at this place of a pass, the share that the target accepted.</source>
+        <translation>Von den Token, die an dieser Stelle eines Durchlaufs entworfen wurden, der Anteil, den das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
         <source>Answers with at least one token, including stopped and regenerated ones.</source>
@@ -12274,6 +12262,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Welcome to Paceline</source>
         <translation>Willkommen bei Paceline</translation>
+    </message>
+    <message>
+        <source>No larger model is fast on this computer. The small one below is.</source>
+        <translation>Kein größeres Modell ist auf diesem Computer schnell. Das kleine darunter ist es.</translation>
     </message>
     <message>
         <source>Choose a model to chat with. A small model drafts, the large one checks every word: the same answers, faster.</source>

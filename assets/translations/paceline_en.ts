@@ -329,6 +329,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads at the end</source>
+        <translation>
+            <numerusform>%n thread at the end</numerusform>
+            <numerusform>%n threads at the end</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n rounds</source>
         <translation>
             <numerusform>%n round</numerusform>
@@ -340,13 +347,6 @@
         <translation>
             <numerusform>%n round is over</numerusform>
             <numerusform>%n rounds are over</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n threads</source>
-        <translation>
-            <numerusform>%n thread</numerusform>
-            <numerusform>%n threads</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -30,18 +30,18 @@ class StatsRecorder:
         self.context_size = context_size
         self.depth = 0
         self.plain_ms: float | None = None
-        self.plain_changed = False
+        self.plain_error = 0.0
         self.joined_passes = 0
         self.left_out = self.unanswered = self.restored_tokens = 0
         self.restore_s = 0.0
-        self.prompt_tokens = self.prompt_cached_tokens = 0
+        self.prompt_tokens = self.prompt_cached_tokens = self.read_tokens = 0
         self.started = time.perf_counter()
         self.prefilled: float | None = None
         self.first_token: float | None = None
         self.last_token: float | None = None
         self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
         self.forced_proposed = self.forced_accepted = self.predicted_proposed = self.predicted_accepted = 0
-        self.replayed = 0
+        self.replayed = self.looped = 0
         self.draft_s = self.draft_prompt_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
         self.decisions: list[str] = []
         self._last_reason = ""
@@ -132,6 +132,7 @@ class StatsRecorder:
         deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
         pass_s, per_token_s = self._times()
         token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
+        num_read = self.prompt_tokens if self.tokens else self.read_tokens  # reading may have been stopped
         decoding = self.prefilled is not None and self.last_token is not None
         return RunStats(
             mode=self.mode,
@@ -165,13 +166,14 @@ class StatsRecorder:
             inter_token_ms_p99=token_ms[2],
             interval_counts=_interval_counts(per_token_s),
             plain_ms=self.plain_ms,
-            plain_changed=self.plain_changed,
+            plain_error=self.plain_error,
+            looped=self.looped,
             joined_passes=self.joined_passes,
             left_out=self.left_out,
             unanswered=self.unanswered,
             restored_tokens=self.restored_tokens,
             restore_s=self.restore_s,
-            context_used=min(self.prompt_tokens + self.tokens, self.context_size),
+            context_used=min(num_read + self.tokens, self.context_size),
             context_size=self.context_size,
             decisions=tuple(self.decisions),
         )

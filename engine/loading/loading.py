@@ -12,7 +12,14 @@ from pathlib import Path
 
 import psutil
 
-from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
+from engine.errors import (
+    ContextError,
+    DecodeError,
+    EngineError,
+    LoadCancelledError,
+    ModelFileError,
+    ModelLoadError,
+)
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, FitVerdict, all_parts_bytes, check_fit, estimate
@@ -50,6 +57,9 @@ SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
 # Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
+# Of answers of SmolLM2 135M to 20 first questions 9 ended in a loop at its makers' temperature of 0.2, and 5 at 0.8;
+# with this penalty one and none did, and with 1.2 three went on until they were cut. Smaller models are toys.
+SMALL_PARAMS, PENALTY = (50_000_000, 400_000_000), 1.1
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
 
@@ -420,7 +430,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         template_name="from the model" if model.chat_template else "fallback",
         cache_type=params.cache_type,
         flash_attention=params.flash_attention,
-        recommended=recommended_sampling(model.metadata),
+        recommended=recommended_sampling(model.metadata, model.num_params),
         unused=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),
         placement=options.placement,
         parallel=params.num_sequences,
@@ -436,15 +446,30 @@ def _beside(path: Path) -> list[str]:
         return []
 
 
-def recommended_sampling(metadata: Callable[[str], str | None]) -> tuple[tuple[str, int | float], ...]:
-    """The sampling settings that a model's file recommends, in the names of `SamplingParams`.
+def recommended_sampling(
+    metadata: Callable[[str], str | None], num_params: int = 0
+) -> tuple[tuple[str, int | float], ...]:
+    """The sampling settings that a model's file recommends, in the names of `SamplingParams`; of a small one `PENALTY`.
 
     ``metadata`` gives an entry as text, None where there is none. What is no number or out of its range is left out.
     """
     kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _INTEGER_KEYS), (float, _FLOAT_KEYS))
     given = ((name, kind, metadata(f"general.sampling.{key}")) for kind, keys in kinds for name, key in keys.items())
     read = ((name, None if text is None else _number(name, kind, text)) for name, kind, text in given)
-    return tuple((name, value) for name, value in read if value is not None)
+    found: dict[str, int | float] = {name: value for name, value in read if value is not None}
+    if SMALL_PARAMS[0] <= num_params < SMALL_PARAMS[1]:
+        found.setdefault("repeat_penalty", PENALTY)
+    return tuple(found.items())
+
+
+def sampling_of_file(path: str) -> dict[str, int | float]:
+    """Give the same of a file that need not be loaded; nothing where its header cannot be read."""
+    try:
+        header = read_header(Path(path))
+    except EngineError:
+        return {}
+    entries = header.metadata
+    return dict(recommended_sampling(lambda key: str(entries[key]) if key in entries else None, header.num_params))
 
 
 def _number(name: str, kind: type[int] | type[float], text: str) -> int | float | None:

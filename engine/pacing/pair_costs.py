@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import logging
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -40,6 +39,7 @@ from engine.pacing.measuring import (
     never_stop,
 )
 from engine.pacing.pacer import Pacer
+from engine.pacing.plain_speed import band_of
 from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
@@ -49,17 +49,11 @@ from engine.tuning.threads import ThreadControl
 
 log = logging.getLogger(__name__)
 
-BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
 _TARGET_SIZES = (1, 8)
 MOST_BESIDE = 2.5  # plain passes that one may take in which prompts are read beside answers
 FIRST_READ = 8  # tokens of prompts in such a pass, where nothing is known of costs
 READ_RATE = 0.3  # weight of such a pass in how much dearer they are than the curve has them
 _MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without one so large is not kept for the next start
-
-
-def band_of(num_past: int) -> int:
-    """Give the band that a cache of so many tokens is in."""
-    return bisect_left(BAND_ENDS, num_past)
 
 
 class PairCosts:

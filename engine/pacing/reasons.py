@@ -10,7 +10,8 @@ from engine.sentences import Sentence, said
 if TYPE_CHECKING:
     from engine.pacing.pacer import Pacer
 
-TEXT = said("n-gram on: the text repeats")
+TEXT = said("using repeated text (n-gram)")
+TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
 TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
 _HALVINGS = 12
 _PATIENCE = 3  # texts in a row that were not worth proposing
@@ -83,8 +84,7 @@ class Explanation:
                 of_text.chance(text[0]), pacer.text_break_even(len(text)), is_observed=of_text.is_observed
             )
         elif state == "text":
-            step = prices.draft_step_ms / prices.plain_ms
-            self.reason = TEXT if pays or not has_model else text_without_draft(step, accepted, is_observed=is_observed)
+            self.reason = TEXT if pays or not has_model else TEXT_ALONE
         else:
             self.is_guess = not is_observed
             if state == "draft" and pays:
@@ -137,15 +137,6 @@ def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool)
     if not is_observed:
         share = said("{percent:.0f}% expected", percent=percent)
     return said("text lookup paused: {share}, {needs}", share=share, needs=_needs(needed))
-
-
-def text_without_draft(cost: float, accepted: float, *, is_observed: bool) -> Sentence:
-    """Say that text pays, a draft model does not: a drafted token takes ``cost`` of a pass."""
-    share = _at_first(accepted, is_observed=is_observed)
-    return said(
-        "n-gram on: the text repeats; the draft is not used: a drafted token costs {percent:.0f}% of a pass, {share}",
-        percent=cost * 100, share=share,
-    )  # fmt: skip
 
 
 def _at_first(share: float, *, is_observed: bool) -> Sentence:

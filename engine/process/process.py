@@ -138,7 +138,7 @@ def command() -> list[str]:
 def reason_of(status: int) -> Sentence:
     """Why a process ended, in words."""
     if status == -getattr(signal, "SIGKILL", 9):
-        return said("signal SIGKILL, most likely because memory ran out")
+        return said("another program, or the system for want of memory, killed it")
     try:
         return said("signal {name}", name=signal.Signals(-status).name)
     except ValueError:

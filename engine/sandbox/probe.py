@@ -276,7 +276,7 @@ def _crash(name: str, ended: Ended) -> EngineError:
     status, complaints = ended.status, ended.complaints
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
-            said("The system ended the process that opened {name}, most likely because memory ran out.", name=name)
+            said("The system ended the process that opened {name}, perhaps because memory ran out.", name=name)
         )
     if status == -getattr(signal, "SIGILL", 4):
         return ModelLoadError(

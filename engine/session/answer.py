@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
+from engine.decoding.loops import is_loop, next_look, repeated_tail
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
@@ -21,7 +22,7 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.pacing.pass_trace import OnTrace
-from engine.pacing.plain_cost import PlainCost
+from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import LEAST_ROOM as LEAST_ROOM  # noqa: PLC0414  (the session takes it from here)
@@ -59,6 +60,7 @@ class AnswerPlan:
         request: with the mode that runs, which need not be the one that was asked for.
         drafter: proposes tokens.
         pacer: there where the costs are measured; it decides where the request leaves the depth to it.
+        plain_passes: of the target's other answers in the last minutes.
         constraint: the request's grammar.
         on_pass: hears of passes that ran alike.
         on_trace: hears of every pass.
@@ -68,6 +70,7 @@ class AnswerPlan:
     request: ChatRequest
     drafter: Drafter
     pacer: Pacer | None = None
+    plain_passes: PlainPasses = field(default_factory=PlainPasses)
     constraint: GrammarConstraint | None = None
     on_pass: OnPass | None = None
     on_trace: OnTrace | None = None
@@ -88,11 +91,12 @@ class Answer:
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._opened_tag = ""  # of reasoning, until it was told
         self._ids: list[int] = []
+        is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
+        self._next_look = next_look(0) if is_free and request.messages else math.inf  # at loops
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
-        # What plain decoding would cost is known at a fixed depth, too.
-        self.plain_cost = PlainCost(pacer) if pacer is not None else None
+        self.plain_speed = PlainSpeed(plan.plain_passes, pacer)  # known at a fixed depth, too
         self._draft_length = choose_draft_length(request.mode, request.depth, can_pace=pacer is not None)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._draft_length.paced else self._draft_length.depth
@@ -184,12 +188,14 @@ class Answer:
         """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
         cached = self._target.reuse(prompt)
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
+        self.stats.read_tokens = cached
         if should_stop():
             return True
         if cached < len(prompt) - 1:  # beside other answers the first chunk can take seconds
             yield PrefillProgress(self._request.request_id, cached, len(prompt))
         try:
             for done in self._target.prefill(prompt[cached:-1]):
+                self.stats.read_tokens = cached + done
                 yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
                 if should_stop():
                     return True
@@ -242,9 +248,7 @@ class Answer:
         )
 
     def _snapshot(self) -> RunStats:
-        if self.plain_cost is not None:
-            self.stats.plain_ms = self.plain_cost.reported_ms if not self.stats.joined_passes else None
-            self.stats.plain_changed = self.stats.plain_ms is None and not self.stats.joined_passes
+        self.stats.plain_ms, self.stats.plain_error = self.plain_speed.estimate or (None, 0.0)
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
@@ -272,17 +276,17 @@ class Answer:
 
     def on_pass(self, report: PassReport) -> None:
         """See `PassObserver`. What a pass that was made with others' took says nothing of this answer."""
+        self.plain_speed.on_pass(report)  # before another curve is in force
         if not report.is_joined:
             self._observe_passes(report.num_decoded, (report.forward_ms,))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         """See `PassObserver`."""
+        self.plain_speed.on_plain_run(report)
         if not report.num_joined:
             self._observe_passes(1, report.forward_ms)
 
     def _observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
-        if self.plain_cost is not None:  # before another curve is in force
-            self.plain_cost.observe_passes(num_tokens, passes_ms)
         on_pass = self._plan.on_pass
         if on_pass is not None and (news := on_pass(num_tokens, passes_ms)):
             self.stats.add_decision(news)
@@ -295,7 +299,9 @@ class Answer:
             if self._tokenizer.is_eog(token_id):
                 ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
                 break
-        shown = len(ids) - (ended is not None)
+        if len(self._ids) + len(ids) >= self._next_look and (cut := self._loop_end(ids)):
+            ids, sources, ended = ids[:cut], sources[:cut], FinishReason.LOOP
+        shown = len(ids) - (ended is FinishReason.END)
         rejected = block.rejected if ended is None else ()
         self._logprobs += [self._reported_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
         self._piece = self._detokenizer.feed(
@@ -307,6 +313,22 @@ class Answer:
         self._ids += ids
         self.stats.count_tokens(sources, block.num_passes)
         return ended
+
+    def _loop_end(self, ids: list[int]) -> int:
+        """Give how many of the next tokens end an answer that says the same again and again; 0 where it does not."""
+        num_ids, all_ids = len(self._ids), [*self._ids, *ids]
+        while self._next_look <= len(all_ids):
+            end = int(self._next_look)
+            self._next_look = next_look(end)
+            run, period = repeated_tail(all_ids[:end])
+            if not run:
+                continue
+            words = b"".join(map(self._bytes_of, all_ids[end - period : end])).decode("utf-8", "replace")
+            asked = next((each.content for each in reversed(self._request.messages) if each.role == "user"), "")
+            if is_loop(run, words, asked):
+                self.stats.looped = run
+                return end - num_ids
+        return 0
 
     def _chunk(self, piece: Piece) -> TextChunk:
         logprobs = tuple(self._logprobs[: len(piece.spans)])

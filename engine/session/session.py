@@ -42,6 +42,7 @@ from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
+from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
@@ -105,6 +106,7 @@ class Session:
         self._lane = 0
         self._lanes: list[Session] = []  # of the answers beside those of this one
         self._main: Session | None = None  # of which this is a lane
+        self._plain_passes = PlainPasses()  # of the target
         self.on_trace: OnTrace | None = None  # hears of every pass of the answers that follow
         self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
 
@@ -366,6 +368,7 @@ class Session:
         if self._target:
             self._target.close()
         self._target = self._prompt = None
+        self._plain_passes = PlainPasses()
 
     # ---- answering ----------------------------------------------------------------------------------------------
 
@@ -419,6 +422,7 @@ class Session:
             replace(request, mode=mode),
             drafter,
             costs.pacer,
+            (self._main or self)._plain_passes,  # noqa: SLF001  (of the same class)
             constraint,
             costs.observe_passes,
             on_trace=self.on_trace,
@@ -431,7 +435,7 @@ class Session:
         self.states.begin(request.conversation_id, answer.stats, self._lane)
         with self.interrupt.attached_to(self._contexts()):
             yield from answer.events(should_stop)
-        if answer.plain_cost is not None and answer.plain_cost.is_too_high:
+        if answer.plain_speed.is_curve_too_high:
             costs.request_check()
         if request.use_past:
             self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)

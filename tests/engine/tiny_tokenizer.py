@@ -71,5 +71,9 @@ class TinyTokenizer:
             return self.controls[token_id - first]
         return self.piece(token_id).decode("utf-8", "replace")
 
+    @property
+    def eog_ids(self) -> frozenset[int]:
+        return frozenset(filter(self.is_eog, range(256)))
+
     def is_eog(self, token_id: int) -> bool:
         return token_id == self.eos_id

@@ -106,9 +106,11 @@ class ContextMeter(ShrinkingButton):
 
     Signals:
         policy_chosen(str): what is to happen when the context is full: "drop", "summarise" or "stop".
+        parts_changed(ContextParts): another conversation, or more of it, takes it up.
     """
 
     policy_chosen = Signal(str)
+    parts_changed = Signal(object)
     goes_whole = True
 
     def __init__(self, theme: Theme) -> None:
@@ -137,6 +139,7 @@ class ContextMeter(ShrinkingButton):
         if parts != self.parts:
             self.parts = parts
             self._show(settled=settled)
+            self.parts_changed.emit(parts)
         elif settled:
             self._update_description()
 
@@ -260,6 +263,7 @@ class ContextPanel(Popup):
     """
 
     policy_chosen = Signal(str)
+    parts_changed = Signal(object)
 
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
         super().__init__(translate("ContextMeter", "Context"), parent)

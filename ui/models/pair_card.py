@@ -308,7 +308,9 @@ def _is_refused(pair: PairView) -> bool:
 
 
 def _is_certain(pair: PairView) -> bool:
-    """Whether it is known that what is offered will work: a pair that nobody checked may still be refused."""
+    """Whether what is offered is known to work, and to pay: a pair that nobody checked may still be refused."""
+    if pair.speed_forecast is not None and pair.speed_forecast.would_lose and not _is_refused(pair):
+        return False
     return pair.draft is None or pair.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED, VocabularyMatch.NO)
 
 

@@ -477,11 +477,14 @@ class WelcomePage(QWidget):
         for number, made in enumerate(self.cards):
             (self.best if self._has_best and number == 0 else self.pairs).addWidget(made)
             made.show()  # at once: for a frame without it all below would jump
+        if self._has_best:
+            self.cards[0].setMinimumHeight(self.words.minimumHeight())
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        show_text(self.words, words)
+        # A sentence in its place where no card comes, so that nothing below moves.
+        none_quick = translate("WelcomePage", "No larger model is fast on this computer. The small one below is.")
+        show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)
-        self.best_title.setVisible(self._has_best or bool(words))
         self.pairs_title.setVisible(len(self.cards) > self._has_best)
         self._choose_primary(before)
         if was_focused:

@@ -311,13 +311,12 @@ class LaneCard(QFrame):
     def show_ratio(self, ratio: float | None) -> None:
         self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
 
-    def show_result(self, result: LaneResult, num_rounds: int, fastest: float) -> None:
-        """The sums of all rounds, and the answer of the last one; ``fastest`` in tokens per second fills the bar."""
+    def show_result(self, result: LaneResult, num_rounds: int, scale: int) -> None:
+        """The sums of all rounds, and the answer of the last one; as while it raced, ``scale`` tokens fill the bar."""
         stats = result.stats
         self._show_stats(stats)
-        self.num_tokens = stats.tokens
-        share = (stats.tokens_per_second or 0.0) / fastest if fastest > 0.0 else 0.0
-        self.bar.show_progress(self.num_tokens, stats.decode_s, share)
+        self.num_tokens, self._scale = stats.tokens, max(scale, 1)
+        self._show_bar(stats.tokens, stats.decode_s)
         self.state_label.setText(
             translate("Race", "over %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
         )

@@ -146,10 +146,10 @@ class EarlierRaces(QListWidget):
 def _item(row: RaceSummary) -> QListWidgetItem:
     item = QListWidgetItem()
     question = " ".join(row.question[:QUESTION_CHARS].split())
-    ratio = row.verdict.ratio if row.verdict is not None else None
-    below = " · ".join(
-        part for part in (when(row.created), against(row.lanes), pair_name(row.target, row.draft)) if part
-    )
+    ratio, lanes = row.verdict.ratio if row.verdict is not None else None, row.lanes
+    if row.verdict is not None:  # the two lanes that the figure is of
+        lanes = row.lanes[row.verdict.lane], row.lanes[row.verdict.base]
+    below = " · ".join(part for part in (when(row.created), against(lanes), pair_name(row.target, row.draft)) if part)
     figure = UNKNOWN if ratio is None else times_plain(ratio)
     item.setData(_TOP, question)
     item.setData(_BOTTOM, below)

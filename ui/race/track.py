@@ -19,7 +19,7 @@ from app.core.domain.speed.races import (
     RaceSetup,
     main_verdict,
 )
-from app.core.domain.speed.verdict import SHORT_ANSWER
+from app.core.domain.speed.verdict import FEWEST_TOKENS
 from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
@@ -233,7 +233,7 @@ class RaceTrack(QWidget):
         """Before a round is over, by the counters of this moment: of lanes that have more than a few tokens."""
         choices = [lane.choice for lane in self.lanes]
         number = base_of(choices)
-        begun = [lane.stats.tokens >= SHORT_ANSWER for lane in self.lanes]
+        begun = [lane.stats.tokens >= FEWEST_TOKENS for lane in self.lanes]
         speeds = [lane.stats.tokens_per_second if far else None for lane, far in zip(self.lanes, begun, strict=True)]
         base = speeds[number]
         ratios = [own / base if own and base else None for own in speeds]
@@ -273,9 +273,9 @@ class RaceTrack(QWidget):
         if self._setup != result.setup:
             self._take(result.setup)
         self._verdicts = result.verdicts
-        fastest = max((lane.stats.tokens_per_second or 0.0 for lane in result.lanes), default=0.0)
+        longest = max((lane.stats.tokens for lane in result.lanes), default=0)
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
-            lane.show_result(outcome, result.num_rounds, fastest)
+            lane.show_result(outcome, result.num_rounds, longest)
             self._explain(outcome.spans)
         self._show_ratios()
         self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")

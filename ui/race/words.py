@@ -123,8 +123,8 @@ def result_line(result: RaceResult) -> str:
 
 
 def machine_line(result: RaceResult) -> str:
-    """``AMD EPYC, 2 threads``, and what lies on a GPU."""
-    parts = [result.processor, translate("Race", "%n threads", None, result.threads)]
+    """``AMD EPYC, 2 cores, 2 threads at the end``, and what lies on a GPU."""
+    parts = [result.processor, translate("Race", "%n threads at the end", None, result.threads)]
     if result.gpu_layers:
         parts.append(translate("Race", "%n layers on the GPU", None, result.gpu_layers))
     return ", ".join(part for part in parts if part)

@@ -18,10 +18,9 @@ from app.core.domain.settings.table import SPECULATION
 from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
-from ui.text.formatting import as_written, hover, number_text
+from ui.text.formatting import as_written, hover
 from ui.text.language import mark, translate
 from ui.text.mode_words import mode_words, not_now
-from ui.text.setting_words import in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, scrolled, vbox
 from ui.widgets.icon_button import IconButton
@@ -46,6 +45,7 @@ _ORIGINS: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "this chat"),
     Layer.MODEL: mark("ChatSettings", "from the model"),
     Layer.GLOBAL: mark("ChatSettings", "from the settings"),
+    Layer.FILE: mark("ChatSettings", "recommended for this model"),
     Layer.DEFAULT: mark("ChatSettings", "default"),
 }
 _OWN: dict[Layer, str] = {
@@ -116,7 +116,7 @@ class LayerRow(QWidget):
         words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
-        self.origin.setVisible(own)  # what is as it would be anyhow needs no sign: the hover says whose it is
+        self.origin.setVisible(own or value.origin is Layer.FILE)  # what is as everywhere needs no sign
         self.row.label.setToolTip(words)
         self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)
@@ -187,12 +187,6 @@ class ChatSettingsPanel(QFrame):
         self.switch.chosen.connect(self._show_layer)
         self.explanation = label("", "caption", wrap=True)
         self._content = QWidget()
-        self.recommended = QFrame()
-        self.recommended_words = label(wrap=True)
-        self.recommend_button = button(
-            translate("ChatSettings", "Use for this model"),
-            lambda: self.changed.emit(Layer.MODEL, dict(self._view.recommended)),
-        )
         self.reset_button = button("", lambda: self._on_reset(self._own_keys()))
         self.keep_button = button(
             translate("ChatSettings", "Keep for this model"),
@@ -214,24 +208,12 @@ class ChatSettingsPanel(QFrame):
             self.switch,
             self.explanation,
             (self.presets, 0, Qt.AlignmentFlag.AlignLeft),
-            self._make_recommended(),
             margins=(16, 8, 8, 10),
             spacing=8,
         )
         # Their German words are too long for one beside the other.
         foot = vbox(self.reset_button, self.keep_button, margins=(16, 8, 16, 8), spacing=6)
         vbox(head, rule(), (self._make_rows(), 1), rule(), foot, parent=self, margins=0, spacing=0)
-
-    def _make_recommended(self) -> QFrame:
-        self.recommended.setObjectName("noticeBanner")
-        hbox(
-            (self.recommended_words, 1),
-            self.recommend_button,
-            parent=self.recommended,
-            margins=(12, 8, 8, 8),
-            spacing=12,
-        )
-        return self.recommended
 
     def _make_rows(self) -> QScrollArea:
         column = vbox(parent=self._content, margins=(16, 12, 16, 16), spacing=16)
@@ -280,7 +262,6 @@ class ChatSettingsPanel(QFrame):
         self.switch.buttons[Layer.MODEL].setToolTip(as_written(model))
         self.explanation.setText(translate("ChatSettings", _EXPLAINED[self.layer]).format(model=model))
         self.presets.set_values({key: value.value for key, value in values.items()})
-        self._show_recommended(model)
         self._show_buttons()
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
@@ -293,19 +274,6 @@ class ChatSettingsPanel(QFrame):
         for row in self.rows.values():
             if isinstance(row.row, ServersRow):
                 row.row.set_servers(names)
-
-    def _show_recommended(self, model: str) -> None:
-        held = self._view.values.get(Layer.MODEL, {})
-        news = {key: value for key, value in self._view.recommended.items() if key in held and held[key].value != value}
-        labels = {field.key: in_words(field).label for field in self._view.fields}
-        listed = ", ".join(
-            f"{labels[key]}\N{NO-BREAK SPACE}{number_text(float(value))}"
-            for key, value in news.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        )
-        text = translate("ChatSettings", "Recommended by the makers of {model}: {values}.")
-        self.recommended_words.setText(text.format(model=model, values=listed))
-        self.recommended.setVisible(bool(news))
 
     def _show_buttons(self) -> None:
         num_own = len(self._own_keys())

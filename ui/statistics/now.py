@@ -8,13 +8,24 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
 
+from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
 from ui.statistics.page import AcceptedPart, SplitPart, StatsPage, heading, large, line, source_counts, source_parts
 from ui.statistics.plots import BarSegment, Sparkline, StackedBar
-from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
-from ui.text.answer_figures import basis_words, decision_words, drafting_reason, nothing_drafted, verdict_words
+from ui.statistics.words import (
+    ESTIMATED,
+    MEASURED,
+    MEMORY_KEYS,
+    SOURCES,
+    answer_texts,
+    context_text,
+    help_of,
+    memory_texts,
+    name_of,
+)
+from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
 from ui.text.language import translate
 from ui.text.setting_words import sentence
@@ -46,12 +57,12 @@ class Headline(ValueFigure):
     def _step(self) -> int:
         return self.theme.type.headline - self.theme.type.base
 
-    def show_verdict(self, verdict: SpeedVerdict) -> None:
-        """Show how much faster or slower than plain decoding it was."""
+    def show_verdict(self, verdict: SpeedVerdict, stats: RunStats) -> None:
+        """Show how much faster or slower than plain decoding it was, or how fast."""
         if verdict.is_gain != self._has_gain:
             self._has_gain = verdict.is_gain
             self.update()
-        self.set_value(verdict_words(verdict))
+        self.set_value(verdict_words(verdict, stats))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
@@ -127,13 +138,13 @@ class SpeedPart:
 
     def show(self, stats: RunStats, *, live: bool = False) -> None:
         """Show counters, ``live`` while the answer is made."""
-        verdict = answer_verdict(stats, live=live)
+        verdict = answer_verdict(stats)
         now, speedup = stats.tokens_per_second, verdict.speedup
         plain = now / speedup if now is not None and speedup else None
         if verdict.missing is Missing.NOTHING_DRAFTED:
             plain = now
         most = max(now or 0.0, plain or 0.0)
-        self.headline.show_verdict(verdict)
+        self.headline.show_verdict(verdict, stats)
         self.now.show_speed(now, most)
         self.plain.show_speed(plain, most)
         words = basis_words(verdict, stats, live=live)
@@ -190,7 +201,7 @@ class NowPage(StatsPage):
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
         self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(name_of("why"))
-        self._shown_decisions: tuple[str, ...] | None = None
+        self._shown_decisions: tuple[tuple[str, ...], bool] | None = None
         self._plots = (
             self.spark,
             self.acceptance.by_depth,
@@ -445,7 +456,6 @@ class NowPage(StatsPage):
         for key, row in self.rows.items():
             row.set_value(texts[key])
         self.acceptance.show_rate(texts["accepted"])
-        self.context.set_value(texts["context"])
         self.spark.show_values()
         counts = source_counts(stats)
         for source in Source:
@@ -457,29 +467,26 @@ class NowPage(StatsPage):
         self.acceptance.show_lengths(stats)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
-        free = max(stats.context_size - stats.context_used, 0)
-        self.context_bar.set_parts(
-            [
-                BarSegment(translate("StatsPanel", "used"), stats.context_used, "accent"),
-                BarSegment(translate("StatsPanel", "free"), free, "hover"),
-            ]
-            if stats.context_size
-            else []
-        )
+
+    def show_context(self, parts: ContextParts) -> None:
+        """Show how full the context of the open chat is, as its meter does."""
+        self.context.set_value(context_text(parts))
+        names = translate("StatsPanel", "used"), translate("StatsPanel", "free")
+        amounts = parts.used, max(parts.size - parts.used, 0)
+        segments = [BarSegment(*each) for each in zip(names, amounts, ("accent", "hover"), strict=True)]
+        self.context_bar.set_parts(segments if parts.size else [])
 
     def _fill_why(self, stats: RunStats) -> None:
-        if stats.decisions == self._shown_decisions:
+        shown = stats.decisions, self._live
+        if shown == self._shown_decisions:
             return
-        self._shown_decisions = stats.decisions
+        self._shown_decisions = shown
         decisions = [decision_words(each) for each in stats.decisions]
-        newest = dict.fromkeys(
-            filter(None, (sentence(drafting_reason(stats.decisions)), *(sentence(last) for last, _ in decisions[-1:])))
-        )
-        text = " ".join(f"{reason}." for reason in newest) or UNKNOWN
-        if text != self.why.text():
-            self.why.setText(text)
-            at_token = translate("StatsPanel", "Token {place} · {reason}")
-            reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
-            words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
-            self.why.setToolTip(hover(words))
-            self.why.setAccessibleDescription(words)
+        last = [f"{sentence(words)}." for words, place in decisions[-1:] if not place]
+        text = " ".join(dict.fromkeys((*why_sentences(stats, live=self._live), *last))) or UNKNOWN
+        self.why.setText(text)
+        at_token = translate("StatsPanel", "Token {place} · {reason}")
+        reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
+        words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
+        self.why.setToolTip(hover(words))
+        self.why.setAccessibleDescription(words)

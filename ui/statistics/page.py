@@ -160,7 +160,7 @@ class AcceptedPart:
         self.rate.set_value(rate)
 
     def show_depths(self, stats: RunStats, *, settled: bool) -> None:
-        self.by_depth.set_shares(stats.acceptance_by_depth, settled=settled)
+        self.by_depth.show_acceptance(stats, settled=settled)
 
     def show_lengths(self, stats: RunStats) -> None:
         """Show how many passes kept how much."""

@@ -134,7 +134,8 @@ class TotalsPage(StatsPage):
         self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
-        self.add_section(name_of("pair"), ())
+        words = translate("StatsPanel", "Each row has other questions. A race compares modes on the same one.")
+        self.add_section(name_of("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptedPart(theme)
         self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QTransform
 from PySide6.QtWidgets import QSizePolicy
 
+from engine.records import RunStats
 from ui.text.formatting import UNKNOWN, figure, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -209,8 +210,8 @@ class HistoryPlot(_Plot):
         painter.drawEllipse(line.last(), 2.0, 2.0)
 
 
-MOST_DEPTHS = 8  # more lines would push everything else out of the pane: then some stand for all
-STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 16, 32)
+# More lines would push everything else out of the pane. Together they are all depths, as the sum above them is.
+DEPTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 16), (17, 32))
 
 
 class DepthBars(_Plot):
@@ -218,29 +219,33 @@ class DepthBars(_Plot):
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, DEPTH_ROW_PX)
-        self._lines: tuple[tuple[int, float | None], ...] = ()
+        self._lines: tuple[tuple[str, float | None], ...] = ()
         self._rows: tuple[tuple[str, str], ...] = ()  # the depth and the share of each, as written
         self._fit_rows()
-        self.set_shares(())
+        self.show_acceptance(RunStats())
         theme.changed.connect(self._fit_rows)
 
     def _fit_rows(self) -> None:
         """Another text size needs other room."""
         metrics = self.theme.paint_cache.metrics(-1)
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
-        self._left = metrics.horizontalAdvance("16") + 8
+        self._left = metrics.horizontalAdvance("17–32") + 8
         self._right = metrics.horizontalAdvance(percent(1.0)) + 8
         self._left_px = math.floor(self._left) - 1  # to the left of it there are the depths
         self._baseline = baseline(0.0, self._row_px, metrics)
         self.setFixedHeight(max(len(self._lines), 1) * self._row_px)
 
-    def set_shares(self, shares: Sequence[float | None], *, settled: bool = True) -> None:
-        """Shares of 1 from depth 1 on; None where a depth was never proposed.
+    def show_acceptance(self, stats: RunStats, *, settled: bool = True) -> None:
+        """Show the share of each depth that was proposed, deeper ones together.
 
         Until it is ``settled`` the picture only grows: what stands below must not jump up and down with each answer.
         """
-        few = len(shares) <= MOST_DEPTHS
-        self._lines = tuple((i, share) for i, share in enumerate(shares, 1) if few or i in STANDING_DEPTHS)
+        deepest = len(stats.proposed_by_depth)
+        lines = [(first, min(last, deepest)) for first, last in DEPTHS if first <= deepest]
+        self._lines = tuple(
+            (str(first) if first == last else f"{first}–{last}", stats.acceptance_from(first, last))
+            for first, last in lines
+        )
         height = max(len(self._lines), 1) * self._row_px
         height = height if settled else max(height, self.height())
         if height != self.height():
@@ -249,7 +254,7 @@ class DepthBars(_Plot):
             layout = parent.layout() if parent is not None else None
             if layout is not None:
                 layout.activate()  # at once: a frame with two lines on one another must not be painted
-        rows = tuple((str(depth), percent(share)) for depth, share in self._lines) or (("-", UNKNOWN),)
+        rows = tuple((depths, percent(share)) for depths, share in self._lines) or (("-", UNKNOWN),)
         if rows != self._rows:
             same_depths = [depth for depth, _ in rows] == [depth for depth, _ in self._rows]
             self._rows = rows
@@ -259,8 +264,8 @@ class DepthBars(_Plot):
 
     def describe(self) -> str:
         lines = (
-            translate("DepthBars", "position {depth}: {share}").format(depth=i, share=percent(share))
-            for i, share in self._lines
+            translate("DepthBars", "position {depth}: {share}").format(depth=depths, share=percent(share))
+            for depths, share in self._lines
         )
         return ", ".join(lines) or translate("DepthBars", "Nothing proposed yet")
 

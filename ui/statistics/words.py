@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from app.core.domain.context import ContextParts
 from app.core.domain.speed.verdict import answer_verdict, sums_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, ModelInfo, RunStats, Source
@@ -69,17 +70,14 @@ _NAMES = {
 _HELP = {
     "headline": mark(
         "StatsPanel",
-        "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
-        "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
-        "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
-        "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
-        "or faster during the answer, such as beside another busy program.",
+        "Speed compared with plain decoding, or tokens per second where that comparison is not sure. What plain "
+        "decoding takes is estimated from plain passes of this answer and of the last minutes on this computer, with "
+        "as much of the context in use. Shown from 64 tokens on.",
     ),
     "now": mark("StatsPanel", "Tokens per second of this answer."),
     "plain": mark(
         "StatsPanel",
-        "Tokens per second of plain decoding with this model and as much context: what its passes of one token "
-        "take on this computer, measured while the window is idle.",
+        "Tokens per second of plain decoding with this model and as much context at the same time.",
     ),
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(
@@ -89,7 +87,7 @@ _HELP = {
     "per_pass": mark("StatsPanel", "Tokens per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
     "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),
-    "depth": mark("StatsPanel", "Of the passes that drafted this far, the share that accepted every token up to here."),
+    "depth": mark("StatsPanel", "Of the tokens drafted at this place of a pass, the share that the target accepted."),
     "lengths": mark("StatsPanel", "How many passes accepted exactly this many of the drafted tokens."),
     "answers": mark("StatsPanel", "Answers with at least one token, including stopped and regenerated ones."),
     "tokens": mark("StatsPanel", "Tokens generated, including the end-of-answer token."),
@@ -237,7 +235,6 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
         "p95": milliseconds(stats.inter_token_ms_p95),
         "p99": milliseconds(stats.inter_token_ms_p99),
         "prompt": prompt if stats.prompt_tokens else UNKNOWN,
-        "context": context_text(stats),
     }
 
 
@@ -259,14 +256,14 @@ def sums_texts(sums: Sums) -> dict[str, str]:
     }
 
 
-def context_text(stats: RunStats) -> str:
+def context_text(parts: ContextParts) -> str:
     """How much of the context is used: ``1,204 of 4,096, 29%``."""
-    if not stats.context_size:
+    if not parts.size:
         return UNKNOWN
     return translate("StatsPanel", "{used} of {size}, {share}").format(
-        used=count(stats.context_used),
-        size=count(stats.context_size),
-        share=percent(stats.context_used / stats.context_size),
+        used=count(parts.used),
+        size=count(parts.size),
+        share=percent(parts.share),
     )
 
 

@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
-from engine.records import Mode, RunStats
+from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
-from ui.text.formatting import UNKNOWN, count, duration, milliseconds, percent, speed, times_plain
+from ui.text.formatting import UNKNOWN, count, duration, figure, percent, speed, times_plain
 from ui.text.language import locale, mark, translate
 from ui.text.mode_words import mode_word
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 
 # The English beginnings, which every decision has, also one that was stored as plain text.
-_OF_DRAFTING = re.compile(r"(token \d+: )?(draft|n-gram on|text lookup|plain decoding)")
+_OF_DRAFTING = re.compile(r"(token \d+: )?((the )?draft|n-gram on|using repeated|text lookup|plain decoding)")
+_OF_TEXT = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
 _WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
-SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
 
 _MISSING = {
     Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
     Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted: this was plain decoding itself."),
-    Missing.PLAIN_UNKNOWN: mark(
-        "SpeedVerdict",
-        "Not compared with plain decoding: what it costs here is measured while the window is idle, and was not yet.",
-    ),
+    Missing.LOOPED: mark("SpeedVerdict", "The answer repeated itself at the end, so its speed is not counted."),
+    Missing.FEW_TOKENS: mark("SpeedVerdict", "Too few tokens to compare with plain decoding."),
     Missing.BESIDE_OTHERS: mark(
-        "SpeedVerdict", "Not compared with plain decoding: other answers were made at the same time."
+        "SpeedVerdict", "Other answers were made during a part of this one, so it is not compared with plain decoding."
     ),
-    Missing.PLAIN_CHANGED: mark(
-        "SpeedVerdict",
-        "Not compared with plain decoding: the computer became much slower or faster during the answer.",
-    ),
-    Missing.FEW_TOKENS: mark(
-        "SpeedVerdict", "Not compared with plain decoding: so few tokens say more about chance than about speed."
-    ),
-    Missing.SHORT_PASSES: mark(
-        "SpeedVerdict",
-        "Not compared with plain decoding: its passes take only {cost} here, so the result would say more about "
-        "drawing the window than about drafting.",
+    Missing.PLAIN_UNKNOWN: mark(
+        "SpeedVerdict", "The speed of plain decoding at this moment is not known well enough to compare."
     ),
     Missing.NOTHING_ACCEPTED: mark(
-        "SpeedVerdict",
-        "Not compared with plain decoding: no drafted token was accepted, so it was the computer that was faster.",
+        "SpeedVerdict", "No drafted token was accepted, so drafting did not make this answer faster."
     ),
 }
 SHORT_TOKENS = 8  # of an answer that ends before drafting could begin
@@ -68,7 +55,7 @@ DEAR_DRAFT = _Cause(
     mark("NothingDrafted", "the draft would not pay off"),
     mark(
         "NothingDrafted",
-        "The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text "
+        "Drafting with it would slow this model down here. A smaller draft of the same family may pay off, and text "
         "that repeats is drafted without one.",
     ),
 )
@@ -129,11 +116,6 @@ def help_words(stats: RunStats) -> str:
     return translate("NothingDrafted", cause_of(stats).help)
 
 
-def drafting_reason(decisions: Sequence[str]) -> str:
-    """The newest of an answer's decisions that is about drafting, in the user's language; empty where none is."""
-    return decision_words(next((each for each in reversed(decisions) if _OF_DRAFTING.match(each)), ""))[0]
-
-
 def decision_words(decision: str) -> tuple[str, str]:
     """A decision in the user's language, and the number of the token that it was taken at; empty where none is kept."""
     found = _WITH_PLACE.fullmatch(decision)
@@ -143,17 +125,11 @@ def decision_words(decision: str) -> tuple[str, str]:
     return in_language(reason if isinstance(reason, str) else str(reason)), count(int(found["place"]))
 
 
-def verdict_words(verdict: SpeedVerdict) -> str:
-    """The verdict in a few words: ``1.62× faster``."""
+def verdict_words(verdict: SpeedVerdict, stats: RunStats) -> str:
+    """The headline: ``1.62× faster`` where that is known, else the speed itself."""
     if verdict.speedup is not None:
         return faster_words(verdict)
-    if verdict.missing is Missing.NOTHING_DRAFTED:
-        return translate("SpeedVerdict", "Plain decoding")
-    if verdict.missing in (None, Missing.NO_TOKENS):
-        return UNKNOWN
-    if verdict.missing is Missing.NOT_SETTLED:
-        return translate("SpeedVerdict", "Comparing …")
-    return translate("SpeedVerdict", "Not compared")
+    return UNKNOWN if stats.tokens_per_second is None else speed(stats.tokens_per_second)
 
 
 def faster_words(verdict: SpeedVerdict) -> str:
@@ -167,23 +143,23 @@ def faster_words(verdict: SpeedVerdict) -> str:
     return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
 
 
-def missing_words(verdict: SpeedVerdict, plain_ms: float | None) -> str:
-    """Why no speed-up is shown, as a sentence; empty where one is. ``plain_ms``: what a plain pass takes."""
-    if verdict.missing not in _MISSING:
-        return ""
-    return translate("SpeedVerdict", _MISSING[verdict.missing]).format(cost=milliseconds(plain_ms))
-
-
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
     """What the verdict on an answer rests on, or why there is none; and what it leaves out.
 
-    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves; beside other answers it
-    is another one, of as many lines.
+    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves.
     """
-    basis = translate("SpeedVerdict", "Compared with plain decoding, as measured on this computer.")
     if live:
-        return missing_words(verdict, None) if verdict.missing is Missing.BESIDE_OTHERS else basis
-    return f"{missing_words(verdict, stats.plain_ms) or basis} {draft_reading_words(stats)}".rstrip()
+        return translate("SpeedVerdict", "Compared with plain decoding as soon as its speed is known well enough.")
+    if verdict.missing is not None:
+        basis = translate("SpeedVerdict", _MISSING[verdict.missing])
+    else:
+        words = translate(
+            "SpeedVerdict",
+            "Without drafting: {low} to {high} tok/s, by plain passes of these minutes.",
+        )
+        plain, error = 1000.0 / (stats.plain_ms or 1.0), 1.0 + stats.plain_error
+        basis = words.format(low=figure(plain / error), high=figure(plain * error))
+    return f"{basis} {draft_reading_words(stats)}".rstrip()
 
 
 def draft_reading_words(stats: RunStats) -> str:
@@ -205,16 +181,19 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     if stats is None or not stats.tokens:
         return []
     verdict = answer_verdict(stats)
+    measured = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
+    why = basis_words(verdict, stats) if stats.proposed and verdict.speedup is None else ""
     passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
     parts = [
-        (speed(stats.tokens_per_second), _speed_words(stats, verdict)),
+        (speed(stats.tokens_per_second), f"{measured} {why}".rstrip()),
         (
             translate("Figures", "{number} tokens per pass").format(number=passes),
             translate("Figures", "Tokens per forward pass of the target; plain decoding is 1.0."),
         ),
     ]
     if verdict.speedup is not None:
-        parts.append(_plain_part(stats, verdict))
+        same = translate("Figures", "about the same speed")
+        parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
     how = translate("Figures", "How tokens were proposed.")
     parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
     if seed is not None:
@@ -223,16 +202,27 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     return parts
 
 
-def _speed_words(stats: RunStats, verdict: SpeedVerdict) -> str:
-    """What the speed is, and why it is not compared with plain decoding where tokens were drafted and it is not."""
-    words = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
-    return f"{words} {missing_words(verdict, stats.plain_ms)}".rstrip() if stats.proposed else words
-
-
 def _why(stats: RunStats) -> str:
-    """Why tokens were proposed or not at the end of the answer, as a sentence; empty where nothing is known of it."""
-    reason = drafting_reason(stats.decisions)
-    return f"{sentence(reason)}." if reason else ""
+    """Why tokens were proposed or not, as sentences; empty where nothing is known of it."""
+    return " ".join(why_sentences(stats))
+
+
+def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
+    """Where drafted tokens came from and how many there are, then the newest reason.
+
+    That text repeats holds for the moment: of an answer that has ended only the number of tokens is told.
+    """
+    reason = next((each for each in reversed(stats.decisions) if _OF_DRAFTING.match(each)), "")
+    words = decision_words(reason)[0] if live or not _OF_TEXT.fullmatch(reason) else ""
+    found = [f"{sentence(words)}."] if words else []
+    if live or not stats.proposed:
+        return found
+    from_text = translate("Figures", "{number} of {all} tokens came from repeated text.")
+    from_draft = translate("Figures", "{number} of {all} tokens came from the draft.")
+    by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
+    origins = ((from_text, stats.provenance.get(Source.NGRAM, 0)), (from_draft, by_draft))
+    told = [each.format(number=count(number), all=count(stats.tokens)) for each, number in origins if number]
+    return [*told, *found]
 
 
 def nothing_drafted(stats: RunStats) -> str:
@@ -257,29 +247,6 @@ def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
         "Figures", "Of the drafted tokens, those that a schema left no choice about: they needed no draft model."
     )
     return [(words.format(number=count(stats.forced_accepted)), meaning)]
-
-
-def _plain_part(stats: RunStats, verdict: SpeedVerdict) -> tuple[str, str]:
-    meaning = translate(
-        "Figures",
-        "Compared with plain decoding on this model with this much context: its passes of one token take "
-        "{cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected "
-        "by later passes.",
-    )
-    plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
-    words = translate("Figures", "about the same speed") if verdict.is_even else faster_words(verdict)
-    said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
-    said = f"{said} {draft_reading_words(stats)}".rstrip()
-    if stats.plain_ms is None or stats.plain_ms >= SHORT_PASS_MS or stats.inter_token_ms_p50 is None:
-        return words, said
-    # Where a pass takes 0.4 ms one token in a hundred took 18 ms, and the figure was half of what it should be.
-    share = translate(
-        "Figures",
-        "With passes this short, drawing the window takes a share of the processor's time. It counts for "
-        "this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came "
-        "within {median}.",
-    )
-    return words, f"{said} {share.format(median=milliseconds(stats.inter_token_ms_p50))}"
 
 
 def footer(stats: RunStats | None) -> str:

@@ -502,6 +502,9 @@ class Header(QFrame):
     def _summary(self) -> str:
         view = self._view
         if view.state is EngineState.LOADING:
+            is_read = view.progress is not None and view.progress >= 1.0  # the caches are made, and the draft is tried
+            if view.loading and is_read:
+                return translate("Header", "Preparing {name}").format(name=title_of(view.loading))
             if view.loading:
                 words = translate("Header", "Loading {name}").format(name=title_of(view.loading))
             else:

@@ -65,6 +65,7 @@ ONE_AT_A_TIME = mark(
 RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
+LOOP = mark("AnswerController", "Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # What continuing takes where the context is full, by what is to happen then.
 FULL = {
     Overflow.DROP: mark(
@@ -119,6 +120,7 @@ class _StreamingAnswer:
     temperature: float = 0.0
     full: str = ""  # what to say where the context is full at its end
     target: str = ""  # whose answer it is, also where it brings no word
+    draft: str = ""  # that was loaded then
     visible: VisibleText | None = None  # where it may call tools
 
 
@@ -521,7 +523,9 @@ class AnswerController(PartsController):
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        run = Generation(*self._models_in(stats.mode), stats, is_continuation=before is not None)
+        # As they were when it began: where it ended the engine, none is loaded now.
+        models = streaming.target, draft_in(stats.mode, streaming.draft)
+        run = Generation(*models, stats, is_continuation=before is not None)
         self._keep_speed(run, streaming.temperature)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
@@ -541,7 +545,8 @@ class AnswerController(PartsController):
         if streaming.before is not None and not streaming.has_text:
             streaming.target = streaming.before.target
             return
-        streaming.target, draft = self._models_in(streaming.mode)
+        streaming.target, streaming.draft = self._state.models.names
+        draft = draft_in(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
@@ -549,10 +554,6 @@ class AnswerController(PartsController):
         before = streaming.before
         streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
         self._store.note_drawn(streaming.answer_id, streaming.drawn)
-
-    def _models_in(self, mode: Mode) -> tuple[str, str]:
-        target, draft = self._state.models.names
-        return target, draft_in(mode, draft)
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._state.chat_id and not streaming.abandoned
@@ -597,4 +598,6 @@ def _notice(event: Finished, full: str) -> str:
         parts.append(translate("AnswerController", LENGTH))
     elif event.reason is FinishReason.CONTEXT:
         parts.append(translate("AnswerController", full))
+    elif event.reason is FinishReason.LOOP:
+        parts.append(translate("AnswerController", LOOP))
     return " ".join(parts)

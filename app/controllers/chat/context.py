@@ -75,6 +75,7 @@ class ContextController(PartsController):
     def _make_meter(self) -> ContextMeter:
         meter = ContextMeter(self._window.theme)
         self._window.header.add_indicator(meter)
+        meter.parts_changed.connect(self._window.stats.now.show_context)
         meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
         return meter
 

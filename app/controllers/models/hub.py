@@ -21,10 +21,11 @@ from app.core.domain.models import ModelRef, PairView
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
+from app.core.storage.chats.answer_records import AnswerRecord, last_answers
 from app.core.storage.window_state import is_first_run, note_welcomed
-from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
+from engine.records import EngineReady, LoadRequest, ModelInfo, Problem, Source
 from ui.models.requests import WELCOME
-from ui.text.formatting import percent
+from ui.text.formatting import count, size
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 
 JOBS_END_S = 2.0
 SUGGEST = "draft here"
+IDLE_ANSWERS = 10  # in a row to which the draft gave nothing: then it only takes memory
 
 
 class HubController(PartsController):
@@ -58,6 +60,8 @@ class HubController(PartsController):
         self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
         # Pairs whose draft was judged; that of the last session was when it was chosen.
         self._judged: set[tuple[str, str]] = {self._pair_in_settings()}
+        self._idle_drafts: set[tuple[str, str]] = set()  # pairs, by their names, of which that was said
+        self._state.model_answered.connect(self._judge_answers)
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
         self.jobs = JobRunner()
@@ -206,7 +210,7 @@ class HubController(PartsController):
         return held.text("target_path"), held.text("draft_path")
 
     def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
-        """Where a draft was chosen that would not pay here, say so once, with what it costs."""
+        """Where a draft was chosen that would not pay here, say so once."""
         pair = target.path, draft.path
         if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
             return
@@ -217,19 +221,42 @@ class HubController(PartsController):
             in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
             if found is None or in_use != pair or self._state.models.is_loading:
                 return
-            words = translate("HubController", "“{name}” does not pay off as a draft here.").format(name=draft.name)
-            why = in_language(found.headline) if found.is_measured else self._cost_words(found)
+            words = translate(
+                "HubController",
+                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.",
+            ).format(name=draft.name)
+            why = in_language(found.headline) if found.is_measured else ""
             self._window.notice_banner.show_suggestion(
-                f"{words} {why}", translate("HubController", "Use no draft"), self._models.remove_draft
+                f"{words} {why}".rstrip(), translate("HubController", "Use no draft"), self._models.remove_draft
             )
 
         refs = ModelRef(path=target.path), ModelRef(path=draft.path)
         self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
 
-    @staticmethod
-    def _cost_words(found: SpeedForecast) -> str:
-        words = translate("HubController", "Each token that it drafts costs {share} of a pass of the target.")
-        return words.format(share=percent(found.gain.draft_share or 0.0))
+    def _judge_answers(self) -> None:
+        """Where the last answers had not one token of the draft, say so once, with the memory that it takes."""
+        draft = self._ready.draft if self._ready is not None else None
+        pair = self._state.models.names
+        if draft is None or pair in self._idle_drafts:
+            return
+
+        def done(answers: tuple[AnswerRecord, ...]) -> None:
+            was_idle = not any(each.stats.sources & {Source.DRAFT, Source.HEAD} for each in answers)
+            if len(answers) < IDLE_ANSWERS or not was_idle or self._state.models.names != pair:
+                return
+            self._idle_drafts.add(pair)
+            words = translate(
+                "HubController", "The draft “{name}” gave no token in the last {number} answers. It takes {size}."
+            )
+            used = draft.memory.all_bytes if draft.memory is not None else draft.size_bytes
+            words = words.format(name=draft.name, number=count(IDLE_ANSWERS), size=size(used))
+            action = translate("HubController", "Use no draft")
+            self._window.notice_banner.show_suggestion(words, action, self._models.remove_draft)
+
+        store = self._parts.store
+        self.jobs.run(
+            "answers", lambda _stop: store.read(lambda db: last_answers(db, *pair, IDLE_ANSWERS)), done, self._log
+        )
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
         """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""

@@ -66,7 +66,7 @@ class ModelController(PartsController):
         self._wanted: dict[str, SettingValue] | None = None  # settings of that, where it was chosen and never begun
         self._ended_with = ""  # the target that was in use when the engine ended last
         self._has_answered = False  # since it was loaded
-        self._progress: float | None = None
+        self._progress: LoadProgress | None = None
         self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
@@ -85,7 +85,13 @@ class ModelController(PartsController):
     def _tell(self) -> None:
         """Say what is in use, and what is on its way."""
         self._state.set_models(
-            Models(self._ready, self._loaded, bool(self._pending), self._progress, self._loading_name)
+            Models(
+                self._ready,
+                self._loaded,
+                bool(self._pending),
+                self._progress.fraction if self._progress else None,
+                self._loading_name,
+            )
         )
 
     def awaits(self, number: int) -> bool:
@@ -94,11 +100,12 @@ class ModelController(PartsController):
 
     @property
     def _loading_name(self) -> str:
-        """The name of the file that is loaded next; empty where it is the built-in one, or an engine's of others."""
+        """The name of the file that is being read; empty where it is the built-in one, or an engine's of others."""
         pending = next(iter(self._pending.values()), None)
         if pending is None:
             return ""
-        path = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        path = self._progress.path if self._progress else asked
         return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
     # ---- requests ---------------------------------------------------------------------------------------------------
@@ -170,7 +177,7 @@ class ModelController(PartsController):
     def on_event(self, event: ModelEvent) -> None:
         """Take what the engine says about models."""
         if isinstance(event, LoadProgress):
-            self._progress = event.fraction if self._pending else None
+            self._progress = event if self._pending else None
         elif isinstance(event, EngineEnded):
             self._on_ended(event)
             self._progress = None
@@ -280,7 +287,8 @@ class ModelController(PartsController):
 
     def _while_loading(self, pending: _Pending) -> Problem:
         """The engine ended while it loaded something."""
-        path = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        path = self._progress.path if self._progress else asked
         message = said(
             "The engine ended unexpectedly ({reason}) while it loaded {name}.", reason=self._ended, name=Path(path).name
         )

@@ -85,13 +85,14 @@ def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     """One run as sums; one that goes on with an answer counts as no answer more.
 
     A run in which nothing was drafted is plain decoding itself: it saved nothing and lost nothing, whatever the
-    measured cost of a plain pass says of a machine that was busier or idler meanwhile.
+    measured cost of a plain pass says of a machine that was busier or idler meanwhile. Of one that ended in a loop no
+    token counts: it is as fast as its drafts are easy.
     """
-    compared = run.plain_ms is not None and run.tokens > 0 and run.generation_s > 0
-    plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
+    if run.looped:
+        return Sums(num_answers, RunStats(mode=run.mode))
+    compared = run.plain_s is not None and run.tokens > 0 and run.generation_s > 0
     compared_s, reading_s = (run.generation_s, run.draft_prompt_s) if compared else (0.0, 0.0)
-    if not run.proposed:
-        plain_s = compared_s
+    plain_s = (run.plain_s or 0.0) if compared and run.proposed else compared_s
     return Sums(num_answers, counters(run), plain_s, compared_s, reading_s, run.tokens if compared else 0)
 
 

@@ -73,6 +73,8 @@ def timings(stats: RunStats) -> dict[str, float | None]:
 def speculation(stats: RunStats) -> dict[str, object]:
     """What speculation did for an answer; ``provenance`` counts its tokens by where they came from.
 
+    ``looped_tokens`` say the same again and again, for which the answer was ended; 0 where it was not.
+
     ``forced`` are proposed tokens that a grammar left no choice about; they count as text.
     """
     return {
@@ -85,6 +87,7 @@ def speculation(stats: RunStats) -> dict[str, object]:
         "forced": {"proposed": stats.forced_proposed, "accepted": stats.forced_accepted},
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
         "speedup": answer_verdict(stats).speedup,
+        "looped_tokens": stats.looped,
         "decisions": list(stats.decisions),
     }
 

@@ -37,7 +37,6 @@ def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["check", *PAIR]) == 0
     text = capsys.readouterr().out
     assert "Expect about" in text
-    assert "of a pass of the target" in text
     told = expected(capsys)
     assert told["basis"] == "model"
     assert told["draft_pays"] is True
@@ -57,7 +56,7 @@ def test_a_draft_that_fits_and_does_not_pay_has_one_verdict(capsys: pytest.Captu
     assert main(["check", *PAIR]) == 0
     first, *others = capsys.readouterr().out.splitlines()
     assert first == f"{builtin_draft().name} could draft for {builtin_target().name}, but it would not pay off here."
-    assert any("95% of a pass" in line for line in others)
+    assert any("That does not pay off here" in line or "No draft model would pay off" in line for line in others)
     assert not any("can draft" in line or "with drafting" in line for line in others)
     assert main(["check", "--json", *PAIR]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -91,7 +90,6 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
         assert main(["check", *words]) == 0
         text = capsys.readouterr().out
         assert ("Expect about" in text) is (words is alone)  # the other head is too dear to promise anything
-        assert "A token of the head costs " in text
         assert "the range is what was published of others." in text
         assert main(["check", "--json", *words]) == 0
         assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["draft_share"] < 1.5

@@ -15,7 +15,7 @@ from app.core.paths import builtin_target, find_paths
 from app.core.storage.model_settings import ModelSettings, model_settings_file
 from app.core.storage.presets import Presets, presets_file
 from engine.records import ChatRequest, Mode, SamplingParams
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp
 
 
@@ -43,6 +43,17 @@ def test_the_models_own_values_hold_for_it_alone(tmp_path: Path) -> None:
     assert (asked.sampling.temperature, asked.mode, asked.depth, asked.max_tokens) == (0.2, Mode.SUFFIX, 3, 9)
     assert asked.messages[0].content == "Rhyme."
     assert request("--model", str(tmp_path / "other.gguf")).sampling == SamplingParams()
+
+
+def test_what_the_file_recommends_stands_behind_all_that_somebody_chose(tmp_path: Path) -> None:
+    file = tiny_llama().with_metadata(
+        general__sampling__temp=(Kind.FLOAT32, 0.5), general__sampling__top_k=(Kind.INT32, 20)
+    )
+    model = file.write(tmp_path / "told.gguf")
+    remember(model, {"top_k": 7})
+    sampling = request("--model", str(model)).sampling
+    assert (sampling.temperature, sampling.top_k) == (0.5, 7)
+    assert request("--model", str(model), "--temperature", "0.8").sampling.temperature == 0.8
 
 
 def test_options_go_before_the_preset_and_the_preset_before_the_model(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ KEYS = {
     "inter_token_ms_p99", "plain_ms", "speedup",
     "draft_ms", "draft_prompt_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back",
     "forced_proposed", "forced_accepted",
-    "replayed", "proposed_by_depth", "provenance", "decisions",
+    "replayed", "looped", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]

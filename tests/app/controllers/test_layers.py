@@ -207,16 +207,21 @@ def test_a_chat_that_must_not_be_learnt_from_has_the_past_forgotten(harness: App
     assert not harness.engine.requests[-1].use_past
 
 
-def test_the_makers_recommendation_becomes_the_models_own(harness: AppHarness, qtbot: QtBot) -> None:
-    target = info(TARGET)
-    harness.engine.tell(EngineReady(dataclasses.replace(target, recommended=(("temperature", 0.6), ("top_k", 20)))))
+def test_what_a_models_file_recommends_holds_until_somebody_says_otherwise(harness: AppHarness, qtbot: QtBot) -> None:
+    recommended = (("temperature", 0.6), ("top_k", 20), ("repeat_penalty", 1.1))
+    harness.engine.tell(EngineReady(dataclasses.replace(info(TARGET), recommended=recommended)))
     dialog = open_dialog(harness, qtbot)
-    qtbot.waitUntil(dialog.recommended.isVisible)
-    assert "Temperature\N{NO-BREAK SPACE}0.6, Top-k\N{NO-BREAK SPACE}20" in dialog.recommended_words.text()
-    QTest.mouseClick(dialog.recommend_button, Qt.MouseButton.LeftButton)
-    assert harness.controller.conversations.layers.now.model == {"temperature": 0.6, "top_k": 20}
-    assert not dialog.recommended.isVisible()
-    assert dialog.rows["temperature"].origin.text() == "from the model"
+    row = dialog.rows["temperature"]
+    qtbot.waitUntil(lambda: row.origin.text() == "recommended for this model")
+    assert row.origin.isVisible()
+    ask(harness, qtbot)
+    sampling = harness.engine.requests[-1].sampling
+    assert (sampling.temperature, sampling.top_k, sampling.repeat_penalty) == (0.6, 20, 1.1)
+    change(harness, Layer.GLOBAL, {"temperature": 0.3})
+    change(harness, Layer.MODEL, {"repeat_penalty": 1.0})
+    held = harness.controller.state.chat.settings
+    assert (held.number("temperature"), held.number("repeat_penalty")) == (0.3, 1.0)
+    assert row.origin.text() == "from the settings"
 
 
 def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot: QtBot) -> None:

@@ -37,7 +37,7 @@ def test_rates_are_derived() -> None:
     stats = recorded()
     assert stats.tokens_per_pass == pytest.approx(7 / 3)
     assert stats.acceptance_rate == pytest.approx(4 / 6)
-    assert stats.acceptance_by_depth == (1.0, 0.5, 0.5)
+    assert [stats.acceptance_from(*depths) for depths in ((1, 1), (2, 3), (9, 16))] == [1.0, 0.5, None]
 
 
 def test_passes_by_the_number_of_tokens_kept() -> None:
@@ -79,3 +79,9 @@ def test_percentiles_are_those_of_numpy(seconds: list[float]) -> None:
     values = np.array(seconds)
     expected = np.percentile(values, [50, 95, 99]) * 1000.0
     assert _percentiles_ms(values, 50, 95, 99) == pytest.approx(expected.tolist())
+
+
+def test_a_prompt_whose_reading_was_stopped_takes_only_what_was_read_of_the_context() -> None:
+    recorder = StatsRecorder(Mode.AUTO, 8192)
+    recorder.prompt_tokens, recorder.read_tokens = 2595, 768
+    assert recorder.snapshot().context_used == 768

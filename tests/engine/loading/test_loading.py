@@ -25,6 +25,7 @@ from engine.loading.loading import (
     open_beside,
     open_model,
     recommended_sampling,
+    sampling_of_file,
 )
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
@@ -195,6 +196,21 @@ def test_settings_that_a_file_recommends_are_told(tmp_path: Path) -> None:
 def test_recommended_settings_that_are_none_are_left_out(name: str, text: str) -> None:
     given = {"general.sampling.temp": "0.5", f"general.sampling.{name}": text}
     assert dict(recommended_sampling(given.get)) == ({} if name == "temp" else {"temperature": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("num_params", "given", "penalty"),
+    [(134_515_008, {}, 1.1), (134_515_008, {"general.sampling.penalty_repeat": "1.0"}, 1.0), (494_000_000, {}, None)],
+)
+def test_a_small_model_whose_file_says_nothing_of_it_gets_a_repeat_penalty(
+    num_params: int, given: dict[str, str], penalty: float | None
+) -> None:
+    assert dict(recommended_sampling(given.get, num_params)).get("repeat_penalty") == penalty
+
+
+def test_the_models_of_the_demo_are_too_small_to_be_helped(tmp_path: Path) -> None:
+    assert sampling_of_file(str(builtin_target())) == {}
+    assert sampling_of_file(str(tmp_path / "gone.gguf")) == {}
 
 
 def test_a_file_that_is_no_model_holds_nothing(held: set[int], tmp_path: Path) -> None:

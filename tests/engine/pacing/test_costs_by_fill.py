@@ -13,7 +13,8 @@ from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.measuring import OtherLoad
-from engine.pacing.pair_costs import BAND_ENDS, PairCosts, band_of
+from engine.pacing.pair_costs import PairCosts
+from engine.pacing.plain_speed import BAND_ENDS, band_of
 from engine.records import LoadRequest
 from engine.sequence import CachedSequence
 from engine.storage.cost_store import CostStore

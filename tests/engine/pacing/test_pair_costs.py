@@ -221,11 +221,10 @@ def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
         session.measure(0.2)
         costs = session._pair_costs()
         assert costs.pacer is not None
-        request = ChatRequest(raw_prompt="Once", mode=Mode.DRAFT, depth=3, max_tokens=16, sampling=SamplingParams(0.0))
+        request = ChatRequest(raw_prompt="Once", mode=Mode.DRAFT, depth=3, max_tokens=64, sampling=SamplingParams(0.0))
         costs.pacer.curve.replace({n: 1000.0 * ms for n, ms in points(costs).items()})
         *_, last = session.generate(request)
         assert isinstance(last, Finished)
-        assert last.stats.plain_ms is None
         assert not costs._is_checked  # `needs_measuring` is silent while other programs have the cores
         session.measure(0.2)
         assert points(costs)[1] < 500.0

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.models import DownloadStatus, ModelRef
+from app.core.domain.speed.speed_forecast import SpeedRange
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
@@ -46,6 +47,19 @@ def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel
     assert (len(wanted), builtin) == (1, [])
     qtbot.mouseClick(welcome.welcome.builtin_button, LEFT)
     assert len(builtin) == 1
+
+
+def test_nothing_jumps_when_the_search_for_pairs_ends(place: ModelsPanel, qtbot: QtBot) -> None:
+    place.open("welcome")
+    welcome = place.welcome
+    welcome.set_first_model(r.FIRST)
+    QApplication.processEvents()
+    before = welcome.first.y()
+    quick = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), leaves_room=True)
+    for rows, words in (([replace(quick, plain=SpeedRange(0.8, 1.2))], ""), ([], "None fits."), ([quick], "")):
+        welcome.set_pairs(rows, words)
+        QApplication.processEvents()
+        assert welcome.first.y() == before, rows
 
 
 def test_without_pip_the_card_says_who_is_asked(welcome: ModelsPanel) -> None:

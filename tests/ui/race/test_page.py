@@ -219,13 +219,13 @@ def test_a_race_begins_with_nothing_and_each_figure_comes_when_it_is_known(page:
     page.begin_round(0)
     page.track.show_progress(LaneProgress(0, 0, RunStats(tokens=1, passes=1, decode_s=0.01), finished=False))
     assert set(shown()) == {""}
-    stats = RESULT.lanes[0].stats
+    stats = replace(RESULT.lanes[0].stats, tokens=80)
     page.track.show_progress(LaneProgress(0, 0, stats, finished=False))
     assert track.lanes[0].lines["p50"].value != ""
     assert set(shown()[9:]) == {""}, "the other lane has not begun"
     page.track.show_progress(LaneProgress(1, 0, RunStats(tokens=3, passes=2, decode_s=0.1), finished=False))
     assert track.verdict.headline.text() == "", "three tokens say nothing of a speed"
-    page.track.show_progress(LaneProgress(1, 0, RESULT.lanes[1].stats, finished=False))
+    page.track.show_progress(LaneProgress(1, 0, replace(RESULT.lanes[1].stats, tokens=80), finished=False))
     assert track.verdict.headline.text().endswith("×")
     assert track.verdict.headline.minimumWidth() >= width > 0
 
@@ -250,6 +250,9 @@ def test_a_result_has_one_basis_and_names_it(page: RacePage) -> None:
         assert lane.bar.words_left == f"{result.stats.tokens} tokens"
         assert lane.bar.words_right == duration(result.stats.decode_s)
         assert lane.lines["accepted"].value == acceptance(result.stats)
+    longest = max(each.stats.tokens for each in THREE_LANES.lanes)
+    shares = [each.stats.tokens / longest for each in THREE_LANES.lanes]
+    assert [lane.bar.share for lane in page.track.lanes] == shares, "how far it came, as while it raced"
 
 
 def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:
@@ -264,7 +267,7 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
     page.set_earlier([summary_of(replace(RESULT, id="1"))])
     spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
     assert spoken.startswith("Where does water flow? ")
-    assert " · Off against Auto · target-7b with draft-0.5b " in spoken
+    assert " · Auto against Off · target-7b with draft-0.5b " in spoken
     assert spoken.endswith("Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds).")
 
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import LEAST_DRAFTED, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
@@ -22,7 +23,7 @@ from tests.ui.statistics import pane as stats_pane
 from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
 from ui.statistics.dialogs import ExplanationsDialog
 from ui.statistics.panel import ALL, CHAT, NOW, RecentSpeed, StatsPanel, TotalsPage
-from ui.statistics.plots import HistoryPlot
+from ui.statistics.plots import DEPTHS, HistoryPlot
 from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
 from ui.theme.theme import Theme
@@ -43,6 +44,7 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
     assert page.acceptance.by_depth.description == "position 1: 91%, position 2: 31%"
     assert page.sources[Source.RECOVERED].value == "200"
+    page.show_context(ContextParts(system=200, conversation=1000, last_answer=4, size=4096))
     assert page.context.value == "1,204 of 4,096, 29%"
     assert page.context_bar.description == "used 29%, free 71%"
 
@@ -92,7 +94,7 @@ def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
     plain = replace(STATS, mode=Mode.OFF, plain_ms=30.0, proposed=0, accepted=0)
     panel.end(plain)
     speed = panel.now.speed
-    assert (speed.headline.value, speed.plain.value) == ("Plain decoding", "41.2 tok/s")
+    assert (speed.headline.value, speed.plain.value) == ("41.2 tok/s", "41.2 tok/s")
     assert not any(bar.isHidden() for bar in speed.figures)  # the same rows for every answer
     assert speed.basis.text() == "Nothing was drafted: this was plain decoding itself."
 
@@ -199,8 +201,7 @@ def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: S
         (25.3, "About the same speed", False),  # 1.04: as much chance as speed
         (23.2, "About the same speed", False),
         (16.19, "1.50\N{MULTIPLICATION SIGN} slower", False),
-        (None, "Not compared", False),
-        (1.5, "Not compared", False),
+        (None, "41.2 tok/s", False),
     ],
 )
 def test_the_headline_says_in_words_what_drafting_gained(
@@ -213,13 +214,13 @@ def test_the_headline_says_in_words_what_drafting_gained(
     image = headline.grab().toImage()
     colours = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
     assert (theme.tokens.accent_text in colours) is is_gain
-    assert (shown.now.speed.plain.value == UNKNOWN) is (plain_ms in (None, 1.5))
+    assert (shown.now.speed.plain.value == UNKNOWN) is (plain_ms is None)
     assert shown.now.speed.plain.isVisible()
 
 
 def test_nothing_is_called_faster_that_kept_no_drafted_token(shown: StatsPanel) -> None:
     shown.end(replace(STATS, plain_ms=39.3, accepted=0))
-    assert shown.now.speed.headline.value == "Not compared"
+    assert shown.now.speed.headline.value == "41.2 tok/s"
     shown.end(replace(STATS, plain_ms=16.19, accepted=0))  # proposals that were all refused do cost
     assert shown.now.speed.headline.value == "1.50\N{MULTIPLICATION SIGN} slower"
 
@@ -230,10 +231,9 @@ def test_the_first_passes_of_an_answer_are_not_compared_yet(qtbot: QtBot, shown:
     shown.begin()
     shown.show_stats(first)
     qtbot.waitUntil(lambda: not shown.now.is_filling, timeout=30_000)
-    assert (speed.headline.value, speed.plain.value) == ("Comparing …", UNKNOWN)
-    assert speed.now.value == "40.0 tok/s"
-    shown.end(first)  # a short answer is compared once it has ended
-    assert speed.headline.value == "1.57\N{MULTIPLICATION SIGN} faster"
+    assert (speed.headline.value, speed.plain.value) == ("40.0 tok/s", UNKNOWN)
+    shown.end(first)
+    assert speed.headline.value == "40.0 tok/s"
 
 
 def test_the_longer_bar_is_full_and_the_other_its_share(shown: StatsPanel, theme: Theme) -> None:
@@ -306,6 +306,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
     empty = page.acceptance.by_depth.grab().toImage()
     panel.show_stats(STATS)
     panel.show_stats(replace(STATS, tokens=500, passes=170))
+    page.show_context(ContextParts(conversation=1000, size=4096))
     for plot in (page.acceptance.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
         plot.resize(240, plot.height())
     assert page.acceptance.by_depth.grab().toImage() != empty
@@ -317,7 +318,26 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
     words = panel.now.acceptance.by_depth.description.split(", ")
-    assert [word.split(":")[0] for word in words] == [f"position {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
+    assert [word.split(":")[0] for word in words] == [
+        f"position {n}" for n in ("1", "2", "3", "4", "5–6", "7–8", "9–16", "17–24")
+    ]
+
+
+def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPanel) -> None:
+    """Drafts of 32 tokens that are kept up to the 20th: no line may say 100% of all that goes on behind it."""
+    stats = RunStats(
+        tokens=84,
+        passes=4,
+        proposed=128,
+        accepted=80,
+        proposed_by_depth=(4,) * 32,
+        accepted_by_depth=(4,) * 20 + (0,) * 12,
+    )
+    panel.show_stats(stats)
+    assert panel.now.acceptance.by_depth.description.endswith("position 9–16: 100%, position 17–32: 25%")
+    shares = [stats.acceptance_from(*depths) for depths in DEPTHS]
+    weights = [last - first + 1 for first, last in DEPTHS]
+    assert sum(s * w for s, w in zip(shares, weights, strict=True) if s) / 32 == stats.acceptance_rate
 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
@@ -330,11 +350,22 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
 
 
 def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel) -> None:
-    decision = said("token {place}: {reason}", place=1, reason=said("n-gram on: the text repeats"))
+    decision = said("token {place}: {reason}", place=1, reason=said("using repeated text (n-gram)"))
     for kept in (decision, str(decision)):
         panel.show_stats(RunStats(decisions=(kept,)))
-        assert panel.now.why.text() == "N-gram on: the text repeats."
-        assert "Token 1 · n-gram on: the text repeats." in panel.now.why.accessibleDescription()
+        assert panel.now.why.text() == "-", "it says nothing of the whole answer"
+        assert "Token 1 · using repeated text (n-gram)." in panel.now.why.accessibleDescription()
+
+
+def test_of_an_answer_that_ended_it_is_told_how_many_tokens_came_from_repeated_text(panel: StatsPanel) -> None:
+    decision = said("token {place}: {reason}", place=9, reason=said("using repeated text (n-gram)"))
+    stats = RunStats(tokens=118, passes=113, proposed=12, provenance={Source.NGRAM: 5}, decisions=(decision,))
+    panel.begin()
+    panel.now.show_stats(stats)
+    panel.now._fill()
+    assert panel.now.why.text() == "Using repeated text (n-gram)."
+    panel.end(stats)
+    assert panel.now.why.text() == "5 of 118 tokens came from repeated text."
 
 
 def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:

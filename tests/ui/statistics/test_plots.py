@@ -10,6 +10,7 @@ from PySide6.QtGui import QFont, QImage, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.records import RunStats
 from ui.statistics.plots import BarSegment, DepthBars, LengthBars, Sparkline, StackedBar
 from ui.theme.theme import Theme
 
@@ -24,7 +25,9 @@ STEPS: dict[type[Plot], Sequence[Sequence[float | None]]] = {
 
 def _show(plot: Plot, values: Sequence[float | None]) -> None:
     if isinstance(plot, DepthBars):
-        plot.set_shares(values)
+        tried = tuple(100 if value is not None else 0 for value in values)
+        kept = tuple(round(100 * (value or 0.0)) for value in values)
+        plot.show_acceptance(RunStats(proposed_by_depth=tried, accepted_by_depth=kept))
     elif isinstance(plot, LengthBars):
         plot.set_counts([int(value or 0) for value in values])
     elif isinstance(plot, Sparkline):

@@ -12,13 +12,13 @@ from engine.cache.states import _decoded_again, _tokens
 from engine.decoding.stats import StatsRecorder
 from engine.pacing import reasons
 from engine.pacing.draft_length import choose_draft_length
-from engine.records import Mode
+from engine.records import Mode, RunStats
 from engine.sentences import Sentence, from_json, said, to_json
 from engine.session.answer import _messages_left_out, _questions_left_out
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
-from ui.text.answer_figures import drafting_reason
+from ui.text.answer_figures import why_sentences
 from ui.text.catalogues import ENGLISH, install_language
 from ui.text.problem_words import in_language
 
@@ -93,7 +93,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
 @pytest.mark.parametrize(
     ("sentence", "told"),
     [
-        (noted(reasons.TEXT, 40), "Token 40: N-Gramm an: Der Text wiederholt sich"),
+        (noted(reasons.TEXT, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
         (
             noted(reasons.text_not_paying(0.31, 0.45, is_observed=True), 90),
             "Token 90: Textsuche pausiert: 31\N{NO-BREAK SPACE}% akzeptiert, nötig sind hier 45\N{NO-BREAK SPACE}%",
@@ -142,8 +142,12 @@ def test_what_was_stored_as_plain_text_is_shown_as_it_is(german: None) -> None:
     assert in_language(old) == old
 
 
+def why_of(decisions: tuple[str, ...]) -> list[str]:
+    return why_sentences(RunStats(decisions=decisions))
+
+
 def test_the_newest_decision_about_drafting_is_found_as_sentence_and_as_text(german: None) -> None:
     decisions = (reasons.TEXT, reasons.drafting(0.5, is_observed=True), _changed(2, 1, said("that is faster here")))
-    assert drafting_reason(decisions) == "Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert"
-    assert drafting_reason(tuple(map(str, decisions))) == "draft on: 50% of its first tokens are accepted"
-    assert drafting_reason(()) == drafting_reason(("the oldest message is sent as a summary",)) == ""
+    assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]
+    assert why_of(tuple(map(str, decisions))) == ["Draft on: 50% of its first tokens are accepted."]
+    assert why_of(()) == why_of(("the oldest message is sent as a summary",)) == []

@@ -115,6 +115,8 @@ def test_the_header_names_the_models(window: MainWindow) -> None:
     assert button.text() == "Loading a model, 25%"
     window.set_engine(EngineView(EngineState.LOADING, progress=0.25, loading="big-q4"))
     assert button.text() == "Loading big-q4, 25%"
+    window.set_engine(EngineView(EngineState.LOADING, progress=1.0, loading="big-q4"))
+    assert button.text() == "Preparing big-q4"
     assert window.header.progress.isVisible()
 
 

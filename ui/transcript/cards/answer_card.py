@@ -393,6 +393,8 @@ class AnswerCard(MessageCard):
             words = translate("AnswerCard", "Waiting for the answers in %n other chats", None, len(chats))
         elif waits:
             words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
+        elif loaded is not None and loaded >= 1.0:
+            words = translate("AnswerCard", "Preparing your model")
         elif loaded is not None:
             words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:

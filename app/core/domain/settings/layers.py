@@ -47,6 +47,7 @@ class Layer(StrEnum):
     CHAT = "chat"  # this conversation
     MODEL = "model"  # the target in use
     GLOBAL = "global"  # the settings
+    FILE = "file"  # of the target: what its makers recommend, or a model of its size needs
     DEFAULT = "default"  # nobody gave one
 
 
@@ -86,12 +87,11 @@ class SavedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class LayersView:
-    """All layered values as they hold at each layer that can be edited, and what the model's makers recommend."""
+    """All layered values as they hold at each layer that can be edited."""
 
     fields: tuple[SettingField, ...] = ()
     values: Mapping[Layer, Mapping[str, LayeredValue]] = field(default_factory=dict)
     model_name: str = ""
-    recommended: Mapping[str, SettingValue] = field(default_factory=dict)
 
     @property
     def num_own(self) -> int:
@@ -115,11 +115,12 @@ def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What each layer has. ``chat`` and ``model`` have only the values of their own."""
+    """What each layer has. ``chat`` and ``model`` have only the values of their own; ``file`` is `Layer.FILE`."""
 
     settings: Settings = field(default_factory=Settings)
     model: Mapping[str, SettingValue] = field(default_factory=dict)
     chat: Mapping[str, SettingValue] = field(default_factory=dict)
+    file: Mapping[str, SettingValue] = field(default_factory=dict)
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
         """Give the value that holds at a layer, looking no further than its own and those behind it."""
@@ -128,9 +129,12 @@ class Layers:
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
         order = EDITABLE.index(layer)
         hidden_by = next((each for each in EDITABLE[:order] if key in own[each]), None)
-        origin = next((each for each in EDITABLE[order:] if key in own[each]), Layer.DEFAULT)
-        value = DEFAULTS[key] if origin is Layer.DEFAULT else own[origin][key]
-        return LayeredValue(value, origin, hidden_by)
+        origin = next((each for each in EDITABLE[order:] if key in own[each]), None)
+        if origin is not None:
+            return LayeredValue(own[origin][key], origin, hidden_by)
+        if key in self.file and self.file[key] != DEFAULTS[key]:
+            return LayeredValue(self.file[key], Layer.FILE, hidden_by)
+        return LayeredValue(DEFAULTS[key], Layer.DEFAULT, hidden_by)
 
     def values(self, layer: Layer = Layer.CHAT) -> dict[str, LayeredValue]:
         """Give all values that hold at a layer."""
@@ -139,7 +143,8 @@ class Layers:
 
     def effective(self) -> Settings:
         """Give settings as they hold for the open conversation."""
-        return replace(self.settings, values={**self.settings.values, **self.model, **self.chat})
+        own = self._own(Layer.GLOBAL)
+        return replace(self.settings, values={**self.settings.values, **self.file, **own, **self.model, **self.chat})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
         """Give these layers with values of the chat's or the model's own; what is not good is left out."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.core.domain.speed.verdict import FEWEST_TOKENS, Missing, SpeedVerdict, judge
+from app.core.domain.speed.verdict import SpeedVerdict, judge
 from app.core.domain.sums import draft_in
 from engine.records import Mode, RunStats, Source
 
@@ -78,10 +78,7 @@ class PairSpeed:
     @property
     def verdict(self) -> SpeedVerdict:
         """What the kept answers say together."""
-        compared = [each for each in self.answers if each.plain_s and each.decode_s > 0]
-        if sum(each.tokens for each in compared) < FEWEST_TOKENS:
-            return SpeedVerdict(missing=Missing.NOT_SETTLED)
-        return judged(compared)
+        return judged([each for each in self.answers if each.plain_s and each.decode_s > 0])
 
     @property
     def num_compared(self) -> int:
@@ -119,10 +116,8 @@ def judged(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
 
 def answer_speed(run: RunStats, temperature: float, ended_at: float) -> AnswerSpeed:
     """What is kept of a run."""
-    plain_s = run.tokens * run.plain_ms / 1000.0 if run.plain_ms is not None else None
-    return AnswerSpeed(
-        ended_at, run.mode.value, temperature, run.tokens, run.generation_s, plain_s, run.proposed, run.accepted
-    )
+    counted = (run.tokens, run.generation_s, run.plain_s, run.proposed, run.accepted)
+    return AnswerSpeed(ended_at, run.mode.value, temperature, *counted)
 
 
 def credited_draft(stats: RunStats, draft: str) -> str:

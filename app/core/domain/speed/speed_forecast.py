@@ -177,32 +177,17 @@ class SpeedForecast:
         gain = self.gain
         if gain.draft_share is None:
             return said("")
-        percent = gain.draft_share * 100
-        share = (
-            said(
-                "A token of the head costs {percent:.0f}% of a pass of the target, output layer included.",
-                percent=percent,
-            )
-            if self.by_head
-            else said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=percent)
-        )
         if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
-            return share
-        return joined([share, self._instead])
-
-    @property
-    def _instead(self) -> Sentence:
-        """What would pay where the draft does not."""
+            return said("")
         if self.by_head:
             return said("That does not pay off here; text that repeats is drafted without it.")
-        even = self.gain.break_even_share
+        even = gain.break_even_share
         if even is None or even < 0.02:
             return said("No draft model would pay off here; text that repeats is drafted without one.")
         return said(
-            "That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an "
-            "MTP file). Text that repeats is drafted without one.",
-            percent=even * 100,
-        )  # fmt: skip
+            "That does not pay off here: a smaller draft would, or next-token heads (an MTP file). Text that repeats "
+            "is drafted without one."
+        )
 
     @property
     def _bound(self) -> Sentence:

@@ -132,7 +132,14 @@ def find_drafts(
         ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
     """
     found = _Findings()
-    _look_here(target, sources.library, found, should_stop)
+    here = _known_here(target, sources.library, found)
+    family = family_of(target)
+    likely = [one for one in here if family_of(one[1]) == family]  # its vocabulary is the slow thing to compare
+    if likely and len(likely) < len(here):
+        _judge(target, likely, found, should_stop)
+        on_progress(_result(target, found, said("Still looking.")))
+        here = [one for one in here if one not in likely]
+    _judge(target, here, found, should_stop)
     on_progress(_result(target, found, said("Still looking.")))
     if sources.hub is None:
         found.notes.append(said("The hub was not asked."))
@@ -156,9 +163,10 @@ def family_of(target: KnownModel) -> str:
 # ---- the three places --------------------------------------------------------------------------------------------
 
 
-def _look_here(
-    target: KnownModel, library: Iterable[LibraryModel], found: _Findings, should_stop: Callable[[], bool]
-) -> None:
+def _known_here(
+    target: KnownModel, library: Iterable[LibraryModel], found: _Findings
+) -> list[tuple[Candidate, KnownModel]]:
+    """Give the models of this machine whose headers can be read; the others are put among what was found."""
     known: list[tuple[Candidate, KnownModel]] = []
     for model in library:
         if target.path is not None and model.path.resolve() == target.path.resolve():
@@ -179,7 +187,7 @@ def _look_here(
                 known.append((candidate, read_local_header(model.path, may_be_head=True)))
             except EngineError as error:
                 found.reject(candidate, error.message)
-    _judge(target, known, found, should_stop)
+    return known
 
 
 def _look_at_catalog(
@@ -350,26 +358,18 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     if not verdict.matches:
         return replace(candidate, reason=verdict.reason)
     if share is not None and share > LARGEST_SHARE:
-        if share >= 1:
-            reason = said(
-                "It matches, but a token costs as much as with the target itself or more: there is nothing to gain."
-            )
-        else:
-            reason = said(
-                "It matches, but a token costs {percent:.0f}% of a pass of the target: there is nothing to gain.",
-                percent=share * 100,
-            )
+        reason = said("It matches, but it is too large beside this target: there is nothing to gain.")
         return replace(candidate, reason=reason)
     return replace(candidate, matches=True, speaks=verdict.speaks)
 
 
 def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
-    order = list(CandidateOrigin)
+    order, judged = list(CandidateOrigin), _distinct(target, found.judged)
     matching = sorted(
-        (one for one in found.judged if one.matches),
+        (one for one in judged if one.matches),
         key=lambda one: (one.speaks is not None, order.index(one.place), one.cost_share or 0.0),
     )
-    others = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
+    others = sorted((one for one in judged if not one.matches), key=lambda one: order.index(one.place))
     rejected = [one for one in others if not one.is_unchecked]
     unchecked = [one for one in others if one.is_unchecked]
     if matching:
@@ -393,6 +393,21 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
     left = [_unchecked_words(len(unchecked))] if unchecked else []
     words = joined([*own, *head, *left, *found.notes, more])
     return DraftSearch(tuple(matching), tuple(rejected), words, tuple(unchecked))
+
+
+def _distinct(target: KnownModel, judged: Iterable[Candidate]) -> list[Candidate]:
+    """Leave out copies of the target, and of what a nearer place has: files of the same name and size."""
+    seen: set[tuple[str, int | None]] = set()
+    if target.path is not None:
+        seen.add((target.path.name.casefold(), target.size_bytes))
+    kept = []
+    for one in judged:
+        name = one.path.name if one.path is not None else one.file.rpartition("/")[2]
+        key = (name.casefold(), one.size_bytes)
+        if not name or key not in seen:
+            kept.append(one)
+        seen.add(key)
+    return kept
 
 
 def _is_family(target: KnownModel, pair: CatalogPair) -> bool:

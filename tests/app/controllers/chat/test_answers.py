@@ -103,10 +103,16 @@ def test_stop_keeps_what_is_there(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "word"), [(FinishReason.LENGTH, "maximum length"), (FinishReason.CONTEXT, "context")]
+    ("reason", "word"),
+    [
+        (FinishReason.LENGTH, "maximum length"),
+        (FinishReason.CONTEXT, "context"),
+        (FinishReason.LOOP, "repeated itself"),
+    ],
 )
 def test_an_answer_cut_short_says_why(harness: AppHarness, qtbot: QtBot, reason: FinishReason, word: str) -> None:
     harness.window.composer.submitted.emit("Hello")
+    harness.engine.say("Half")
     harness.engine.finish(reason)
     qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert word in harness.messages()[-1].notice

@@ -11,7 +11,8 @@ from app.core.domain.engine_view import EngineState
 from app.core.domain.local_server import Activity
 from app.core.domain.messages import MessageState
 from app.core.paths import builtin_target
-from engine.records import EngineEnded, EngineFailed, LoadRequest, Mode, Problem
+from app.core.storage.chats.totals import read_totals
+from engine.records import EngineEnded, EngineFailed, LoadRequest, Mode, Problem, RunStats, StatsUpdate
 from tests.app.fakes import DRAFT, TARGET, AppHarness, keep_settings, open_app
 
 REASON = "signal SIGABRT"
@@ -37,6 +38,16 @@ def ask(harness: AppHarness, words: str = "A question") -> int:
 def loaded_again(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+
+
+def test_an_answer_that_ended_the_engine_counts_for_the_model_that_gave_it(harness: AppHarness, qtbot: QtBot) -> None:
+    number = ask(harness)
+    harness.engine.say("half an answer")
+    harness.engine.tell(StatsUpdate(number, RunStats(mode=Mode.AUTO, tokens=9, passes=9, decode_s=1.0)))
+    qtbot.waitUntil(lambda: harness.window.text == "half an answer")
+    end(harness, number)
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
+    assert [(row.target, row.draft) for row in harness.store.read(read_totals)] == [("target", "draft")]
 
 
 def test_an_answer_is_kept_as_interrupted_and_the_model_is_loaded_again(harness: AppHarness, qtbot: QtBot) -> None:

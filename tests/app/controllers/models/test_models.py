@@ -68,6 +68,8 @@ def test_loading_shows_how_far_it_is(harness: AppHarness, qtbot: QtBot) -> None:
     assert harness.window.engine.state is EngineState.LOADING
     harness.engine.tell(LoadProgress("models/other.gguf", 0.5))
     qtbot.waitUntil(lambda: harness.window.engine.progress == 0.5)
+    harness.engine.tell(LoadProgress("models/small-draft.gguf", 0.1))
+    qtbot.waitUntil(lambda: harness.window.engine.loading == "small-draft")
     harness.engine.ready("models/other.gguf")
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     assert harness.window.engine.progress is None

@@ -54,11 +54,12 @@ def test_an_answer_counts_for_its_models_and_mode(harness: AppHarness, qtbot: Qt
 
 
 def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(harness: AppHarness, qtbot: QtBot) -> None:
-    answer(harness, qtbot)
-    answer(harness, qtbot, replace(RUN, mode=Mode.OFF))  # nothing to compare
-    answer(harness, qtbot, replace(RUN, mode=Mode.AUTO, decode_s=2.0, plain_ms=None))
-    answer(harness, qtbot, replace(RUN, mode=Mode.NGRAM))
-    answer(harness, qtbot, replace(RUN, mode=Mode.AUTO, provenance={Source.NGRAM: RUN.accepted}))  # not by the draft
+    long = replace(RUN, tokens=75, passes=40, proposed=60, accepted=35, decode_s=2.5, provenance={Source.DRAFT: 35})
+    answer(harness, qtbot, long)
+    answer(harness, qtbot, replace(long, mode=Mode.OFF))  # nothing to compare
+    answer(harness, qtbot, replace(long, mode=Mode.AUTO, decode_s=5.0, plain_ms=None))
+    answer(harness, qtbot, replace(long, mode=Mode.NGRAM))
+    answer(harness, qtbot, replace(long, mode=Mode.AUTO, provenance={Source.NGRAM: long.accepted}))  # not by the draft
     harness.store.read(lambda _db: None)  # what was posted before is done
     speeds = PairSpeeds(harness.paths.pair_speeds_file)
     assert [(each.mode, each.speedup) for each in speeds.get("target", "draft").answers] == [

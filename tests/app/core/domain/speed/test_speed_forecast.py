@@ -28,7 +28,6 @@ def answers(speedup: float, number: int) -> tuple[AnswerSpeed, ...]:
 def test_a_range_is_reported_with_what_it_rests_on() -> None:
     words = joined(SPEED_FORECAST.sentences)
     assert words.startswith("Expect about 10–15 tokens per second on this computer, and 1.1–1.5× that with drafting.")
-    assert "44% of a pass" in words
     assert "limited by memory" in words
     assert "1.3 times as long" in words
     assert words.endswith("Estimated from passes of Model X, which were measured here.")
@@ -40,7 +39,7 @@ def test_what_was_measured_takes_the_place_of_the_range() -> None:
     assert "Expect" not in words
     assert "1.62× plain decoding in a race (1.48–1.77)" in words
     assert "1.31× plain decoding over the last 23 answers" in words
-    assert "44%" in words
+    assert "%" not in words
 
 
 @pytest.mark.parametrize("speed", [None, PairSpeed("t", "d"), PairSpeed("t", "d", answers(1.5, 1)[:0])])
@@ -50,7 +49,7 @@ def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
 
 def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
     dear = replace(SPEED_FORECAST, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
-    assert "a draft that costs less than 32% would" in joined(dear.sentences)
+    assert "a smaller draft would" in joined(dear.sentences)
     assert "MTP" in joined(dear.sentences)
     faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
     assert "not pay off" not in joined(replace(dear, measured=faster).sentences)
@@ -80,7 +79,6 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
 
 def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
     head = replace(SPEED_FORECAST, by_head=True)
-    assert "A token of the head costs 44% of a pass of the target, output layer included." in joined(head.sentences)
     assert joined(head.sentences).endswith("was not measured here: the range is what was published of others.")
     dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
     assert "That does not pay off here; text that repeats is drafted without it." in joined(dear.sentences)

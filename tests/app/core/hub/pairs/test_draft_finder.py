@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,12 +89,35 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert 0.01 < first.cost_share < 0.1
     assert first.reason == ""
     told = reasons(search)
-    assert "as much as with the target itself" in told["big"]
+    assert "there is nothing to gain" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
     assert told["eagle3-other"].endswith("it belongs to another model.")
     assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
     assert told["mmproj"] == "It is the image or sound part of another model."
     assert search.words.startswith("4 of 8 can draft for Tiny-2.5-7B-Q4_0. 1 could not be checked; see the reason.")
+
+
+def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target: KnownModel, tmp_path: Path) -> None:
+    (tmp_path / "copies").mkdir()
+    assert target.path is not None
+    paths = [
+        TARGET.write(tmp_path / "copies" / target.path.name), DRAFT.write(tmp_path / "draft.gguf"),
+        DRAFT.write(tmp_path / "copies" / "draft.gguf"),
+    ]  # fmt: skip
+    library = [replace(here(path), size_bytes=path.stat().st_size) for path in paths]
+    search = find_drafts(target, DraftSources(library))
+    assert [one.path for one in (*search.matching, *search.rejected)] == [paths[1]]
+    assert search.words.startswith("1 of 1 can draft")
+
+
+def test_drafts_of_the_targets_family_are_reported_before_the_others_are_compared(tmp_path: Path) -> None:
+    target = read_local_header(TARGET.write(tmp_path / "Tiny-2.5-7B-Q4_0.gguf"))
+    own = DRAFT.with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
+    library = [here(STRANGER.write(tmp_path / "other.gguf")), here(own.write(tmp_path / "Tiny-2.5-0.5B-Q8_0.gguf"))]
+    reported: list[DraftSearch] = []
+    find_drafts(target, DraftSources(library), on_progress=reported.append)
+    assert [one.name for one in reported[0].matching] == ["Tiny-2.5-0.5B-Q8_0"]
+    assert len(reported[-1].matching) == 2
 
 
 def test_recommended_and_found_drafts_come_after_those_here(

@@ -1,0 +1,166 @@
+"""What a plain pass takes at this moment, and how sure that is: the one figure that drafting is compared with."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from time import monotonic
+
+from engine.pacing.pacer import Pacer
+from engine.pacing.pass_report import PassReport, PlainRunReport
+
+RECENT_S = 300.0  # the machine is another one after some minutes
+MOST_ERROR = 0.3  # of an estimate, beyond which it is none
+BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
+_KEPT = 2000  # runs of plain passes
+_FEWEST_RUNS, _FEWEST_PASSES = 5, 8
+# Standard errors, relative: what an answer's own plain passes leave open at least, what the machine may have changed in
+# some minutes, and what the measured shape of the curve is off by beside another program.
+_OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
+_FAST = 1.5  # times as fast as the curve says: it was taken on a busy machine
+_TWO_SIDED = 1.96  # standard errors to 95%
+Place = tuple[int, bool]  # the band of the fill of the cache, and whether other answers are made at the same time
+
+
+def band_of(num_past: int) -> int:
+    """Give the band that a cache of so many tokens is in."""
+    return bisect_left(BAND_ENDS, num_past)
+
+
+@dataclass(slots=True)
+class _Runs:
+    """Sums over runs of passes: their mean, and its standard error over runs, since a stall hits passes in a row."""
+
+    count: int = 0
+    passes: float = 0.0
+    total_ms: float = 0.0
+    ms_ms: float = 0.0
+    ms_passes: float = 0.0
+    passes_passes: float = 0.0
+
+    def add(self, passes: float, total_ms: float) -> None:
+        self.count += 1
+        self.passes += passes
+        self.total_ms += total_ms
+        self.ms_ms += total_ms * total_ms
+        self.ms_passes += total_ms * passes
+        self.passes_passes += passes * passes
+
+    def estimate(self, least_error: float) -> tuple[float, float] | None:
+        """Give milliseconds of a pass, and the relative standard error; None of too few."""
+        if self.count < _FEWEST_RUNS or self.passes < _FEWEST_PASSES:
+            return None
+        mean = self.total_ms / self.passes
+        squares = self.ms_ms - 2.0 * mean * self.ms_passes + mean * mean * self.passes_passes
+        error = sqrt(max(squares, 0.0) * self.count / (self.count - 1)) / self.total_ms
+        return mean, sqrt(error * error + least_error * least_error)
+
+
+class PlainPasses:
+    """Plain passes of the last minutes on a loaded target, of all its answers."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
+        self._runs: deque[tuple[float, Place, int, float]] = deque(maxlen=_KEPT)
+
+    def add(self, place: Place, num_passes: int, total_ms: float) -> None:
+        """Record passes that followed each other."""
+        self._runs.append((self.clock(), place, num_passes, total_ms))
+
+    def before(self, now: float, place: Place) -> _Runs:
+        """Sum up those at a place in the minutes before ``now``."""
+        found = _Runs()
+        for at, where, num_passes, total_ms in self._runs:
+            if where == place and now - RECENT_S <= at < now:
+                found.add(num_passes, total_ms)
+        return found
+
+
+class PlainSpeed:
+    """The cost of a plain pass during one answer; implements `PassObserver`.
+
+    It rests on the answer's own plain passes, then on what its larger ones imply by the shape of the curve, then on
+    plain ones of the last minutes: each joins, weighted by its error, where that makes the error smaller. Where it
+    contradicts the others the error grows (https://pdg.lbl.gov, scale factor), and it is left out.
+    """
+
+    def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
+        self._passes, self._pacer = passes, pacer
+        self._began = passes.clock()
+        self._own = {False: _Runs(), True: _Runs()}
+        self._larger = _Runs()
+        self._num_shared = self._num_passes = self._num_history = 0
+        self._recent: dict[Place, _Runs] = {}
+
+    def on_pass(self, report: PassReport) -> None:
+        """See `PassObserver`. The first pass also wakes everything up, so it is left out."""
+        self._num_history = report.num_history
+        if self._count(1, int(report.is_shared)) == 1:
+            return
+        if not report.num_proposed and report.num_decoded == 1:
+            self._add_plain(1, report.total_ms - report.draft_ms - report.checkpoint_ms, is_shared=report.is_shared)
+        elif self._pacer is not None and not report.is_joined:
+            share = self._pacer.curve.plain_share(report.num_decoded)
+            if share is not None:
+                self._larger.add(1.0 / share, report.forward_ms)
+
+    def on_plain_run(self, report: PlainRunReport) -> None:
+        """See `PassObserver`."""
+        self._num_history, num_passes = report.num_history, len(report.passes_ms)
+        is_first = self._count(num_passes, report.num_shared) == num_passes
+        if num_passes > is_first:
+            total_ms = sum(report.passes_ms[is_first:])
+            self._add_plain(num_passes - is_first, total_ms, is_shared=2 * report.num_shared > num_passes)
+
+    def _count(self, num_passes: int, num_shared: int) -> int:
+        self._num_passes += num_passes
+        self._num_shared += num_shared
+        return self._num_passes
+
+    def _add_plain(self, num_passes: int, total_ms: float, *, is_shared: bool) -> None:
+        self._own[is_shared].add(num_passes, total_ms)
+        self._passes.add((band_of(self._num_history), is_shared), num_passes, total_ms)
+
+    @property
+    def estimate(self) -> tuple[float, float] | None:
+        """Milliseconds of a plain pass with all around it, and the relative half of its 95% interval; None: unknown."""
+        found = self._likeliest()
+        return found if found is not None and found[1] <= MOST_ERROR else None
+
+    def _likeliest(self) -> tuple[float, float] | None:
+        """Give the same, however unsure it is."""
+        place = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
+        if place not in self._recent:
+            self._recent[place] = self._passes.before(self._began, place)
+        own, recent = self._own[place[1]].estimate(_OWN), self._recent[place].estimate(_DRIFT)
+        parts = [part for part in (own, self._implied(place), recent) if part]
+        if not parts:
+            return None
+        choices = [_combined(parts[: number + 1]) for number in range(len(parts))]
+        milliseconds, error = min(choices, key=lambda found: found[1])
+        return milliseconds, _TWO_SIDED * error
+
+    def _implied(self, place: Place) -> tuple[float, float] | None:
+        """Give what the larger passes of this answer imply; nothing beside other answers."""
+        found = None if place[1] else self._larger.estimate(_SHAPE)
+        if found is None or self._pacer is None:
+            return None
+        return found[0] + self._pacer.prices.overhead_ms, found[1]
+
+    @property
+    def is_curve_too_high(self) -> bool:
+        """Whether passes were so much quicker than the curve says that it was taken on a busy machine."""
+        found = self._likeliest()
+        return found is not None and self._pacer is not None and found[0] * _FAST < self._pacer.curve.cost_ms(1)
+
+
+def _combined(parts: list[tuple[float, float]]) -> tuple[float, float]:
+    """Give the mean of values, weighted by their relative errors, and its own."""
+    weights = [error**-2 for _, error in parts]
+    mean = sum(weight * log(value) for weight, (value, _) in zip(weights, parts, strict=True)) / sum(weights)
+    squares = sum(weight * (log(value) - mean) ** 2 for weight, (value, _) in zip(weights, parts, strict=True))
+    scale = sqrt(squares / (len(parts) - 1)) if len(parts) > 1 else 1.0
+    return exp(mean), max(scale, 1.0) / sqrt(sum(weights))

@@ -1,0 +1,91 @@
+"""Answers that say the same again and again are ended: at the same token in every mode, and only those."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.decoding.loops import FEWEST_OF_DATA, FEWEST_TOKENS, is_loop, next_look, repeated_tail
+from engine.drafters.base import Drafter, NoDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Pacer
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams
+from engine.sequence import CachedSequence
+from engine.session.answer import Answer, AnswerPlan
+from tests.engine.tiny_tokenizer import TinyTokenizer
+from tests.fake_model import MarkovModel
+
+WORDS = "What is the capital of Peru?"
+
+
+@pytest.mark.parametrize("period", [1, 7, 66, 128])
+def test_a_loop_is_found_when_it_has_gone_on_long_enough_and_not_before(period: int) -> None:
+    needed = max(FEWEST_TOKENS, 6 * period)
+    text = list(range(1000, 1300))
+    looped = text + [*range(period)] * (needed // period + 2)
+    assert repeated_tail(looped[: 300 + period + needed]) == (needed, period)
+    assert repeated_tail(looped[: 300 + period + needed - 1]) == (0, 0)
+
+
+def test_equal_lines_with_a_number_and_long_repetitions_that_ended_are_none() -> None:
+    numbered = [token for line in range(300) for token in (7, 8, 9, 1000 + line, 10)]
+    assert repeated_tail(numbered) == (0, 0)
+    assert repeated_tail([*range(91)] * 3) == (0, 0), "a verse that is sung three times"
+
+
+def test_data_may_repeat_for_longer_than_words() -> None:
+    assert is_loop(FEWEST_TOKENS, "the sea is blue. ", WORDS)
+    assert not is_loop(FEWEST_TOKENS, "| 0 | 0 | 0 |\n", WORDS)
+    assert is_loop(FEWEST_OF_DATA, "| 0 | 0 | 0 |\n", WORDS)
+
+
+def test_what_the_question_asks_to_be_repeated_is_repeated() -> None:
+    question = "Write 'I will not talk in class.' 200 times."
+    assert not is_loop(1000, " talk in class.\nI will not", question)
+    assert is_loop(1000, " talk in school.\nI will not", question)
+
+
+def test_it_is_looked_for_at_fixed_places() -> None:
+    assert [next_look(n) for n in (0, 400, 448)] == [400, 448, 512]
+
+
+def finished(mode: Mode, depth: int | None = None, question: str = "\x00", **changes: object) -> Finished:
+    """Of a model that says tokens 60 to 79 in turn for ever."""
+    logits = np.full((256, 256), -20.0, dtype=np.float32)
+    for token in range(256):
+        logits[token, 60 + (token + 1) % 20] = 20.0
+    tokenizer, pacer = TinyTokenizer(), Pacer(CostCurve({1: 1.0, 8: 1.2, 32: 2.0}))
+    drafter: Drafter = NoDrafter()
+    if mode is not Mode.OFF:
+        drafter = PromptLookupDrafter() if depth is not None else PacedDrafter(pacer, PromptLookupDrafter(), None)
+    messages = (Message("user", question),)
+    request = ChatRequest(
+        messages,
+        mode,
+        depth,
+        max_tokens=1500,
+        sampling=SamplingParams(0.0),
+        **changes,  # type: ignore[arg-type]
+    )
+    target = CachedSequence(MarkovModel(logits, n_ctx=4096))
+    answer = Answer(target, tokenizer, PromptBuilder(tokenizer, None), AnswerPlan(request, drafter, pacer))
+    *_, last = answer.events(lambda: False)
+    assert isinstance(last, Finished)
+    return last
+
+
+def test_an_answer_in_a_loop_ends_at_the_same_token_however_it_was_drafted() -> None:
+    plain, fixed, paced = finished(Mode.OFF), finished(Mode.NGRAM, 7), finished(Mode.NGRAM)
+    assert plain.reason is fixed.reason is paced.reason is FinishReason.LOOP
+    assert plain.token_ids == fixed.token_ids == paced.token_ids
+    assert plain.stats.tokens == len(plain.token_ids) < 500
+    assert plain.stats.looped == fixed.stats.looped >= FEWEST_TOKENS
+    assert plain.stats.context_used == fixed.stats.context_used
+
+
+@pytest.mark.parametrize("changes", [{"ignore_eos": True}, {"min_tokens": 1200}])
+def test_it_goes_on_where_that_was_asked_for(changes: dict[str, object]) -> None:
+    assert finished(Mode.OFF, **changes).reason is FinishReason.LENGTH
