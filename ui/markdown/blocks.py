@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ui.markdown.html_writer import render_tokens
@@ -25,6 +26,7 @@ MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 2_000
 ROW_CHARS = 250  # what a row of a table takes to lay out, as characters of prose
 _PARSER = SafeParser()  # keeps nothing between calls
+_FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 READ_CHARS = 400  # at once: about a millisecond
@@ -140,6 +142,7 @@ class Content:
     closed: bool = True
     source_map: SourceMap = NO_TEXT
     goes_on: bool = False  # it ends with a part of a list or table that the next one continues
+    is_plain: bool = False  # ``code`` is words, to be shown as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,31 @@ class Segment(Content):
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
     """Blocks to widgets, greedily from the front: prose runs are cut so that re-setting the last one stays cheap."""
     return [_segment(run) for run in _runs(blocks)]
+
+
+def plain_segments(text: str) -> list[Segment]:
+    """A text that is no Markdown but for its fences: plain words, and code."""
+    segments, lines, line = list[Segment](), Lines.of(text), 0
+
+    def add_words(end: int) -> None:
+        start = lines.starts[line] if line < len(lines.starts) else len(text)
+        words = "\n".join(lines.text[line:end])
+        if end < len(lines.text) or segments:  # what stands beside code needs no empty lines
+            start += len(words) - len(words.lstrip("\n"))
+            words = words.strip("\n")
+        if words:
+            shown = SourceMap(words, range(start, start + len(words)))
+            segments.append(Segment("", words, is_plain=True, source_map=shown))
+
+    for token in _FENCES.parse(text) if "```" in text or "~~~" in text else ():
+        if token.type == "fence" and token.map:
+            add_words(token.map[0])
+            line = token.map[1]
+            shown = SourceMap(token.content, code_places(token, text, lines, 0))
+            language = next(iter(token.info.split(maxsplit=1)), "")
+            segments.append(Segment("", token.content, language, is_code=True, source_map=shown))
+    add_words(len(lines.text))
+    return segments
 
 
 def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QRect, QRectF, QSizeF, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSizeF, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -42,6 +42,7 @@ from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
 from ui.markdown.words import grow_html, place_shown
 from ui.theme.palette import LIGHT, Palette
 from ui.theme.theme import Theme
+from ui.transcript.cards.text_part import CARET, READ_FLAGS, ReadText
 from ui.transcript.marks.marks import DocumentMarks
 from ui.transcript.marks.provenance import MarkedRange
 from ui.widgets.focus_ring import FocusRing
@@ -278,11 +279,11 @@ def _visible(text: str) -> str:
     return shown.strip(" ")
 
 
-class ProseView(QTextBrowser):
+class ProseView(ReadText, QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
-    A formula is shown as its source until it is typeset, and for good where that cannot be done. What is copied, and
-    what assistive tools read, is the source.
+    A formula is shown as its source until it is typeset, and for good where that cannot be done. What assistive tools
+    read is the source.
 
     Signals:
         link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
@@ -307,6 +308,7 @@ class ProseView(QTextBrowser):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
+        self.setTextInteractionFlags(READ_FLAGS | CARET)
         self.setUndoRedoEnabled(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -390,14 +392,6 @@ class ProseView(QTextBrowser):
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
 
-    def createMimeDataFromSelection(self) -> QMimeData:
-        data = super().createMimeDataFromSelection()
-        if self._formulas is not None:
-            cursor = self.textCursor()
-            data = QMimeData()
-            data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
-        return data
-
     def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the document, which are in order.
 
@@ -438,14 +432,10 @@ class ProseView(QTextBrowser):
 
     def words(self) -> str:
         """All that is shown as plain text, formulas as their source."""
-        return self._words(0, self.document().characterCount() - 1)
-
-    def _words(self, start: int, end: int) -> str:
         cursor = QTextCursor(self.document())
-        cursor.setPosition(start)
-        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.select(QTextCursor.SelectionType.Document)
         text = cursor.selectedText()
-        parts, place, unit = [], 0, start
+        parts, place, unit = [], 0, 0
         for found in re.finditer("\N{OBJECT REPLACEMENT CHARACTER}", text):
             unit += len(text[place : found.end()].encode("utf-16-le")) // 2
             cursor.setPosition(unit)
@@ -458,8 +448,9 @@ class ProseView(QTextBrowser):
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Only copying, selecting and walking through links are ours; paging belongs to the transcript."""
-        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End):
+        """Only the caret and walking through links are ours; copying and paging belong to the transcript."""
+        pages = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
+        if event.key() in pages or self.is_of_page(event):
             event.ignore()
             return
         super().keyPressEvent(event)

@@ -17,11 +17,11 @@ from tests.ui.markdown.documents import cut_documents, documents
 from ui.theme.highlighting import line_ranges
 from ui.theme.palette import DARK
 from ui.theme.theme import Theme
-from ui.transcript.area import plain_text
 from ui.transcript.cards import body as answer_body
 from ui.transcript.cards.body import AnswerBody, PassHover
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.finder import plain_text
 from ui.transcript.marks.provenance import SourceRuns
 
 CODE = "Before.\n\n```python\ndef f(x):  # says\n    return 'é😀' + x\n```\n\nAfter."
