@@ -7542,6 +7542,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>ihr Durchlauf lief zusammen mit denen anderer Antworten</translation>
     </message>
     <message>
+        <source>The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds {size:,} and the answer needs room.</source>
+        <translation>Die Unterhaltung hat {num_ids:,} Token, {num_places:,} davon für Bilder, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
+    </message>
+    <message>
         <source>An answer that waited for room could not go on.</source>
         <translation>Eine Antwort, die auf Platz wartete, konnte nicht weitergehen.</translation>
     </message>

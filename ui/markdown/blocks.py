@@ -17,10 +17,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ui.markdown.html_writer import render_tokens
-from ui.markdown.lists import PART
+from ui.markdown.lists import PART, RIGHT_TO_LEFT
 from ui.markdown.parser import SafeParser
 from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
 from ui.markdown.words import grow_html, takes_words, words_after
+from ui.text.reading_direction import is_right_to_left
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 2_000
@@ -35,6 +36,7 @@ TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer 
 MORE = "more"  # and of a table that goes on from above
 _STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
 ROOM_CHARS = 60  # about as many stand beside each other between both side panes of a small window
+WIDE_CHARS, LEAST_WIDTH = 45, 40  # a table of less is no wider than it needs, and at least so many percent
 Group = Sequence[Token]  # a top-level block
 
 
@@ -80,9 +82,13 @@ def table_part(
 ) -> list[Token]:
     """Some rows of a table as a table of its own, with columns so wide in percent.
 
-    It has the header unless it ``is_more`` of one that began above; it ``goes_on`` where more comes below.
+    It has the header unless it ``is_more`` of one that began above; it ``goes_on`` where more comes below. The first of
+    the widths is that of all of it.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
+    opening.attrSet("width", f"{widths[0]}%")
+    words = "".join(token.content for token in _head_of(group) if token.type == "inline")
+    opening.meta = {RIGHT_TO_LEFT: is_right_to_left(words)}
     opening.attrSet("class", " ".join(["grid", *[MORE] * is_more, *[PART] * goes_on]))
     head = [] if is_more else [token for token in _head_of(group) if token.type != "table_open"]
     body = [token for row in rows for token in row]
@@ -90,13 +96,13 @@ def table_part(
         body = [Token("tbody_open", "tbody", 1, level=1), *body, Token("tbody_close", "tbody", -1, level=1)]
     part = [opening, *head, *body, group[-1]]
     cells = (token for token in part if token.type in ("th_open", "td_open"))
-    for cell, width in zip(cells, widths, strict=False):  # those of the first row say it for all
+    for cell, width in zip(cells, widths[1:], strict=False):  # those of the first row say it for all
         cell.attrSet("width", f"{width}%")
     return part
 
 
 def column_widths(group: Group) -> tuple[int, ...]:
-    """The share of each column in percent, as the longest cells of the header and of the first rows want it.
+    """How wide a table and each of its columns is in percent, as the longest cells of its first rows want it.
 
     They decide it for good: so no row that comes moves those before it.
     """
@@ -110,8 +116,25 @@ def column_widths(group: Group) -> tuple[int, ...]:
                 longest[number] = max(longest[number], length)
             else:
                 longest.append(length)
-    sizes = _fitted([next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest])
-    return tuple(round(100 * size / sum(sizes)) for size in sizes)
+    wanted = [next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest]
+    sizes = _fitted(wanted)
+    all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), LEAST_WIDTH), 100)
+    return all_of_it, *(round(100 * size / sum(sizes)) for size in sizes)
+
+
+def mirrored(table: Group) -> list[Token]:
+    """A table with its columns from right to left: Qt knows no other way to show them so."""
+    made: list[Token] = []
+    cells: list[list[Token]] = []
+    for token in table:
+        if token.type in ("th_open", "td_open"):
+            cells.append([])
+            token.attrSet("style", token.attrGet("style") or "text-align:right")
+        if token.type == "tr_close":
+            made += [each for cell in reversed(cells) for each in cell]
+            cells = []
+        (cells[-1] if cells else made).append(token)
+    return made
 
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
@@ -427,8 +450,9 @@ class BlockStream:
         return self._widths if self._is_more(group) else column_widths(group)
 
     def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
-        shown = self._in_source(map_source(group, lines, self._base))
-        html = render_tokens(_PARSER, group)
+        is_mirrored = bool(group[0].meta.get(RIGHT_TO_LEFT))
+        shown = self._in_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
+        html = render_tokens(_PARSER, mirrored(group) if is_mirrored else group)
         return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
 
     def _go_on_counting(self, groups: list[list[Token]]) -> None:

@@ -81,15 +81,30 @@ class _Drawing:
         if formula:
             self.formulas.append((start, start + len(text)))
 
+    def extend(self, other: _Drawing) -> None:
+        start = len(self.places)
+        self.formulas += [(begin + start, end + start) for begin, end in other.formulas]
+        self.text += other.text
+        self.places += other.places
 
-def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0) -> SourceMap:
-    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on."""
+
+def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirrored: bool = False) -> SourceMap:
+    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on.
+
+    Of a table that ``is_mirrored`` the last cell of a row comes first.
+    """
     drawing = _Drawing()
+    row: list[_Drawing] = []
     for index, token in enumerate(tokens):
         if token.type in _SOLID:
             _draw_solid(token, lines, drawing)
         elif token.type == "inline":
-            _draw_inline(token, _inline_places(tokens, index, lines), drawing)
+            row.append(_Drawing())
+            _draw_inline(token, _inline_places(tokens, index, lines), row[-1] if is_mirrored else drawing)
+        elif token.type == "tr_close":
+            for cell in reversed(row):
+                drawing.extend(cell)
+            row = []
     places = [place + base for place in drawing.places] if base else drawing.places
     return SourceMap("".join(drawing.text), tuple(places), tuple(drawing.formulas))
 

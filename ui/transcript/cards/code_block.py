@@ -45,6 +45,9 @@ class CodeView(ReadText, QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.set_font(self, code=True)
         self.document().setDocumentMargin(0)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # whatever its first comment is written in
+        self.document().setDefaultTextOption(option)
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
 

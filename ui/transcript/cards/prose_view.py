@@ -209,7 +209,8 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
     li.task, p.task {{ text-indent: -{round(base * 1.2)}px; }}
     a {{ color: {tokens.accent_text}; text-decoration: underline; }}
     hr {{ background-color: {tokens.border_strong}; }}
-    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}
+    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint};
+      white-space: pre-wrap; }}
     table.code {{ margin: 8px 0 10px 0; }}
     td.code {{ background: {tokens.tint}; padding: 8px 10px 8px 10px; }}
     pre.nested {{ font-family: '{code_family}'; font-size: {base - 1}px; white-space: pre-wrap; margin: 0;

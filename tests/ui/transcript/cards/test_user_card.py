@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
+from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeView
 from ui.transcript.cards.user_card import UserCard
 from ui.window.main_window import MainWindow
