@@ -644,6 +644,10 @@
         <translation>Letzte Antwort kopieren</translation>
     </message>
     <message>
+        <source>Print this chat</source>
+        <translation>Diesen Chat drucken</translation>
+    </message>
+    <message>
         <source>Find in this chat</source>
         <translation>In diesem Chat suchen</translation>
     </message>
@@ -1074,6 +1078,10 @@
     <message>
         <source>Export</source>
         <translation>Exportieren</translation>
+    </message>
+    <message>
+        <source>Print…</source>
+        <translation>Drucken …</translation>
     </message>
     <message>
         <source>Unarchive</source>
@@ -3917,6 +3925,17 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Name</source>
         <translation>Name</translation>
+    </message>
+</context>
+<context>
+    <name>Printing</name>
+    <message>
+        <source>Tool call</source>
+        <translation>Werkzeugaufruf</translation>
+    </message>
+    <message>
+        <source>{number} of {total}</source>
+        <translation>{number} von {total}</translation>
     </message>
 </context>
 <context>

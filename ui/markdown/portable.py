@@ -185,7 +185,7 @@ def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | fl
 
 def pre_html(code: str, language: str, drawing: Drawing) -> str:
     """A block of code, on a ground of its own."""
-    return f'<pre {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
+    return f'<pre dir="ltr" {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
 
 
 def _image(token: Token) -> str:
@@ -193,7 +193,7 @@ def _image(token: Token) -> str:
 
 
 _RULES: dict[str, Callable[[Token, Drawing], str]] = {
-    "code_inline": lambda token, _: f'<code {_CODE};white-space:pre-wrap">{escape(token.content)}</code>',
+    "code_inline": lambda token, _: f'<code dir="ltr" {_CODE};white-space:pre-wrap">{escape(token.content)}</code>',
     "fence": lambda token, drawing: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], drawing),
     "code_block": lambda token, drawing: pre_html(token.content, "", drawing),
     "image": lambda token, _: _image(token),

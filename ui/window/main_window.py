@@ -677,13 +677,14 @@ def _connect_conversation(window: MainWindow) -> None:
 
 def add_commands(window: MainWindow) -> None:
     """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
-    commands, layout = window.commands, window.layout_state
+    commands, layout, signals = window.commands, window.layout_state, window.sidebar.library_signals
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
     commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, suspendable=False)
     commands.add(CHAT, mark("Commands", "Next speculation mode"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    commands.add(CHAT, mark("Commands", "Print this chat"), "Ctrl+P", lambda: signals.exported.emit(None, "print"))
     commands.add(CHAT, mark("Commands", "Find in this chat"), "Ctrl+F", window.find_in_chat)
     commands.add(CHAT, mark("Commands", "Next match"), "F3", lambda: window.find_bar.step(1))
     commands.add(CHAT, mark("Commands", "Previous match"), "Shift+F3", lambda: window.find_bar.step(-1))

@@ -42,7 +42,7 @@ def test_the_buttons_give_both(theme: Theme) -> None:
     code = next(part for part in answer.body.segments if isinstance(part, CodeBlock))
     code.copy_button.click()
     assert clipboard.text() == "def f(): ...\n"
-    assert clipboard.mimeData().html().startswith("<pre ")
+    assert clipboard.mimeData().html().startswith('<pre dir="ltr" ')
     UserCard(theme, MessageView(2, "user", "Ask *this*")).copy_text()
     assert (clipboard.text(), clipboard.mimeData().html()) == ("Ask *this*", "<p>Ask *this*</p>\n")
     clipboard.clear()

@@ -92,7 +92,7 @@ def _renderer(formula: Formula, color: str) -> QSvgRenderer:
 class FormulaObject(QPyTextObject):
     """Draws formulas on the line's base, as vectors, in the text's colour.
 
-    Takes the place of Qt's own handler of images; a document has no other images.
+    Takes the place of Qt's own handler of images; other pictures are resources of the document.
     """
 
     def __init__(self, parent: QObject, book: FormulaCache) -> None:
@@ -104,13 +104,15 @@ class FormulaObject(QPyTextObject):
 
     def formula_at(self, shape: QTextFormat) -> Formula | None:
         """The typeset formula that a format stands for; None where it is none, or is not ready."""
-        found = self._book.get(formula_source(shape.toImageFormat().name()))
+        source = formula_source(shape.toImageFormat().name())
+        found = self._book.get(source) if source else None
         return found if isinstance(found, Formula) else None
 
     def intrinsicSize(self, document: QTextDocument, _position: int, shape: QTextFormat) -> QSizeF:
         formula = self.formula_at(shape)
         if formula is None:
-            return QSizeF(0, 0)
+            image = shape.toImageFormat()
+            return QSizeF(image.width(), image.height())
         scale = self._scale(formula, document)
         above, below = self._extent(formula, shape, scale, document)
         return QSizeF(formula.width * scale, above + below)
@@ -120,6 +122,10 @@ class FormulaObject(QPyTextObject):
     ) -> None:
         formula = self.formula_at(shape)
         if formula is None:
+            name = QUrl(shape.toImageFormat().name())
+            picture = document.resource(QTextDocument.ResourceType.ImageResource.value, name)
+            if isinstance(picture, QImage):
+                painter.drawImage(QRectF(rect), picture)
             return
         scale = self._scale(formula, document)
         above, _below = self._extent(formula, shape, scale, document)
