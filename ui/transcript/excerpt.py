@@ -14,8 +14,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.core.domain.thinking import split_thinking
 from ui.markdown.portable import Drawing, Portable, portable, portable_plain, pre_html
-from ui.theme.highlighting import line_ranges
-from ui.theme.palette import LIGHT
+from ui.theme.highlighting import lexer_of
 
 END = 1 << 60  # a place behind every other of a message
 MAX_COLOURED_CHARS = 60_000
@@ -52,21 +51,13 @@ class Excerpt:
 
 def code_html(code: str, language: str) -> str:
     """Some code, coloured for a light ground."""
-    if not language or len(code) > MAX_COLOURED_CHARS:
+    lexer = lexer_of(code, language) if len(code) <= MAX_COLOURED_CHARS else None
+    if lexer is None:
         return escape(code)
-    lines = []
-    for line, ranges in zip(code.split("\n"), line_ranges(code, language), strict=True):
-        units, shown, at = line.encode("utf-16-le"), "", 0
-        for start, length, kind in ranges:
-            words = escape(_of_units(units, start, start + length))
-            shown += escape(_of_units(units, at, start)) + f'<span style="color:{getattr(LIGHT, kind)}">{words}</span>'
-            at = start + length
-        lines.append(shown + escape(_of_units(units, at, len(units) // 2)))
-    return "\n".join(lines)
+    from pygments import highlight  # noqa: PLC0415  (the window does not wait for it)
+    from pygments.formatters.html import HtmlFormatter  # noqa: PLC0415
 
-
-def _of_units(units: bytes, start: int, end: int) -> str:
-    return units[2 * start : 2 * end].decode("utf-16-le")
+    return highlight(code, lexer, HtmlFormatter(nowrap=True, noclasses=True, style="xcode")).removesuffix("\n")
 
 
 COPIED = Drawing(code_html)

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QClipboard, QKeyEvent, QMouseEvent, QTextCursor
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QScrollBar, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QWidget
 from shiboken6 import isValid
 
 from app.core.domain.messages import MessageView
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState
-from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
@@ -104,25 +103,28 @@ class TranscriptSelection(QObject):
 
     def clear(self) -> bool:
         """Let go of it; False where nothing was selected."""
-        had, self._anchor = bool(self), None
+        had = bool(self)
         if had:
-            for part in (part for card in self._cards() for part in card.parts):
-                part.select(0, 0)
-            for card in self._cards():
-                card.set_wholly_selected(selected=False)
+            self._anchor = self._head  # nothing is between them
+            self.refresh()
+        self._anchor = None
         return had
+
+    def _range(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Its upper end and its lower one, as numbers of messages and places; None where one of them is gone."""
+        numbers = self._numbers()
+        if self._anchor is None or not {self._anchor.message_id, self._head.message_id} <= numbers.keys():
+            return None
+        first, last = sorted((_order(numbers, self._anchor), _order(numbers, self._head)))
+        return first, last
 
     def refresh(self, only: MessageCard | None = None) -> None:
         """Highlight what is selected, and nothing else, after parts of the page, or of one card, have changed."""
         if self._anchor is None:
             return
         numbers = self._numbers()
-        ends = [(numbers[end.message_id], end.place) for end in (self._anchor, self._head) if end.message_id in numbers]
-        if len(ends) < 2:  # a message is gone
-            self.clear()
-            return
-        backwards = ends[1] < ends[0]
-        (first, begin), (last, end) = sorted(ends)
+        (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
+        backwards = _order(numbers, self._head) < _order(numbers, self._anchor)
         for card in self._cards() if only is None else (only,):
             number = numbers.get(card.message_id, -1)
             inside = first <= number <= last
@@ -139,14 +141,9 @@ class TranscriptSelection(QObject):
         return excerpt_of(self._pieces())
 
     def _pieces(self) -> Iterator[Piece]:
-        numbers, anchor = self._numbers(), self._anchor
-        if anchor is None or not {anchor.message_id, self._head.message_id} <= numbers.keys():
-            return
-        ends = sorted((numbers[each.message_id], each.place) for each in (anchor, self._head))
-        (first, begin), (last, end) = ends
+        (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
         for number, entry in enumerate(self._entries()[first : last + 1], start=first):
-            low, high = begin if number == first else 0, end if number == last else END
-            yield _piece(entry, low, high)
+            yield _piece(entry, begin if number == first else 0, end if number == last else END)
 
     def copy(self) -> None:
         if self:
@@ -252,28 +249,14 @@ class TranscriptSelection(QObject):
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
         if self._view is not None and isValid(self._view):
             self._view.removeEventFilter(self)
-            for bar in _bars_of(self._view):
-                bar.rangeChanged.disconnect(self._keep_still)
         self._view = None
+        came = old is not None and self._page.isAncestorOf(old)  # else the window has the keyboard again
         inside = new is not None and self._page.isAncestorOf(new)
-        if new is None or not inside:
-            came = old is not None and self._page.isAncestorOf(old)  # else the window has the keyboard again
-            if came and isinstance(new, QLineEdit | TextView) and not new.isReadOnly():
-                self.clear()  # what is written elsewhere has a selection of its own
-            return
-        if isinstance(new, QLabel | QLineEdit):
-            self.clear()
-        if isinstance(new, TextView) and new.isReadOnly():
+        if isinstance(new, TextView) and inside and new.isReadOnly():
             self._view = new
             new.installEventFilter(self)
-            for bar in _bars_of(new):
-                bar.rangeChanged.connect(self._keep_still)
-            self._keep_still()
-
-    def _keep_still(self) -> None:
-        """There is nothing to scroll to in a text as high as its view, whatever Qt reckoned before it was."""
-        for bar in _bars_of(self._view):
-            bar.setRange(0, 0)
+        elif (came or inside) and isinstance(new, QLineEdit | TextView | QLabel):
+            self.clear()  # that has a selection of its own
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """An arrow key at the edge of a text leads into the next one, or scrolls where there is none."""
@@ -392,8 +375,3 @@ def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Positio
         units = cursor.selectionStart(), cursor.selectionEnd()
     begin, end = (Position(hit.card.message_id, hit.part.place_of(unit)) for unit in units)
     return begin, end
-
-
-def _bars_of(view: TextView | None) -> Sequence[QScrollBar]:
-    """The scroll bars of a text that never scrolls by itself; code does, sideways."""
-    return (view.verticalScrollBar(), view.horizontalScrollBar()) if isinstance(view, ProseView) else ()

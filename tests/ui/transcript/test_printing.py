@@ -12,7 +12,6 @@ from PySide6.QtGui import QColor, QPdfWriter, QTextDocument
 from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall
-from ui.theme.palette import LIGHT
 from ui.theme.theme import Theme
 from ui.transcript.marks.provenance import OBJECT
 from ui.transcript.printing import chat_document, paint_pages
@@ -70,7 +69,8 @@ def test_it_is_drawn_for_paper_whatever_the_window_looks_like(theme: Theme, tmp_
     assert OBJECT in document.toPlainText()  # the picture, and the formula
     assert "$x^2$" not in document.toPlainText()
     html = document.toHtml()
-    assert LIGHT.code_keyword in html
+    assert "background-color:#f2f3f5" in html  # code has a ground of its own
+    assert theme.tokens.text not in html
     assert "picture:d" in html
     shown = document.resource(QTextDocument.ResourceType.ImageResource.value, "picture:d")
     assert shown.pixelColor(9, 9) == QColor("#00ff00")
