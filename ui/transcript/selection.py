@@ -90,6 +90,11 @@ class TranscriptSelection(QObject):
     def __bool__(self) -> bool:
         return self._anchor is not None and self._anchor != self._head
 
+    @property
+    def is_dragging(self) -> bool:
+        """Whether the button is down: the page should not move away under it."""
+        return self._origin is not None
+
     # ---- what is selected -------------------------------------------------------------------------------------------
 
     def select(self, anchor: Position, head: Position) -> None:
@@ -181,7 +186,9 @@ class TranscriptSelection(QObject):
             self._choose(hit, QTextCursor.SelectionType.WordUnderCursor)
 
     def move(self, event: QMouseEvent) -> None:
-        if self._origin is None or not event.buttons() & Qt.MouseButton.LeftButton:
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._origin = None  # it was let go where nobody heard of it
+        if self._origin is None:
             return
         self._pointer = event.globalPosition().toPoint()
         if self._beyond():

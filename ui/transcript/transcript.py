@@ -431,7 +431,7 @@ class Transcript(MessageArea):
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
         with self._scheduler.auto_scrolling():
-            if self.follows_end:
+            if self.follows_end and not self.selection.is_dragging:
                 bar.setValue(maximum)
             elif self._grows_above:
                 # Older messages appear: keep what the user is reading in its place.

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall
+from ui.transcript.cards import text_part
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextView
@@ -225,6 +226,19 @@ def test_a_drag_beyond_the_edge_scrolls(window: MainWindow, qtbot: QtBot) -> Non
     assert bar.value() == stopped
 
 
+def test_the_page_does_not_move_away_under_the_pointer(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Go on")])
+    window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
+    window.transcript.append_text((STORY + "\n\n") * 20, ())
+    bar, view = window.transcript.verticalScrollBar(), texts_of(window.transcript.cards[-1])[-1]
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0, timeout=WAIT_MS)
+    mouse(view, QEvent.Type.MouseButtonPress, QPoint(9, view.height() - 5))
+    held = bar.value()
+    window.transcript.append_text((STORY + "\n\n") * 3, ())
+    assert bar.value() == held < bar.maximum()
+    mouse(view, QEvent.Type.MouseButtonRelease, QPoint(9, view.height() - 5))
+
+
 def press_and_go_below(view: ProseView) -> None:
     """Press in the first line and go below the last one, as a hand in a hurry does."""
     mouse(view, QEvent.Type.MouseButtonPress, QPoint(40, 8))
@@ -290,3 +304,22 @@ def test_code_stays_where_it_is_scrolled_to(window: MainWindow, qtbot: QtBot) ->
     window.transcript.selection.select_all()
     assert code.view.textCursor().hasSelection()
     assert code.view.horizontalScrollBar().value() == 0
+
+
+def test_a_selection_costs_no_more_the_longer_the_answer_is(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Go on")])
+    window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
+    for _ in range(40):
+        window.transcript.append_text(STORY + "\n\n", ())
+    looked: list[str] = []
+    places = text_part._places
+    monkeypatch.setattr(text_part, "_places", lambda shown, known: (looked.append(shown), places(shown, known))[1])
+    window.transcript.selection.select(Position(1, 2), Position(2, 5_000))
+    looked.clear()
+    for _ in range(30):
+        window.transcript.append_text("more words and ", ())
+        QApplication.processEvents()
+    assert len(looked) < 40  # of thirty pieces, with a dozen texts selected at each
+    assert sum(view.textCursor().hasSelection() for view in texts(window)) > 3

@@ -133,7 +133,10 @@ class FormulaObject(QPyTextObject):
         box = QRectF(rect.x(), top, formula.width * scale, (formula.ascent + formula.descent) * scale)
         if position in self.marks:
             self._paint_mark(painter, box, self.marks[position])
-        _renderer(formula, self.tokens.text).render(painter, box)
+        view = self.parent()
+        cursor = view.textCursor() if isinstance(view, QTextEdit) else QTextCursor()
+        selected = cursor.selectionStart() <= position < cursor.selectionEnd()  # what Qt lays over it is half opaque
+        _renderer(formula, self.tokens.on_accent if selected else self.tokens.text).render(painter, box)
 
     def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
         """Put every formula on the base of its line, with the room above and below that it needs.
