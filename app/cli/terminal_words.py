@@ -15,6 +15,11 @@ WORDS = {
     "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.": (
         "The prompt has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room."
     ),
+    "The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds {size:,} and "
+    "the answer needs room.": (
+        "The prompt has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds {size:,} and "
+        "the answer needs room."
+    ),
     "Start a new chat, shorten the message, or choose a larger context in the settings.": (
         "Shorten the prompt or what is attached, or give a larger context with --ctx."
     ),

@@ -648,6 +648,10 @@
         <translation>Letzte Antwort kopieren</translation>
     </message>
     <message>
+        <source>Print this chat</source>
+        <translation>Diesen Chat drucken</translation>
+    </message>
+    <message>
         <source>Find in this chat</source>
         <translation>In diesem Chat suchen</translation>
     </message>
@@ -1078,6 +1082,10 @@
     <message>
         <source>Export</source>
         <translation>Exportieren</translation>
+    </message>
+    <message>
+        <source>Print…</source>
+        <translation>Drucken …</translation>
     </message>
     <message>
         <source>Unarchive</source>
@@ -3925,6 +3933,17 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Name</source>
         <translation>Name</translation>
+    </message>
+</context>
+<context>
+    <name>Printing</name>
+    <message>
+        <source>Tool call</source>
+        <translation>Werkzeugaufruf</translation>
+    </message>
+    <message>
+        <source>{number} of {total}</source>
+        <translation>{number} von {total}</translation>
     </message>
 </context>
 <context>
@@ -7572,6 +7591,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>its pass was made together with those of other answers</source>
         <translation>ihr Durchlauf lief zusammen mit denen anderer Antworten</translation>
+    </message>
+    <message>
+        <source>The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds {size:,} and the answer needs room.</source>
+        <translation>Die Unterhaltung hat {num_ids:,} Token, {num_places:,} davon für Bilder, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
     </message>
     <message>
         <source>An answer that waited for room could not go on.</source>

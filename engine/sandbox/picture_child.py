@@ -11,14 +11,17 @@ import json
 import sys
 import warnings
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageFile, ImageOps, ImageStat, UnidentifiedImageError
 
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _MEMORY_BYTES = 1_500_000_000  # beyond the file: 80 million pixels with four bytes, twice, and what decoders take
 _SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N", "I")
-_PAPER = "white"  # behind what is transparent
+_PAPERS = ("white", "#202020")  # behind what is transparent; the latter where what is seen is nearly white
+_NEARLY_WHITE = 225
+_SCAN, _LEAST_SCAN = b"\xff\xda", 64  # behind which the pixels of a JPEG begin, and the bytes that are worth a look
+_LARGEST = 8  # times the most pixels: a JPEG is decoded in an eighth of its size, but all of it is gone through
 
 
 def main(arguments: list[str]) -> int:
@@ -46,12 +49,12 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
             return {"error": "kind"}, b""
         width, height = image.size
         size: dict[str, object] = {"width": width, "height": height}
-        if width * height > max_pixels:
-            return {"error": "large", **size}, b""
         if max(width, height) > max_ratio * min(width, height):
             return {"error": "narrow"}, b""
         image.draft("RGB", (max_side, max_side))  # a JPEG is decoded no larger than needed
-        image.load()
+        if image.width * image.height > max_pixels or width * height > _LARGEST * max_pixels:
+            return {"error": "large", **size}, b""
+        image = _loaded(image, data)
         image = _as_rgb(ImageOps.exif_transpose(image))
         image.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
         return {"width": image.width, "height": image.height}, image.tobytes()
@@ -61,11 +64,34 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
         return {"error": "damaged"}, b""
 
 
+def _loaded(image: Image.Image, data: bytes) -> Image.Image:
+    """Decode a picture; a JPEG that was cut off, as far as it goes.
+
+    Raises:
+        OSError: nothing of it can be read.
+    """
+    try:
+        image.load()
+    except OSError:
+        if image.format != "JPEG" or len(data) - data.rfind(_SCAN) < _LEAST_SCAN:
+            raise
+        size = image.size
+        ImageFile.LOAD_TRUNCATED_IMAGES = True
+        image = Image.open(io.BytesIO(data), formats=("JPEG",))
+        image.draft("RGB", size)
+        image.load()
+    return image
+
+
 def _as_rgb(image: Image.Image) -> Image.Image:
     if image.mode in _SIXTEEN_BITS:
         image = image.convert("I").point(lambda value: value * (1.0 / 257.0)).convert("L")
     if image.has_transparency_data:
         image = image.convert("RGBA")
-        paper = Image.new("RGBA", image.size, _PAPER)
+        seen = image.getchannel("A")
+        light = (
+            ImageStat.Stat(image.convert("L"), seen.point(lambda value: 255 * (value > 0))) if seen.getbbox() else None
+        )
+        paper = Image.new("RGBA", image.size, _PAPERS[light is not None and light.mean[0] > _NEARLY_WHITE])
         image = Image.alpha_composite(paper, image)
     return image.convert("RGB")

@@ -133,14 +133,7 @@ class Answer:
         if len(ids) > size - LEAST_ROOM:
             shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
             if shorter is None:
-                error = PromptTooLongError(
-                    said(
-                        "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer "
-                        "needs room.",
-                        num_ids=len(ids),
-                        size=size,
-                    )
-                )
+                error = PromptTooLongError(_too_long(ids, size))
                 error.num_tokens = len(ids)
                 raise error
             ids = shorter
@@ -378,4 +371,21 @@ def _joined_summary(stats: StatsRecorder) -> Sentence:
         "{joined} of {num_passes} passes were made together with those of other answers",
         joined=stats.joined_passes,
         num_passes=stats.passes,
+    )
+
+
+def _too_long(ids: list[int], size: int) -> Sentence:
+    num_places = sum(one < 0 for one in ids)
+    if num_places:
+        return said(
+            "The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds "
+            "{size:,} and the answer needs room.",
+            num_ids=len(ids),
+            num_places=num_places,
+            size=size,
+        )
+    return said(
+        "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.",
+        num_ids=len(ids),
+        size=size,
     )

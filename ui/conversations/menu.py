@@ -43,6 +43,8 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
         theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(library_signals.duplicated.emit, row.id)
     )
     _add_export(menu, theme, partial(library_signals.exported.emit, row.id), translate("ConversationMenu", "Export"))
+    printed = translate("ConversationMenu", "Print…")
+    menu.addAction(theme.icon("file-text"), printed, partial(library_signals.exported.emit, row.id, "print"))
     archive = translate("ConversationMenu", "Unarchive") if row.archived else translate("ConversationMenu", "Archive")
     menu.addAction(theme.icon("archive"), archive, partial(library_signals.archived.emit, row.id, not row.archived))
     menu.addSeparator()

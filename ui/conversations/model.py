@@ -36,7 +36,8 @@ class LibrarySignals(QObject):
         arranged(object, object): ids in their new order, in a folder, or pinned for None.
         folder_made(object): a new folder, for a conversation or for None. folder_renamed(int, str).
         folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
-        exported(object, str): a conversation, or all for None; "markdown" or "json". imported: a file is to be chosen.
+        exported(object, str): a conversation, or all for None (of "print", the open one); "markdown", "json" or
+            "print". imported: a file is to be chosen.
     """
 
     pinned = Signal(int, bool)

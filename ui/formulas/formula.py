@@ -153,6 +153,13 @@ class FormulaCache(QObject):
             self._timer.start()
         return Pending.PENDING
 
+    def make(self, source: str) -> Formula | None:
+        """As `get`, but typeset at once where it is not ready."""
+        found = self._cache.get(source)
+        if found is None and source not in self._cache:
+            found = self._cache[source] = typeset(source)
+        return found
+
     def close(self) -> None:
         """Typeset nothing more."""
         self._timer.stop()

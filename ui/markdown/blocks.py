@@ -13,18 +13,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ui.markdown.html_writer import render_tokens
-from ui.markdown.lists import PART
+from ui.markdown.lists import PART, RIGHT_TO_LEFT
 from ui.markdown.parser import SafeParser
 from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
 from ui.markdown.words import grow_html, takes_words, words_after
+from ui.text.reading_direction import is_right_to_left
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 2_000
 ROW_CHARS = 250  # what a row of a table takes to lay out, as characters of prose
 _PARSER = SafeParser()  # keeps nothing between calls
+_FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 READ_CHARS = 400  # at once: about a millisecond
@@ -33,6 +36,7 @@ TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer 
 MORE = "more"  # and of a table that goes on from above
 _STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
 ROOM_CHARS = 60  # about as many stand beside each other between both side panes of a small window
+WIDE_CHARS, LEAST_WIDTH = 45, 40  # a table of less is no wider than it needs, and at least so many percent
 Group = Sequence[Token]  # a top-level block
 
 
@@ -78,9 +82,13 @@ def table_part(
 ) -> list[Token]:
     """Some rows of a table as a table of its own, with columns so wide in percent.
 
-    It has the header unless it ``is_more`` of one that began above; it ``goes_on`` where more comes below.
+    It has the header unless it ``is_more`` of one that began above; it ``goes_on`` where more comes below. The first of
+    the widths is that of all of it.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
+    opening.attrSet("width", f"{widths[0]}%")
+    words = "".join(token.content for token in _head_of(group) if token.type == "inline")
+    opening.meta = {RIGHT_TO_LEFT: is_right_to_left(words)}
     opening.attrSet("class", " ".join(["grid", *[MORE] * is_more, *[PART] * goes_on]))
     head = [] if is_more else [token for token in _head_of(group) if token.type != "table_open"]
     body = [token for row in rows for token in row]
@@ -88,13 +96,13 @@ def table_part(
         body = [Token("tbody_open", "tbody", 1, level=1), *body, Token("tbody_close", "tbody", -1, level=1)]
     part = [opening, *head, *body, group[-1]]
     cells = (token for token in part if token.type in ("th_open", "td_open"))
-    for cell, width in zip(cells, widths, strict=False):  # those of the first row say it for all
+    for cell, width in zip(cells, widths[1:], strict=False):  # those of the first row say it for all
         cell.attrSet("width", f"{width}%")
     return part
 
 
 def column_widths(group: Group) -> tuple[int, ...]:
-    """The share of each column in percent, as the longest cells of the header and of the first rows want it.
+    """How wide a table and each of its columns is in percent, as the longest cells of its first rows want it.
 
     They decide it for good: so no row that comes moves those before it.
     """
@@ -108,8 +116,25 @@ def column_widths(group: Group) -> tuple[int, ...]:
                 longest[number] = max(longest[number], length)
             else:
                 longest.append(length)
-    sizes = _fitted([next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest])
-    return tuple(round(100 * size / sum(sizes)) for size in sizes)
+    wanted = [next((step for step in _STEPS if step >= length), _STEPS[-1]) + 2 for length in longest]
+    sizes = _fitted(wanted)
+    all_of_it = min(max(round(100 * sum(wanted) / WIDE_CHARS), LEAST_WIDTH), 100)
+    return all_of_it, *(round(100 * size / sum(sizes)) for size in sizes)
+
+
+def mirrored(table: Group) -> list[Token]:
+    """A table with its columns from right to left: Qt knows no other way to show them so."""
+    made: list[Token] = []
+    cells: list[list[Token]] = []
+    for token in table:
+        if token.type in ("th_open", "td_open"):
+            cells.append([])
+            token.attrSet("style", token.attrGet("style") or "text-align:right")
+        if token.type == "tr_close":
+            made += [each for cell in reversed(cells) for each in cell]
+            cells = []
+        (cells[-1] if cells else made).append(token)
+    return made
 
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
@@ -140,6 +165,7 @@ class Content:
     closed: bool = True
     source_map: SourceMap = NO_TEXT
     goes_on: bool = False  # it ends with a part of a list or table that the next one continues
+    is_plain: bool = False  # ``code`` is words, to be shown as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +190,31 @@ class Segment(Content):
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
     """Blocks to widgets, greedily from the front: prose runs are cut so that re-setting the last one stays cheap."""
     return [_segment(run) for run in _runs(blocks)]
+
+
+def plain_segments(text: str) -> list[Segment]:
+    """A text that is no Markdown but for its fences: plain words, and code."""
+    segments, lines, line = list[Segment](), Lines.of(text), 0
+
+    def add_words(end: int) -> None:
+        start = lines.starts[line] if line < len(lines.starts) else len(text)
+        words = "\n".join(lines.text[line:end])
+        if end < len(lines.text) or segments:  # what stands beside code needs no empty lines
+            start += len(words) - len(words.lstrip("\n"))
+            words = words.strip("\n")
+        if words:
+            shown = SourceMap(words, range(start, start + len(words)))
+            segments.append(Segment("", words, is_plain=True, source_map=shown))
+
+    for token in _FENCES.parse(text) if "```" in text or "~~~" in text else ():
+        if token.type == "fence" and token.map:
+            add_words(token.map[0])
+            line = token.map[1]
+            shown = SourceMap(token.content, code_places(token, text, lines, 0))
+            language = next(iter(token.info.split(maxsplit=1)), "")
+            segments.append(Segment("", token.content, language, is_code=True, source_map=shown))
+    add_words(len(lines.text))
+    return segments
 
 
 def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
@@ -399,8 +450,9 @@ class BlockStream:
         return self._widths if self._is_more(group) else column_widths(group)
 
     def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
-        shown = self._in_source(map_source(group, lines, self._base))
-        html = render_tokens(_PARSER, group)
+        is_mirrored = bool(group[0].meta.get(RIGHT_TO_LEFT))
+        shown = self._in_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
+        html = render_tokens(_PARSER, mirrored(group) if is_mirrored else group)
         return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
 
     def _go_on_counting(self, groups: list[list[Token]]) -> None:

@@ -19,6 +19,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from ui.markdown.lists import DEPTH, FIRST, ITEMS, NUM_DIGITS, RIGHT_TO_LEFT, TASK, TURNS
 from ui.markdown.math_rules import BLOCK, INLINE
+from ui.text.reading_direction import LEFTWARDS
 
 _ALIGN = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 
@@ -47,7 +48,7 @@ def _image(token: Token) -> str:
 def _nested_code(token: Token) -> str:
     """Code inside a list or a quotation: in a cell, so that it has a ground of its own."""
     opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
-    return f'{opening}<pre class="nested">{escape(token.content.rstrip())}</pre></td></tr></table>'
+    return f'{opening}<pre class="nested" dir="ltr">{escape(token.content.rstrip())}</pre></td></tr></table>'
 
 
 def _place(token: Token) -> str:
@@ -83,7 +84,9 @@ def _cell(tag: str) -> Callable[[Token], str]:
 
 def _table(token: Token) -> str:
     kind = token.attrGet("class") or "grid"
-    return f'<table class="{kind}{_place(token)}" width="100%" cellspacing="0" cellpadding="6">'
+    way = ' align="right"' if token.meta.get(RIGHT_TO_LEFT) else ""
+    width = token.attrGet("width") or "100%"
+    return f'<table class="{kind}{_place(token)}" width="{width}"{way} cellspacing="0" cellpadding="6">'
 
 
 def _open_quote(token: Token) -> str:
@@ -145,6 +148,9 @@ class _DocumentRenderer(RendererHTML):
         for index, token in enumerate(tokens):
             if token.type == "text":
                 parts.append(escapeHtml(token.content))
+            elif token.type == "code_inline" and any(LEFTWARDS.search(each.content) for each in tokens):
+                # Code beside words that are read from the right: brackets at its ends would change sides.
+                parts.append(f"\u2066{self.rules[token.type](tokens, index, options, env)}\u2069")
             elif token.type in self.rules:
                 parts.append(self.rules[token.type](tokens, index, options, env))
             elif token.attrs or token.hidden or token.block:

@@ -2,7 +2,9 @@ r"""Formulas in Markdown as rules of the parser: ``$x$``, ``\(x\)``, ``$$x$$`` a
 
 A dollar sign is most often money: it opens a formula only before a character that is no space and behind no letter or
 digit, and closes one only behind such a character and before no letter or digit (the rule of Pandoc, a little
-stricter). Where a display formula begins a line, its block ends at the closing sign or at an empty line.
+stricter). Letters of scripts without spaces between words do not count; and where both signs have a space inside, what
+is between them must look like TeX. Where a display formula begins a line, its block ends at the closing sign or at an
+empty line.
 """
 
 from __future__ import annotations
@@ -13,10 +15,14 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
+from app.core.domain.unspaced import has_unspaced
+
 INLINE, BLOCK = "formula", "formula_block"
 MAX_INLINE_CHARS = 600
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 _MONEY = re.compile(r"\d[\d.,]*(?:\s|$)")
+_AMOUNT_BEFORE = re.compile(r"\d\s\Z")
+_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?![^{]*\})")  # outside of braces, and no command
 _TEX = re.compile(r"[\\^_{}=+<>/*]")
 
 
@@ -53,10 +59,11 @@ def _find(src: str, closing: str, start: int, limit: int) -> int:
 
 
 def _end_of_dollars(src: str, start: int, limit: int) -> int:
-    if start and (src[start - 1].isalnum() or src[start - 1] in "$\\"):
+    if start and (_is_of_word(src[start - 1]) or src[start - 1] in "$\\"):
         return -1
     first = src[start + 1 : start + 2]
-    if not first or first.isspace() or first == "$":
+    spaced = first in (" ", "\u00a0") and not _AMOUNT_BEFORE.search(src, max(start - 2, 0), start)
+    if not first or (first.isspace() and not spaced) or first == "$":
         return -1
     place = start + 1
     limit = min(limit, start + MAX_INLINE_CHARS)
@@ -64,16 +71,28 @@ def _end_of_dollars(src: str, start: int, limit: int) -> int:
         following = src[place + 1 : place + 2]
         if src[place - 1] == "\\":
             place += 1
-        elif src[place - 1].isspace() or following.isalnum() or following == "$":
+        elif src[place - 1].isspace() != spaced or _is_of_word(following) or following == "$":
             return -1
         else:
-            return -1 if _is_money(src[start + 1 : place]) else place + 1
+            content = src[start + 1 : place]
+            return -1 if _is_money(content) or (spaced and not _is_tex(content.strip())) else place + 1
     return -1
+
+
+def _is_of_word(char: str) -> bool:
+    """Whether a dollar sign beside it is part of a word."""
+    return char.isalnum() and not has_unspaced(char)
 
 
 def _is_money(content: str) -> bool:
     """An amount with words behind it, up to another dollar sign."""
-    return bool(_MONEY.match(content)) and not _TEX.search(content) and " " in content
+    amount = (_MONEY.match(content) and " " in content) or (content[:1].isdigit() and has_unspaced(content))
+    return bool(amount) and not _TEX.search(content)
+
+
+def _is_tex(content: str) -> bool:
+    """A single letter, or signs of TeX without plain words between them."""
+    return len(content) == 1 or bool(_TEX.search(content) and not _WORD.search(content))
 
 
 def _block(state: StateBlock, startLine: int, endLine: int, silent: bool) -> bool:  # noqa: N803

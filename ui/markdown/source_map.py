@@ -15,6 +15,7 @@ from ui.markdown.inline import PLACE
 from ui.markdown.math_rules import BLOCK, INLINE
 
 _SOLID = frozenset({"fence", "code_block", BLOCK})
+_CELLS = frozenset({"th_open", "td_open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +81,30 @@ class _Drawing:
         if formula:
             self.formulas.append((start, start + len(text)))
 
+    def extend(self, other: _Drawing) -> None:
+        start = len(self.places)
+        self.formulas += [(begin + start, end + start) for begin, end in other.formulas]
+        self.text += other.text
+        self.places += other.places
 
-def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0) -> SourceMap:
-    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on."""
+
+def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirrored: bool = False) -> SourceMap:
+    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on.
+
+    Of a table that ``is_mirrored`` the last cell of a row comes first.
+    """
     drawing = _Drawing()
+    row: list[_Drawing] = []
     for index, token in enumerate(tokens):
         if token.type in _SOLID:
             _draw_solid(token, lines, drawing)
         elif token.type == "inline":
-            _draw_inline(token, _inline_places(tokens, index, lines), drawing)
+            row.append(_Drawing())
+            _draw_inline(token, _inline_places(tokens, index, lines), row[-1] if is_mirrored else drawing)
+        elif token.type == "tr_close":
+            for cell in reversed(row):
+                drawing.extend(cell)
+            row = []
     places = [place + base for place in drawing.places] if base else drawing.places
     return SourceMap("".join(drawing.text), tuple(places), tuple(drawing.formulas))
 
@@ -162,3 +178,61 @@ def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
     if begin < 0 or begin + len(shown) > len(src):
         return [min(int(child.meta.get(PLACE, 0)), len(src) - 1)] * len(shown)
     return range(begin, begin + len(shown))
+
+
+# ---- a part of it ---------------------------------------------------------------------------------------------------
+
+
+def clip(tokens: Sequence[Token], lines: Lines, begin: int, end: int) -> list[Token]:
+    """The tokens that show what stands between two places of their source, without those that hold nothing of it."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.type in _SOLID:
+            drawing = _Drawing()
+            _draw_solid(token, lines, drawing)
+            inside = [begin <= place < end for place in drawing.places]
+            cut = "".join(char for char, stays in zip(token.content, inside, strict=True) if stays)
+            content = token.content if token.type == BLOCK and any(inside) else cut
+            kept += [token.copy(content=content)] if content else []
+        elif token.type == "inline":
+            children = _clip_inline(token, _inline_places(tokens, index, lines), begin, end)
+            kept += [token.copy(children=children)] if children or tokens[index - 1].type in _CELLS else []
+        elif token.type == "hr":
+            kept += [token] if begin <= lines.starts[(token.map or [0])[0]] < end else []
+        elif token.nesting < 0:
+            _close(kept, token)
+        else:
+            kept.append(token)
+    return kept
+
+
+def _clip_inline(token: Token, places: Sequence[int], begin: int, end: int) -> list[Token]:
+    kept: list[Token] = []
+    for child in token.children or ():
+        if child.content or child.type == "image":
+            shown = child.content or "image"
+            offsets = _offsets(child, shown, token.content, int(child.meta.get(PLACE, 0)))
+            inside = [begin <= places[offset] < end for offset in offsets]
+            whole = all(inside) or (child.type in (INLINE, "image") and any(inside))
+            cut = "".join(char for char, stays in zip(shown, inside, strict=True) if stays)
+            kept += [child] if whole else [child.copy(content=cut)] if cut and child.type != "image" else []
+        elif child.nesting < 0:
+            _close(kept, child)
+        elif child.nesting or (kept and kept[-1].nesting <= 0):  # no line break comes first
+            kept.append(child)
+    while kept and not kept[-1].content and not kept[-1].nesting and kept[-1].type != "image":
+        kept.pop()
+    return kept
+
+
+def _close(kept: list[Token], closing: Token) -> None:
+    """Close what was opened last, or leave it out where nothing is in it: a row, where nothing is in its cells."""
+    if closing.type == "tr_close":
+        first = max(index for index, token in enumerate(kept) if token.type == "tr_open")
+        if not any(token.children for token in kept[first:]):
+            del kept[first:]
+            return
+    if kept and kept[-1].nesting > 0:
+        kept.pop()
+    else:
+        kept.append(closing)

@@ -63,7 +63,10 @@ def load(language: str) -> None:
         _LEXERS[language] = None
 
 
-def _lexer(language: str) -> Lexer | None:
+def lexer_of(code: str, language: str) -> Lexer | None:
+    """What reads code of this language; None where nothing does, or would take too long."""
+    if not language or max(map(len, code.split("\n"))) > MAX_LINE_CHARS:
+        return None
     if not is_loaded(language):
         load(language)
     return _LEXERS.get(language)
@@ -86,7 +89,7 @@ def line_ranges(code: str, language: str) -> list[list[Range]]:
 
 def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
     """Each token's line and its range, None where it is plain text; in order, and only as far as it is asked for."""
-    lexer = _lexer(language) if language and max(map(len, code.split("\n"))) <= MAX_LINE_CHARS else None
+    lexer = lexer_of(code, language)
     line = column = 0
     for kind, value in lexer.get_tokens(code) if lexer is not None else ():
         field = _field(kind)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QContextMenuEvent, QTextDocument
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
 
 from app.core.domain.context import SummaryView
@@ -15,8 +14,6 @@ from app.core.domain.engine_view import TargetChoice
 from app.core.domain.messages import MessageView
 from app.core.domain.seeds import SeedWish
 from engine.records import Mode, Source
-from ui.markdown.blocks import BlockStream
-from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import as_written, count, hover, mode_label, on_button
 from ui.text.language import translate
 from ui.text.mode_words import mode_line
@@ -27,7 +24,9 @@ from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
+from ui.transcript.excerpt import Excerpt, Piece, part_of
 from ui.transcript.recycling.pool import CardPool
+from ui.transcript.selection import Entry, TranscriptSelection
 from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.popups import Menu
 from ui.widgets.pyside_wrappers import wrap_viewport
@@ -35,18 +34,6 @@ from ui.widgets.pyside_wrappers import wrap_viewport
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
 CARD_PADDING_PX = 76  # column and card margins around the text
-
-
-def plain_text(markdown: str) -> str:
-    """The words of a Markdown text without its marks; formulas as their source."""
-    stream, document, words = BlockStream(), QTextDocument(), ""
-    for block in stream.feed(markdown) + stream.finish():
-        if block.is_code:
-            words += block.code.rstrip("\n") + "\n\n"
-            continue
-        document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
-        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
-    return words.removesuffix("\n\n")
 
 
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
@@ -74,12 +61,13 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
 
 
 def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
-    theme, clipboard = card.theme, QApplication.clipboard()
+    theme = card.theme
     menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
-    menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
+    as_text = translate("MessageMenu", "Copy as text")
+    menu.addAction(as_text, lambda: Excerpt(part_of(Piece("assistant", card.raw_text)).text).to_clipboard())
     if card.reasoning is not None:
         whole = translate("MessageMenu", "Copy with reasoning")
-        menu.addAction(whole, lambda: clipboard.setText(card.text_with_reasoning))
+        menu.addAction(whole, lambda: QApplication.clipboard().setText(card.text_with_reasoning))
     menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
     menu.addSeparator()
     again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
@@ -292,7 +280,8 @@ class SummaryLines(QObject):
 class MessageMenus:
     """Serves the cards of one transcript."""
 
-    def __init__(self) -> None:
+    def __init__(self, selection: TranscriptSelection) -> None:
+        self._selection = selection
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
 
@@ -321,8 +310,19 @@ class MessageMenus:
             place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         menu = self._menu(card)
         if view is not None and card.isAncestorOf(view):
-            _offer_of_text(menu, view, view.viewport().mapFromGlobal(place))
+            self._offer_of_text(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
         self._pop_up(menu, place)
+
+    def _offer_of_text(self, menu: QMenu, address: str) -> None:
+        """Put what can be done with a text, and with a link in it, above what can be done with the message."""
+        first = menu.actions()[0]
+        if self._selection:
+            menu.insertAction(first, _action(menu, translate("MessageMenu", "Copy selection"), self._selection.copy))
+        if address:
+            link = translate("MessageMenu", "Copy link address")
+            menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
+        if menu.actions()[0] is not first:
+            menu.insertSeparator(first)
 
     def _menu(self, card: MessageCard) -> QMenu:
         return make_menu(card, self._targets(), self._modes)
@@ -337,21 +337,6 @@ def _text_at(widget: QWidget | None) -> QTextEdit | QPlainTextEdit | None:
     while widget is not None and not isinstance(widget, QTextEdit | QPlainTextEdit):
         widget = widget.parentWidget()
     return widget
-
-
-def _offer_of_text(menu: QMenu, view: QTextEdit | QPlainTextEdit, place: QPoint) -> None:
-    """Put what can be done with a text at this place above what can be done with the message."""
-    first = menu.actions()[0]
-    if view.textCursor().hasSelection():
-        copy = translate("MessageMenu", "Copy selection")
-        menu.insertAction(first, _action(menu, copy, view.copy))
-    address = view.anchorAt(place)
-    if address:
-        link = translate("MessageMenu", "Copy link address")
-        clipboard = QApplication.clipboard()
-        menu.insertAction(first, _action(menu, link, lambda: clipboard.setText(address)))
-    if menu.actions()[0] is not first:
-        menu.insertSeparator(first)
 
 
 def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
@@ -407,7 +392,8 @@ class MessageArea(QScrollArea):
         self._shows_refused = False
         self.edits: dict[int, str] = {}  # what editors hold, by message: the cards of these open theirs
         self.pool = CardPool()
-        self.menus = MessageMenus()
+        self.selection = TranscriptSelection(theme, self, lambda: self.entries)
+        self.menus = MessageMenus(self.selection)
         self.summaries = SummaryLines(theme, lambda: self.cards)
         theme.changed.connect(self._mark_again)
 
@@ -415,6 +401,32 @@ class MessageArea(QScrollArea):
     def cards(self) -> list[MessageCard]:
         """The cards that there are, from top to bottom."""
         raise NotImplementedError
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All messages, from top to bottom."""
+        raise NotImplementedError
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.selection.press(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.selection.move(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002
+        self.selection.release()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.selection.double_click(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copying, and selecting all, are about all of the chat."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.selection.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.selection.select_all()
+        else:
+            super().keyPressEvent(event)
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         """Mark the tokens of these sources in every answer, until others are wanted."""

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 
 from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -20,15 +21,17 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QTextCursor,
+    QTextDocument,
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.thinking import split_thinking
 from ui.conversations.search_box import SearchBox
+from ui.markdown.blocks import BlockStream
+from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.area import plain_text
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import shown_text
@@ -238,6 +241,18 @@ class ChatFinder(QObject):
         self._remove_frame()
         self._transcript.forget_found()
         forget_found(self._transcript.cards, self._theme.tokens)
+
+
+def plain_text(markdown: str) -> str:
+    """The words of a Markdown text as the views of its parts have them; formulas as their source."""
+    stream, document, words = BlockStream(), QTextDocument(), ""
+    for block in stream.feed(markdown) + stream.finish():
+        if block.is_code:
+            words += block.code.rstrip("\n") + "\n\n"
+            continue
+        document.setHtml(FORMULA_IMAGE.sub(lambda found: escape(formula_source(found[1])), block.html))
+        words += document.toPlainText().strip() + ("\n" if block.goes_on else "\n\n")
+    return words.removesuffix("\n\n")
 
 
 def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:

@@ -78,7 +78,7 @@ class FoundWords:
 
     def _place(self, card: MessageCard) -> tuple[bool, int]:
         """Whether the excerpt stands in the reasoning, and how many of the words come before it in the same part."""
-        raw = card.whole_text if isinstance(card, AnswerCard) else card.text
+        raw = card.raw_text if isinstance(card, AnswerCard) else card.text
         line = _on_one_line(raw)
         starts = [found.start() for found in re.finditer(self._pattern, line, re.IGNORECASE)]
         at = line.find(self._excerpt)
@@ -118,7 +118,7 @@ def forget_found(cards: Iterable[MessageCard], tokens: Palette) -> None:
 def _views(part: QWidget) -> list[View]:
     """The views of text in a card or a body, from top to bottom."""
     if isinstance(part, UserCard):
-        return [part.body]
+        return [each.view for each in part.parts]
     if isinstance(part, ToolCard):
         return [] if part.details is None else [part.details]
     if isinstance(part, AnswerCard):

@@ -17,7 +17,7 @@ from ui.transcript.cards.user_card import UserCard
 from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView
-from ui.transcript.text_caret import show_caret, texts_of
+from ui.transcript.selection import show_caret, texts_of
 from ui.transcript.transcript import Transcript
 from ui.widgets.commands import CHAT, Commands
 

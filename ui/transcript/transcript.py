@@ -23,6 +23,7 @@ from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.column import MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
 from ui.transcript.recycling.recycler import CardPrefetcher, CardRecycler, OffscreenHeights, show_above
+from ui.transcript.selection import Entry
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.gutter import reserve_scroll_bar
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
@@ -118,6 +119,10 @@ class Transcript(MessageArea):
         return self._column.cards
 
     @property
+    def entries(self) -> list[Entry]:
+        return [*self._waiting, *self._column.entries]
+
+    @property
     def is_building(self) -> bool:
         """Whether older messages are still to come without being asked for."""
         return self._recycler.building is not None or (bool(self._waiting) and not self._has_enough())
@@ -136,6 +141,7 @@ class Transcript(MessageArea):
 
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
+        self.selection.clear()
         old, *cards = self._content.replace()
         self._discarded += [old, *cards, *self.pool.clear(), *self.prefetcher.reset()]
         self._recycler.reset()
@@ -189,9 +195,12 @@ class Transcript(MessageArea):
                 card.append(text, spans)
                 card.body.grow_in = self._grow
                 self.lay_out()
+                self.selection.refresh(card)
 
     def _grow(self, body: QWidget, change: Callable[[], None], *, only_words: bool = False) -> None:
         grow(self._content, body, change, self.lay_out, only_words=only_words)
+        if self.selection:
+            self.selection.refresh(self._streaming)
 
     def show_prefill(self, done: int, total: int) -> None:
         if self._streaming is not None:
@@ -222,6 +231,7 @@ class Transcript(MessageArea):
             self._streaming.finish(view)
             self._streaming = None
             self.lay_out()
+            self.selection.refresh()
             self._tab_order.schedule(0)
             self._schedule_build()  # it waited for the answer
 
@@ -271,6 +281,7 @@ class Transcript(MessageArea):
     def _on_restored(self, card: MessageCard) -> None:
         self.lay_out()
         self._tab_order.schedule()
+        self.selection.refresh(card)
         if self._found and card.message_id == self._found_in and self._scroll_target is None:
             self._found.mark(card, self._theme.tokens)
         self.card_restored.emit(card)
@@ -279,6 +290,7 @@ class Transcript(MessageArea):
         """What was opened stays where it is; it grows downwards."""
         if card is not self._streaming:
             self.follows_end = self._grows_above = False
+        self.selection.refresh_soon()
 
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
         """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
@@ -322,7 +334,7 @@ class Transcript(MessageArea):
             (view.id, view.text, view.role == "assistant") for view in self._waiting
         ]
         for entry in self._column.entries:
-            text = entry.whole_text if isinstance(entry, AnswerCard) else entry.view.text
+            text = entry.raw_text if isinstance(entry, AnswerCard) else entry.view.text
             entries.append((entry.message_id, text, entry.view.role == "assistant"))
         return entries
 
@@ -386,6 +398,8 @@ class Transcript(MessageArea):
             if not self._is_filled or card.isHidden():
                 return not self._is_filled
         self._recycler.building = None
+        if card is not None:
+            self.selection.refresh(card)
         if card is not None and card.isHidden():
             show_above(self, self._content, card, [other for other in self.cards if other is not card], self.lay_out)
         return self.is_building
@@ -417,7 +431,7 @@ class Transcript(MessageArea):
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
         with self._scheduler.auto_scrolling():
-            if self.follows_end:
+            if self.follows_end and not self.selection.is_dragging:
                 bar.setValue(maximum)
             elif self._grows_above:
                 # Older messages appear: keep what the user is reading in its place.

@@ -53,7 +53,6 @@ from ui.transcript.column import COLUMN_PX
 from ui.transcript.finder import FindBar
 from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
-from ui.transcript.text_caret import TextCaret
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
@@ -520,7 +519,7 @@ class MainWindow(QMainWindow):
             self.race.page.leave()
         elif self.server.is_open:
             self.server.leave()
-        elif self.find_bar.leave():
+        elif self.find_bar.leave() or (self.transcript.selection.clear() and not self.composer.is_busy):
             pass
         elif self.composer.is_busy and not self.chat_settings.has_focus:
             self.composer.stop_requested.emit()
@@ -678,18 +677,18 @@ def _connect_conversation(window: MainWindow) -> None:
 
 def add_commands(window: MainWindow) -> None:
     """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
-    commands, layout = window.commands, window.layout_state
+    commands, layout, signals = window.commands, window.layout_state, window.sidebar.library_signals
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
     commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, suspendable=False)
     commands.add(CHAT, mark("Commands", "Next speculation mode"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
+    commands.add(CHAT, mark("Commands", "Print this chat"), "Ctrl+P", lambda: signals.exported.emit(None, "print"))
     commands.add(CHAT, mark("Commands", "Find in this chat"), "Ctrl+F", window.find_in_chat)
     commands.add(CHAT, mark("Commands", "Next match"), "F3", lambda: window.find_bar.step(1))
     commands.add(CHAT, mark("Commands", "Previous match"), "Shift+F3", lambda: window.find_bar.step(-1))
     _add_source_switch(window)
-    TextCaret(window.transcript)
     VersionFocus(window.transcript)
     PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)

@@ -21,6 +21,7 @@ from ui.widgets.file_dialogs import ask_export_file, ask_import_files
 
 log = logging.getLogger(__name__)
 
+PRINT = "print"
 ALL_NAME = mark("TransferController", "Paceline chats")
 BUSY = mark("TransferController", "Another import or export is still running.")
 
@@ -45,10 +46,21 @@ class TransferController(PartsController):
         library_signals.imported.connect(self.ask_import)
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
-        """Ask where to write one conversation, or all."""
+        """Ask where to write one conversation, or all; or where to print one, or the open one."""
+        if form == PRINT:
+            self._ask_print(self._state.chat_id if conversation_id is None else conversation_id)
+            return
         ending = "json" if form == JSON else "zip" if conversation_id is None else "md"
         name = file_name(self._title(conversation_id), ending)
         ask_export_file(self._window, name, lambda path: self.export(Path(path), form, conversation_id))
+
+    def _ask_print(self, conversation_id: int | None) -> None:
+        from ui.transcript.printing import ask_print  # noqa: PLC0415  (the first paint waits for no printer)
+
+        chat = conversation_id
+        messages = None if chat is None else self._attempt(lambda: self._store.messages(chat))
+        if messages:
+            ask_print(self._window, self._window.theme, self._title(chat), messages)
 
     def ask_import(self) -> None:
         """Ask which files to read."""

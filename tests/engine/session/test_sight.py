@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DecodeError, PictureError, PromptError, TemplateError
+from engine.errors import DecodeError, PictureError, PromptError, PromptTooLongError, TemplateError
 from engine.picture import Picture
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, PrefillProgress, SamplingParams
 from engine.session.session import Session
@@ -330,3 +330,13 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
         session.interrupt.clear()
     assert sequence.num_past == session._loaded().context.num_past == begin
     assert seeing.ids(message) == expected
+
+
+def test_pictures_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    """Without them the words would."""
+    pair = write_pair(tmp_path, "llava")
+    session = Session()
+    session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, n_ctx=64, mmproj=str(pair.side)))
+    with pytest.raises(PromptTooLongError, match="of them for pictures, but the context holds"):
+        Asked(session).answer(asked("ab ", *[ONE] * 12, "c"))
+    session.close()

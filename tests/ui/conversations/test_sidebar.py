@@ -119,7 +119,7 @@ def test_the_menu_offers_the_same(filled: MainWindow, qtbot: QtBot) -> None:
     menu = listing.make_menu(listing.rows.index_of(2))
     assert menu is not None
     words = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
-    assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Archive", "Delete"]
+    assert words == ["Open", "Rename", "Pin", "Move to folder", "Duplicate", "Export", "Print…", "Archive", "Delete"]
     with qtbot.waitSignal(filled.sidebar.list.chosen) as caught:
         menu.actions()[0].trigger()
     assert caught.args == [2]

@@ -324,7 +324,7 @@ def test_quotes_in_quotes_stop_going_deeper() -> None:
 
 def widths(*cells: str) -> tuple[int, ...]:
     row = " | ".join(cells)
-    return column_widths(SafeParser().parse(f"| {row} |\n|{'---|' * len(cells)}\n"))
+    return column_widths(SafeParser().parse(f"| {row} |\n|{'---|' * len(cells)}\n"))[1:]
 
 
 def test_columns_that_fit_have_the_share_that_they_want() -> None:
@@ -388,3 +388,29 @@ def test_what_never_closes_is_not_read_again_and_again() -> None:
     begun = time.thread_time()
     in_pieces(text)
     assert time.thread_time() - begun < 6 * once
+
+
+def test_a_table_that_is_read_from_the_right_has_its_first_column_there() -> None:
+    text = "| اسم | قيمة |\n|---|---|\n| أ | 1 |\n| ب | $x$ |\n"
+    (block,) = stream([text])
+    assert 'align="right" cellspacing' in block.html
+    assert block.html.index("قيمة") < block.html.index("اسم")
+    shown = block.source_map
+    assert shown.text == "قيمةاسم1أ$x$ب"
+    assert "".join(text[place] for place in shown.places) == shown.text
+    assert [shown.text[begin:end] for begin, end in shown.formulas] == ["$x$"]
+    assert block.html.count("</td>") == 4
+
+
+def test_a_narrow_table_is_no_wider_than_it_needs() -> None:
+    (narrow,) = stream(["| a | b |\n|---|---|\n| 1 | 2 |\n"])
+    (wide,) = stream([f"| a | b |\n|---|---|\n| {'words ' * 9} | 2 |\n"])
+    assert 'width="40%"' in narrow.html
+    assert 'width="100%"' in wide.html
+
+
+def test_code_beside_words_from_the_right_stands_apart() -> None:
+    (mixed,) = stream(["مرحبا `a.b()` نعم"])
+    assert '\u2066<span class="code">a.b()</span>\u2069' in mixed.html
+    (plain,) = stream(["Words `a.b()`"])
+    assert "\u2066" not in plain.html

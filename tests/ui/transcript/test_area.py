@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent, QTextCursor
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
-from ui.transcript.text_caret import texts_of
+from ui.transcript.selection import Position, texts_of
 from ui.window.main_window import MainWindow
 
 ANSWER = "Words before a [link](https://example.org/page).\n\n```python\nprint(1)\n```\n"
@@ -91,9 +91,8 @@ def test_a_selection_can_be_copied_from_the_menu(page: MainWindow, qtbot: QtBot)
     card = page.transcript.last_answer()
     assert card is not None
     view = texts_of(card)[0]
-    cursor = view.textCursor()
-    cursor.movePosition(QTextCursor.MoveOperation.WordRight, QTextCursor.MoveMode.KeepAnchor)
-    view.setTextCursor(cursor)
+    page.transcript.selection.select(Position(card.message_id, 0), Position(card.message_id, 6))
+    assert view.textCursor().selectedText() == "Words "
     ask_for_menu(view, QPoint(3, 3))
     menu = open_menu(qtbot)
     assert words(menu)[0] == "Copy selection"

@@ -13,9 +13,10 @@ from app.core.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, STATS
 from tests.ui.window.test_accessibility import nameless
-from ui.transcript.area import make_menu, plain_text
+from ui.transcript.area import make_menu
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.user_card import UserCard
+from ui.transcript.finder import plain_text
 from ui.window.main_window import MainWindow
 
 VIEWS = (

@@ -14,7 +14,7 @@ from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
 from ui.markdown.source_map import SourceMap
 from ui.transcript import keys
 from ui.transcript.marks.provenance import nearest_place
-from ui.transcript.text_caret import texts_of
+from ui.transcript.selection import texts_of
 from ui.window.main_window import MainWindow
 
 CODE = "First words.\n\n```python\none = 1\ntwo = 2\n```\n\nLast words."
@@ -132,7 +132,7 @@ def test_arrow_keys_walk_through_the_whole_chat(page: MainWindow, qtbot: QtBot) 
     qtbot.waitUntil(lambda: "odd" in QToolTip.text(), timeout=30_000)
 
 
-def test_shift_selects_and_stays_in_its_text(page: MainWindow, qtbot: QtBot) -> None:
+def test_shift_selects_and_goes_on_into_the_next_text(page: MainWindow, qtbot: QtBot) -> None:
     words = texts(page)[1]
     words.setFocus(Qt.FocusReason.TabFocusReason)
     for _ in range(5):
@@ -141,7 +141,12 @@ def test_shift_selects_and_stays_in_its_text(page: MainWindow, qtbot: QtBot) -> 
     qtbot.keyClick(words, Qt.Key.Key_C, CTRL)
     assert QApplication.clipboard().text() == "First"
     qtbot.keyClick(words, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
-    assert focused() is words
+    assert focused() is texts(page)[2]
+    qtbot.keyClick(focused(), Qt.Key.Key_C, CTRL)
+    assert QApplication.clipboard().text().startswith("First words.\n\non")
+    qtbot.keyClick(focused(), Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: not page.transcript.selection)
+    assert not words.textCursor().hasSelection()
 
 
 def test_the_caret_stays_in_sight(window: MainWindow, qtbot: QtBot) -> None:

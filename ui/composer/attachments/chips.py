@@ -186,10 +186,10 @@ class AttachmentRows(QWidget):
                 each.ensurePolished()
             wanted = chip.sizeHint()
             if x and x + wanted.width() > self.width():
-                x, y = 0, y + height + SPACING_PX
+                x, y, height = 0, y + height + SPACING_PX, 0
             chip.setGeometry(x, y, min(wanted.width(), max(self.width(), 1)), wanted.height())
             x += wanted.width() + SPACING_PX
-            height = wanted.height()
+            height = max(height, wanted.height())
         self.setFixedHeight(y + height)
 
     def event(self, event: QEvent) -> bool:

@@ -23,6 +23,7 @@ from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.reasoning_block import ReasoningBlock
+from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.widgets.building import label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
@@ -327,9 +328,18 @@ class AnswerCard(MessageCard):
         return split_thinking(self._text).answer(self._text)
 
     @property
-    def whole_text(self) -> str:
+    def raw_text(self) -> str:
         """The answer as the model wrote it, reasoning and tags included."""
         return self._text
+
+    @property
+    def shows_reasoning(self) -> bool:  # type: ignore[override]
+        return self.reasoning is not None and self.reasoning.is_open
+
+    @property
+    def parts(self) -> Sequence[TextPart]:
+        thought = self.reasoning.body if self.reasoning is not None and self.reasoning.is_open else None
+        return [*(thought.parts if thought is not None else ()), *(() if self.body.isHidden() else self.body.parts)]
 
     @property
     def text_with_reasoning(self) -> str:

@@ -20,6 +20,7 @@ from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.page_growth import inherit_no_updates
 from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_some
 from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import (
     PassView,
@@ -36,24 +37,18 @@ from ui.widgets.segment_layout import SegmentLayout
 SEGMENT_SPACING = 10
 MOST_HEAVY = 12  # pieces in a row, each of which takes long, while no spare part is made beside them
 JOIN_MS = 5  # after the frame in which a block was closed was painted
-CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 MAX_POOLED = 8  # of prose, and of code
 
 
 @dataclass(slots=True, eq=False)
-class BodyPart:
-    """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
+class BodyPart(TextPart):
+    """And the widget that it is in; and what of it was marked."""
 
     widget: ProseView | CodeBlock
-    source_map: SourceMap
     widgets: tuple[QWidget, ...]  # that are painted
     goes_on: bool = False  # the one below is more of the same list or table
     marked: SourceMap | None = None
     locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
-
-    @property
-    def view(self) -> ProseView | QPlainTextEdit:
-        return view_of(self.widget)
 
 
 def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
@@ -211,6 +206,10 @@ class AnswerBody(QWidget):
     def segments(self) -> list[ProseView | CodeBlock]:
         return [part.widget for part in self._parts]
 
+    @property
+    def parts(self) -> Sequence[TextPart]:
+        return self._parts
+
     def takes_words(self, text: str) -> bool:
         """Whether this would only be more words of the last widget."""
         return not self._shows_refused and self._stream.takes_words(text)
@@ -257,6 +256,13 @@ class AnswerBody(QWidget):
         """Take a whole text; its widgets are made by `build_next`. It begins at ``base`` of the raw text."""
         self.restart()
         self._reading = MarkdownReading(text, base)
+
+    def show_segments(self, segments: Sequence[Segment]) -> None:
+        """Show these, as `set_text` shows what it reads."""
+        self.restart()
+        self._waiting, self._sealed = list(segments), len(segments)
+        while self.build_next():
+            pass
 
     def build_next(self) -> bool:
         """Read a little more, or make the last widget that is still missing, above those there; False where none is."""
@@ -450,6 +456,9 @@ class AnswerBody(QWidget):
         part.source_map, part.goes_on = segment.source_map, segment.goes_on
         if isinstance(part.widget, CodeBlock):
             changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
+        elif segment.is_plain:
+            part.widget.set_plain(segment.code)
+            changed = 0
         else:
             changed = part.widget.set_html(segment.html, words)
         self._note_change(index, changed)
@@ -462,7 +471,7 @@ class AnswerBody(QWidget):
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, BodyPart(widget, segment.source_map, painted_of(widget)))
+        self._parts.insert(index, BodyPart(view_of(widget), segment.source_map, widget, painted_of(widget)))
         self._hover.watch(self._parts[index])
         self._column.insert_widget(index, widget)
         inherit_no_updates(widget)
@@ -478,7 +487,6 @@ class AnswerBody(QWidget):
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
             widget.redrawn.connect(partial(self._on_redrawn, widget))
-            widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
         view_of(widget).setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         return widget
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.version_switch import VersionSwitch
+from ui.transcript.excerpt import Excerpt, Piece, part_of
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
@@ -71,6 +73,21 @@ class MessageCard(QFrame):
         """The message as it would be copied."""
         raise NotImplementedError
 
+    @property
+    def raw_text(self) -> str:
+        """What the places of its parts are counted in."""
+        return self._view.text
+
+    @property
+    def parts(self) -> Sequence[TextPart]:
+        """The texts of it that can be read now, from top to bottom."""
+        return ()
+
+    shows_reasoning = False
+
+    def set_wholly_selected(self, *, selected: bool) -> None:
+        """All of the message is selected, or not; for what is no text of its own."""
+
     def add_action(self, icon: str, name: str, action: Callable[[], object]) -> IconButton:
         """One more small button, out of sight until it is wanted."""
         button = IconButton(self.theme, icon, name, action)
@@ -122,7 +139,8 @@ class MessageCard(QFrame):
         self._more = self.insert_action_after("ellipsis", name, lambda: self.menu_requested.emit(self), before, row)
 
     def copy_text(self) -> None:
-        QApplication.clipboard().setText(self.text)
+        """Put the message on the clipboard: as it is written, and as HTML."""
+        Excerpt(self.text, part_of(Piece(self._view.role, self.raw_text)).html).to_clipboard()
 
     def build_next(self) -> bool:
         """Make one more part of the message; False where none is missing."""
@@ -136,15 +154,13 @@ class MessageCard(QFrame):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether it must stay: the keyboard is in it, its menu is open, something of it is selected."""
+        """Whether it must stay: the keyboard is in it, its menu is open, a label of it is selected."""
         above = QApplication.activePopupWidget()
         while above is not None and above is not self:
             above = above.parentWidget()
         if above is self or self.has_focus:
             return True
-        views: list[QTextEdit | QPlainTextEdit] = [*self.findChildren(QTextEdit), *self.findChildren(QPlainTextEdit)]
-        labels = self.findChildren(QLabel)
-        return any(view.textCursor().hasSelection() for view in views) or any(one.hasSelectedText() for one in labels)
+        return any(one.hasSelectedText() for one in self.findChildren(QLabel))
 
     def save_state(self) -> CardState | None:
         """The state from which a card like this one can be made; None where this one must stay."""

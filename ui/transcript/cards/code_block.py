@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from ui.text.language import translate
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
+from ui.transcript.cards.text_part import CARET, ReadText
+from ui.transcript.excerpt import code_excerpt
 from ui.transcript.marks.marks import mark_format
 from ui.transcript.marks.provenance import MarkedRange, common_length
 from ui.widgets.building import Stretch, hbox, label, vbox
@@ -21,28 +23,31 @@ from ui.widgets.icon_button import IconButton
 MAX_COLOURED_CHARS = 60_000
 
 
-class CodeView(QPlainTextEdit):
-    """The text itself: as high as its lines, scrolling sideways only."""
+class CodeView(ReadText, QPlainTextEdit):
+    """The text itself: as high as its lines, scrolling sideways only, unless it has more than the ``most_lines``."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, most_lines: int = 0) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._most_lines = most_lines
         self.setObjectName("code")
         self.setAccessibleName(translate("CodeView", "Code"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.setTextInteractionFlags(CARET)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if not most_lines:
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.set_font(self, code=True)
         self.document().setDocumentMargin(0)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # whatever its first comment is written in
+        self.document().setDefaultTextOption(option)
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
 
@@ -69,7 +74,7 @@ class CodeView(QPlainTextEdit):
         margins = self.viewportMargins()
         # A pixel short and Qt would scroll by a line.
         num_lines = self.document().size().height() if self.wraps else self.blockCount()  # counts wrapped lines
-        text = math.ceil(num_lines * line_height) + 2
+        text = math.ceil(min(num_lines, self._most_lines or num_lines) * line_height) + 2
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -85,14 +90,14 @@ class CodeView(QPlainTextEdit):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Up and down scroll the transcript, left and right the code."""
-        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+        if self._most_lines or abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Paging belongs to the transcript."""
-        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+        """Copying and paging belong to the transcript."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) or self.is_of_page(event):
             event.ignore()
             return
         super().keyPressEvent(event)
@@ -227,7 +232,7 @@ class CodeBlock(QFrame):
         return 0
 
     def copy_code(self) -> None:
-        QApplication.clipboard().setText(self.code)
+        code_excerpt(self.code, self._language).to_clipboard()
         self.copy_button.confirm(translate("CodeBlock", "Copied"))
         self.copied.emit()
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QRect, QRectF, QSizeF, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSizeF, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -42,6 +42,7 @@ from ui.markdown.lists import MAX_DEPTH, MAX_DIGITS, NUM_DIGITS
 from ui.markdown.words import grow_html, place_shown
 from ui.theme.palette import LIGHT, Palette
 from ui.theme.theme import Theme
+from ui.transcript.cards.text_part import CARET, READ_FLAGS, ReadText
 from ui.transcript.marks.marks import DocumentMarks
 from ui.transcript.marks.provenance import MarkedRange
 from ui.widgets.focus_ring import FocusRing
@@ -91,7 +92,7 @@ def _renderer(formula: Formula, color: str) -> QSvgRenderer:
 class FormulaObject(QPyTextObject):
     """Draws formulas on the line's base, as vectors, in the text's colour.
 
-    Takes the place of Qt's own handler of images; a document has no other images.
+    Takes the place of Qt's own handler of images; other pictures are resources of the document.
     """
 
     def __init__(self, parent: QObject, book: FormulaCache) -> None:
@@ -103,13 +104,15 @@ class FormulaObject(QPyTextObject):
 
     def formula_at(self, shape: QTextFormat) -> Formula | None:
         """The typeset formula that a format stands for; None where it is none, or is not ready."""
-        found = self._book.get(formula_source(shape.toImageFormat().name()))
+        source = formula_source(shape.toImageFormat().name())
+        found = self._book.get(source) if source else None
         return found if isinstance(found, Formula) else None
 
     def intrinsicSize(self, document: QTextDocument, _position: int, shape: QTextFormat) -> QSizeF:
         formula = self.formula_at(shape)
         if formula is None:
-            return QSizeF(0, 0)
+            image = shape.toImageFormat()
+            return QSizeF(image.width(), image.height())
         scale = self._scale(formula, document)
         above, below = self._extent(formula, shape, scale, document)
         return QSizeF(formula.width * scale, above + below)
@@ -119,6 +122,10 @@ class FormulaObject(QPyTextObject):
     ) -> None:
         formula = self.formula_at(shape)
         if formula is None:
+            name = QUrl(shape.toImageFormat().name())
+            picture = document.resource(QTextDocument.ResourceType.ImageResource.value, name)
+            if isinstance(picture, QImage):
+                painter.drawImage(QRectF(rect), picture)
             return
         scale = self._scale(formula, document)
         above, _below = self._extent(formula, shape, scale, document)
@@ -126,7 +133,10 @@ class FormulaObject(QPyTextObject):
         box = QRectF(rect.x(), top, formula.width * scale, (formula.ascent + formula.descent) * scale)
         if position in self.marks:
             self._paint_mark(painter, box, self.marks[position])
-        _renderer(formula, self.tokens.text).render(painter, box)
+        view = self.parent()
+        cursor = view.textCursor() if isinstance(view, QTextEdit) else QTextCursor()
+        selected = cursor.selectionStart() <= position < cursor.selectionEnd()  # what Qt lays over it is half opaque
+        _renderer(formula, self.tokens.on_accent if selected else self.tokens.text).render(painter, box)
 
     def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
         """Put every formula on the base of its line, with the room above and below that it needs.
@@ -208,7 +218,8 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
     li.task, p.task {{ text-indent: -{round(base * 1.2)}px; }}
     a {{ color: {tokens.accent_text}; text-decoration: underline; }}
     hr {{ background-color: {tokens.border_strong}; }}
-    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint}; }}
+    span.code {{ font-family: '{code_family}'; font-size: {base - 1}px; background: {tokens.tint};
+      white-space: pre-wrap; }}
     table.code {{ margin: 8px 0 10px 0; }}
     td.code {{ background: {tokens.tint}; padding: 8px 10px 8px 10px; }}
     pre.nested {{ font-family: '{code_family}'; font-size: {base - 1}px; white-space: pre-wrap; margin: 0;
@@ -278,11 +289,11 @@ def _visible(text: str) -> str:
     return shown.strip(" ")
 
 
-class ProseView(QTextBrowser):
+class ProseView(ReadText, QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
-    A formula is shown as its source until it is typeset, and for good where that cannot be done. What is copied, and
-    what assistive tools read, is the source.
+    A formula is shown as its source until it is typeset, and for good where that cannot be done. What assistive tools
+    read is the source.
 
     Signals:
         link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
@@ -307,6 +318,7 @@ class ProseView(QTextBrowser):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
+        self.setTextInteractionFlags(READ_FLAGS | CARET)
         self.setUndoRedoEnabled(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -390,14 +402,6 @@ class ProseView(QTextBrowser):
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
 
-    def createMimeDataFromSelection(self) -> QMimeData:
-        data = super().createMimeDataFromSelection()
-        if self._formulas is not None:
-            cursor = self.textCursor()
-            data = QMimeData()
-            data.setText(self._words(cursor.selectionStart(), cursor.selectionEnd()))
-        return data
-
     def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the document, which are in order.
 
@@ -438,14 +442,10 @@ class ProseView(QTextBrowser):
 
     def words(self) -> str:
         """All that is shown as plain text, formulas as their source."""
-        return self._words(0, self.document().characterCount() - 1)
-
-    def _words(self, start: int, end: int) -> str:
         cursor = QTextCursor(self.document())
-        cursor.setPosition(start)
-        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.select(QTextCursor.SelectionType.Document)
         text = cursor.selectedText()
-        parts, place, unit = [], 0, start
+        parts, place, unit = [], 0, 0
         for found in re.finditer("\N{OBJECT REPLACEMENT CHARACTER}", text):
             unit += len(text[place : found.end()].encode("utf-16-le")) // 2
             cursor.setPosition(unit)
@@ -458,8 +458,9 @@ class ProseView(QTextBrowser):
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Only copying, selecting and walking through links are ours; paging belongs to the transcript."""
-        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End):
+        """Only the caret and walking through links are ours; copying and paging belong to the transcript."""
+        pages = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
+        if event.key() in pages or self.is_of_page(event):
             event.ignore()
             return
         super().keyPressEvent(event)

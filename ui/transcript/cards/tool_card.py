@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
 from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
 from ui.composer.attachments.chips import AttachmentRows
+from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.code_block import CodeView
+from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.user_card import shown_text
-from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, show_text, vbox
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, show_text, vbox
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
@@ -86,7 +89,7 @@ class ToolCard(MessageCard):
         self.arguments, self.preview = (label("", kind, wrap=True, selectable=True) for kind in ("muted", ""))
         self.preview.setFont(theme.code_font())
         self.pictures: AttachmentRows | None = None
-        self.details: QPlainTextEdit | None = None
+        self.details: CodeView | None = None
         self.toggle = button("", kind="link")
         self.toggle.setCheckable(True)
         self.toggle.toggled.connect(self._on_toggled)
@@ -149,7 +152,8 @@ class ToolCard(MessageCard):
         self._is_whole = is_whole
         self._name_toggle()
         if self.details is not None:
-            self.details.setPlainText(self._whole())
+            self.details.setPlainText(self.raw_text)
+            self.details.fit()
 
     def _show_pictures(self) -> None:
         """Thumbnails of the result's pictures, below its words."""
@@ -170,17 +174,6 @@ class ToolCard(MessageCard):
             words = translate("ToolCard", "Show all")
         self.toggle.setText(words)
         self.toggle.setAccessibleName(f"{words}: {self.call.title or self.call.name}")
-
-    def _whole(self) -> str:
-        """Arguments as JSON, what they were written with, and the whole result."""
-        arguments = translate("ToolCard", "Arguments")
-        result = translate("ToolCard", "Result")
-        parts = [f"{arguments}\n{pretty_json(self.call.arguments)}"]
-        if self.call.written.tokens:
-            parts.append(tokens_words(self.call.written))
-        if self._view.text:
-            parts.append(f"{result}\n{_first_lines(shown_text(self._view.text))}")
-        return "\n\n".join(parts)
 
     def _update_status(self) -> None:
         status = self.call.status
@@ -262,12 +255,12 @@ class ToolCard(MessageCard):
 
     def _on_toggled(self, is_open: bool) -> None:
         if is_open and self.details is None:
-            self.details = read_only_text(self._whole(), translate("ToolCard", "Arguments and result"))
-            self.details.setFont(self.theme.code_font())
+            self.details = CodeView(self.theme, most_lines=DETAILS_LINES)
+            self.details.setAccessibleName(translate("ToolCard", "Arguments and result"))
+            self.details.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
+            self.details.setPlainText(self.raw_text)
             self._column.insertWidget(self._column.indexOf(self.toggle), self.details)
         if self.details is not None:
-            lines = min(self.details.blockCount(), DETAILS_LINES) + 1
-            self.details.setFixedHeight(lines * self.details.fontMetrics().lineSpacing() + 12)
             self.details.setVisible(is_open)
         self.preview.setVisible(bool(self.preview.text()) and not is_open)
         self._name_toggle()
@@ -278,6 +271,24 @@ class ToolCard(MessageCard):
     @property
     def text(self) -> str:
         return self._view.text
+
+    @property
+    def raw_text(self) -> str:
+        return call_text(self._view)
+
+    @property
+    def parts(self) -> Sequence[TextPart]:
+        if self.details is None or self.details.isHidden():
+            return ()
+        text = self.raw_text
+        return [TextPart(self.details, SourceMap(text, range(len(text))))]
+
+    def set_wholly_selected(self, *, selected: bool) -> None:
+        for each in (self.server, self.arguments, self.preview):
+            if selected and not each.hasSelectedText():
+                each.setSelection(0, len(each.text()))
+            elif not selected and each.hasSelectedText() and not each.hasFocus():
+                each.setSelection(0, 0)
 
     def add_more_actions(self) -> None:
         self.add_menu_button(self.copy_button, self._top)
@@ -293,6 +304,16 @@ class ToolCard(MessageCard):
     def restore_state(self, state: CardState) -> None:
         if state.unfolded:
             self.set_open(True)
+
+
+def call_text(view: MessageView) -> str:
+    """All that there is of a call: its tool, arguments as JSON, what they were written with, and the whole result."""
+    call = view.call or StoredCall("", "", "", "")
+    arguments, result = translate("ToolCard", "Arguments"), translate("ToolCard", "Result")
+    parts = [call.title or call.name, f"{arguments}\n{pretty_json(call.arguments)}"]
+    parts += [tokens_words(call.written)] if call.written.tokens else []
+    parts += [f"{result}\n{_first_lines(shown_text(view.text))}"] if view.text else []
+    return "\n\n".join(parts)
 
 
 def tokens_words(written: CallTokens) -> str:

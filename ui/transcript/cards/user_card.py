@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.attachments.reader import MOST_CHARS
+from ui.markdown.blocks import plain_segments
+from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.version_switch import ARROW_INSET_PX
 from ui.widgets.building import hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
-
-CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
 
@@ -54,10 +58,9 @@ class UserCard(MessageCard):
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(translate("UserCard", "Your message"))
-        self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
-        self.body.fit(text_width)
-        self._show_words(view.text)
+        self._whole: TextPart | None = None  # the body, where it shows the message
+        self._mixed: AnswerBody | None = None  # words and code, where there is code
         self._text = view.text
         self._attached = view.attachments
         self.attachments: AttachmentRows | None = None
@@ -68,10 +71,13 @@ class UserCard(MessageCard):
         if self.versions is not None:
             top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it
             QWidget.setTabOrder(self.versions.back, self.versions.forth)
+        self._texts = vbox(self.body)
         self._place = hbox(
-            self.body,
+            self._texts,
             ARROW_INSET_PX,  # so text ends where the arrow above it does
         )
+        self.body.fit(text_width)
+        self._show_words(view.text, text_width)
         layout = vbox(top, parent=self, margins=(14, 6, 14 - ARROW_INSET_PX, 12), spacing=0)
         if view.attachments:
             self.attachments = AttachmentRows(theme, removable=False, parent=self)
@@ -81,11 +87,34 @@ class UserCard(MessageCard):
             layout.addSpacing(8 if view.text else 0)
         layout.addLayout(self._place)
 
-    def _show_words(self, text: str) -> None:
-        self.body.set_plain(shown_text(text))
+    def _show_words(self, text: str, text_width: int) -> None:
+        shown = shown_text(text)
+        segments = plain_segments(text) if shown == text else []
+        if any(segment.is_code for segment in segments):
+            self._mixed = AnswerBody(self.theme, self, text_width)
+            self._mixed.setAccessibleName(self.body.accessibleName())
+            self._mixed.show_segments(segments)
+            self._texts.addWidget(self._mixed)
+            self._whole = None
+            self.body.hide()
+            return
+        self.body.set_plain(shown)
+        self._whole = TextPart(self.body, SourceMap(text, range(len(text))))
         # Until it has its width Qt would scroll to a caret at the right, where a text from right to left begins.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
+
+    @property
+    def parts(self) -> Sequence[TextPart]:
+        if self.editor is not None or not self._text:
+            return ()
+        return self._mixed.parts if self._mixed is not None else [self._whole] if self._whole is not None else []
+
+    def _show_texts(self, *, shown: bool) -> None:
+        """Show the message, or make room for its editor."""
+        (self._mixed or self.body).setVisible(shown and bool(self._text))
+        if self.attachments is not None:
+            self.attachments.setVisible(shown)
 
     def add_more_actions(self) -> None:
         name = translate("UserCard", "Edit message")
@@ -112,9 +141,7 @@ class UserCard(MessageCard):
             self.editor.sent.connect(self._send_edited)
             self.editor.attachment_opened.connect(self.attachment_opened)
             self.editor.left.connect(self.end_edit)
-            self.body.hide()
-            if self.attachments is not None:
-                self.attachments.hide()
+            self._show_texts(shown=False)
             self._place.insertWidget(0, self.editor)
         return self.editor.edit
 
@@ -133,16 +160,14 @@ class UserCard(MessageCard):
             self.editor.hide()
             self.editor.deleteLater()
             self.editor = None
-            self.body.setVisible(bool(self._text))
-            if self.attachments is not None:
-                self.attachments.show()
+            self._show_texts(shown=True)
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def can_show(self, view: MessageView) -> bool:
         return view.role == "user" and not view.attachments and len(view.versions) < 2
 
     def reset(self) -> bool:
-        if self.versions is not None or self.attachments is not None or self.editor is not None:
+        if self.versions is not None or self.attachments is not None or self.editor is not None or self._mixed:
             return False
         self.release_height()
         self.set_revealed(False)
@@ -152,11 +177,12 @@ class UserCard(MessageCard):
         super().rebind(view, text_width)
         self._text = view.text
         self.body.fit(text_width)
-        self._show_words(view.text)
+        self._show_words(view.text, text_width)
 
     @property
     def wrapping_px(self) -> int:
-        return self.body.height() if self._text else 0
+        texts = [part.view for part in self.parts if isinstance(part.view, ProseView)]
+        return sum(text.height() for text in texts)
 
     @property
     def is_in_use(self) -> bool:

@@ -6,7 +6,6 @@ pieces that have to be shaped one by one, which takes three times as long, and a
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -28,6 +27,7 @@ from PySide6.QtGui import (
 )
 
 from engine.records import Source
+from ui.text.reading_direction import LEFTWARDS
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.transcript.marks.provenance import MarkedRange, common_length
 
@@ -48,7 +48,6 @@ _DASHES = {  # period, and how much of it is drawn
     QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
     QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
 }
-_LEFTWARDS = re.compile("[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]")
 Strip = tuple[QRectF, float, Source]  # what is tinted, and where the words stand
 
 
@@ -175,7 +174,7 @@ def _by_source(strips: Sequence[Strip]) -> dict[Source, list[tuple[QRectF, float
 
 def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange], area: QRect) -> Iterator[Strip]:
     layout, begin = block.layout(), block.position()
-    both_ways = bool(_LEFTWARDS.search(block.text()))
+    both_ways = bool(LEFTWARDS.search(block.text()))
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)
         top, height = origin.y() + line.y(), line.height()

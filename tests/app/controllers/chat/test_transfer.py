@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from app.core.domain.messages import MessageView
 from tests.app.fakes import AppHarness
 from tests.signals import emitted
 
@@ -83,3 +84,24 @@ def test_several_exports_are_chosen_at_once(harness: AppHarness, qtbot: QtBot, t
     with emitted(qtbot, harness.controller.transfer.ended):
         qtbot.keyClick(box, Qt.Key.Key_Return)
     assert harness.window.notices[-1] == "2 chats imported."
+
+
+def test_a_chat_is_printed_from_its_menu_and_by_key(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[tuple[str, list[str]]] = []
+
+    def note(_window: object, _theme: object, title: str, messages: tuple[MessageView, ...]) -> None:
+        printed.append((title, [view.text for view in messages]))
+
+    monkeypatch.setattr("ui.transcript.printing.ask_print", note)
+    signals = harness.window.sidebar.library_signals
+    signals.exported.emit(None, "print")
+    assert printed == []  # there is no chat yet
+    harness.window.composer.submitted.emit("Hello")
+    harness.engine.say("yes")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
+    signals.exported.emit(None, "print")
+    signals.exported.emit(harness.controller.state.chat_id, "print")
+    assert printed == [("Hello", ["Hello", "yes"])] * 2

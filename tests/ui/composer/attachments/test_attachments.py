@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QTextOption
+from PySide6.QtCore import QBuffer, QPoint, QRect, Qt
+from PySide6.QtGui import QPixmap, QTextOption
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentChip, AttachmentRows, AttachmentScrollArea, facts
 from ui.composer.attachments.reader import MOST_CHARS, AttachmentDialog
@@ -178,3 +178,22 @@ def test_tab_goes_through_the_chips_to_the_text(window: MainWindow, qtbot: QtBot
     for stop in (*stops, window.composer.edit, window.composer.attach_button):
         qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
         assert window.focusWidget() is stop
+
+
+def test_a_picture_beside_a_file_is_seen_whole(theme: Theme, qtbot: QtBot) -> None:
+    pixmap, data = QPixmap(60, 300), QBuffer()
+    pixmap.fill(Qt.GlobalColor.red)
+    data.open(QBuffer.OpenModeFlag.WriteOnly)
+    pixmap.save(data, "PNG")
+    stored = StoredPicture("x", 60, 300, bytes(data.data().data()))
+    shown = AttachmentRows(theme, removable=False)
+    qtbot.addWidget(shown)
+    shown.resize(600, 50)
+    shown.show_attachments(
+        [
+            Attachment(1, "tall.png", AttachmentKind.PICTURE, 9, picture=stored),
+            Attachment(2, "a.txt", AttachmentKind.TEXT, 9),
+        ]
+    )
+    assert shown.chips[0].y() == shown.chips[1].y()
+    assert shown.height() == shown.chips[0].height() > 140

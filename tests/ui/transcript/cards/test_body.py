@@ -17,11 +17,11 @@ from tests.ui.markdown.documents import cut_documents, documents
 from ui.theme.highlighting import line_ranges
 from ui.theme.palette import DARK
 from ui.theme.theme import Theme
-from ui.transcript.area import plain_text
 from ui.transcript.cards import body as answer_body
 from ui.transcript.cards.body import AnswerBody, PassHover
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
+from ui.transcript.finder import plain_text
 from ui.transcript.marks.provenance import SourceRuns
 
 CODE = "Before.\n\n```python\ndef f(x):  # says\n    return 'é😀' + x\n```\n\nAfter."
@@ -113,7 +113,7 @@ def test_a_table_in_parts_looks_like_one(theme: Theme, qtbot: QtBot) -> None:
     assert len(body.segments) > 2
     image = body.grab().toImage()
     scale = image.devicePixelRatio()
-    column = [image.pixelColor(round(200 * scale), y).name() for y in range(image.height())]
+    column = [image.pixelColor(round(150 * scale), y).name() for y in range(image.height())]
     line = theme.tokens.border_strong
     places = [y for y, color in enumerate(column) if color == line.lower()]
     apart = {below - above for above, below in pairwise(places)}
@@ -373,3 +373,20 @@ def test_what_happens_to_the_text_goes_by_only_while_tokens_are_marked(
     body.append("Once more.")  # shown by what was watched before
     assert is_watched() == [False]
     body.deleteLater()
+
+
+def test_code_is_read_from_the_left_whatever_its_first_words_are(theme: Theme, qtbot: QtBot) -> None:
+    body = AnswerBody(theme)
+    qtbot.addWidget(body)
+    body.set_text("```js\n// تعليق\nx\n```\n\nتعليق\n")
+    code = body.segments[0]
+    assert isinstance(code, CodeBlock)
+    blocks = code.view.document().firstBlock(), body.segments[1].document().firstBlock()
+    assert [block.textDirection() for block in blocks] == [
+        Qt.LayoutDirection.LeftToRight,
+        Qt.LayoutDirection.RightToLeft,
+    ]
+    code.view.set_wraps(True)
+    code.reset()
+    code.set_code("// تعليق", "js", closed=True)
+    assert code.view.document().firstBlock().textDirection() is Qt.LayoutDirection.LeftToRight

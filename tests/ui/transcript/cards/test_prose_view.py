@@ -138,3 +138,10 @@ def test_the_bar_of_a_quote_stands_where_its_lines_begin(
     quote = next(frame for frame in document.rootFrame().childFrames() if isinstance(frame, QTextTable))
     cell = quote.cellAt(0, 0).format().toTableCellFormat()
     assert (cell.leftBorder(), cell.rightBorder()) == (left, right)
+
+
+def test_blanks_in_code_stay(theme: Theme, qtbot: QtBot) -> None:
+    view = ProseView(theme)
+    qtbot.addWidget(view)
+    view.set_html('<p>So <span class="code">a  b   c</span> and  on</p>')
+    assert view.toPlainText() == "So a  b   c and on"

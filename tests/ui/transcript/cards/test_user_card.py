@@ -7,6 +7,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
+from ui.theme.theme import Theme
+from ui.transcript.cards.code_block import CodeView
 from ui.transcript.cards.user_card import UserCard
 from ui.window.main_window import MainWindow
 
@@ -37,3 +39,20 @@ def test_who_wrote_it_is_read_on_every_card(window: MainWindow, qtbot: QtBot) ->
     for card, words in zip(window.transcript.cards, ("You", name), strict=True):
         assert card.author.text() == words
         qtbot.waitUntil(lambda card=card: not card.author.is_elided())
+
+
+def test_fenced_code_is_a_block_and_all_else_stays_as_it_was_written(theme: Theme, qtbot: QtBot) -> None:
+    text = "Why *this*?\n\n```py\nx = 1\n```\n    in\nthere"
+    card = UserCard(theme, MessageView(1, "user", text), text_width=300)
+    qtbot.addWidget(card)
+    card.show()
+    shown = [part.view.toPlainText() for part in card.parts]
+    assert shown == ["Why *this*?", "x = 1", "    in\nthere"]
+    assert isinstance(card.parts[1].view, CodeView)
+    assert [text[part.place_of(0)] for part in card.parts] == ["W", "x", " "]
+    assert card.text == text
+    assert not card.reset()
+    card.begin_edit()
+    assert not card.parts
+    card.end_edit()
+    assert len(card.parts) == 3

@@ -42,7 +42,7 @@ def look_of(card: MessageCard) -> object:
         part.view if isinstance(part, CodeBlock) else part for part in card.body.segments
     ]
     return (
-        (card.message_id, card.text, card.whole_text, card.view),
+        (card.message_id, card.text, card.raw_text, card.view),
         [(view.toPlainText(), view.isHidden(), view.height(), view.accessibleName()) for view in views],
         [[(mark.start, mark.end, mark.color) for mark in shown_marks(view)] for view in views],
         [(view.textCursor().position(), len(view.extraSelections())) for view in views],

@@ -232,12 +232,6 @@ def test_reasoning_stays_open_and_its_widgets_go(page: MainWindow, qtbot: QtBot)
     assert (card.height(), bar.maximum()) == (height, whole)
 
 
-def in_use_by_selection(card: MessageCard, _page: MainWindow) -> QWidget:
-    view = card.body if isinstance(card, UserCard) else texts_of(card)[0]  # type: ignore[arg-type]
-    view.selectAll()
-    return view
-
-
 def in_use_by_focus(card: MessageCard, _page: MainWindow) -> QWidget:
     card.more_button.setFocus(Qt.FocusReason.TabFocusReason)
     return card.more_button
@@ -261,8 +255,6 @@ def in_use_by_editor(card: MessageCard, page: MainWindow) -> QWidget:
 @pytest.mark.parametrize(
     ("place", "use"),
     [
-        (-3, in_use_by_selection),
-        (-4, in_use_by_selection),
         (-3, in_use_by_focus),
         (-3, in_use_by_figures),
         (-4, in_use_by_editor),

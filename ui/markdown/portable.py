@@ -1,0 +1,216 @@
+"""A part of a Markdown text for other programs: as plain text, and as HTML that names its colours itself. No Qt.
+
+Both come from the same tokens. Text keeps numbers and bullets, and has a tab between the cells of a table. The HTML is
+that of browsers; only what has a ground of its own has colours, those of a light page, whatever the window's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+from ui.markdown.blocks import plain_segments
+from ui.markdown.lists import TASK, TASKS
+from ui.markdown.math_rules import BLOCK, INLINE
+from ui.markdown.parser import SafeParser
+from ui.markdown.source_map import Lines, clip
+from ui.text.reading_direction import is_right_to_left
+
+INK, GROUND, LINE = "#1c1e22", "#f2f3f5", "#c5cad2"
+_PARSER = SafeParser()
+_CODE = f'style="color:{INK};background-color:{GROUND};font-family:monospace'
+_CELL = f"border:1px solid {LINE};padding:4px 8px;text-align:"
+_BREAKS = frozenset({"softbreak", "hardbreak"})
+_TEXTS = frozenset({"paragraph_open", "heading_open", "th_open", "td_open", "list_item_open"})
+
+
+@dataclass(frozen=True, slots=True)
+class Portable:
+    """The same in both forms."""
+
+    text: str = ""
+    html: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How what is more than words looks in the HTML.
+
+    ``code`` gives the HTML of some code in a language; ``formula`` that of a formula by its source.
+    """
+
+    code: Callable[[str, str], str] = lambda code, _language: escape(code)
+    formula: Callable[[str], str] = escape
+
+
+def portable(markdown: str, begin: int, end: int, drawing: Drawing) -> Portable:
+    """What an answer shows of ``markdown[begin:end]``."""
+    begin, end = (place - markdown.count("\r", 0, place) for place in (begin, min(end, len(markdown))))
+    source = markdown.replace("\r", "")
+    tokens = _PARSER.parse(source)
+    _number_items(tokens)
+    kept = clip(tokens, Lines.of(source), begin, end)
+    if len(kept) == len(("<p>", "words", "</p>")) and kept[0].type == "paragraph_open" and (begin or end < len(source)):
+        kept = kept[1:2]  # of a paragraph: it may be put into another one
+    return Portable(_Writer().write(kept), _render(kept, drawing))
+
+
+def portable_plain(text: str, begin: int, end: int, drawing: Drawing) -> Portable:
+    """What stands in ``text[begin:end]`` of a text in which only fences mean something."""
+    html = ""
+    for segment in plain_segments(text[begin:end]):
+        if segment.is_code:
+            html += pre_html(segment.code, segment.language, drawing)
+            continue
+        words = escape(segment.code).replace("\t", "    ").replace("  ", "\u00a0 ").replace("\n", "<br>\n")
+        html += f'<p dir="rtl">{words}</p>\n' if is_right_to_left(segment.code) else f"<p>{words}</p>\n"
+    return Portable(text[begin:end], html)
+
+
+def _number_items(tokens: Sequence[Token]) -> None:
+    """Note the number of each item of an ordered list: some of them may be left out."""
+    numbers: list[int] = []
+    for token in tokens:
+        if token.type.endswith("_list_open"):
+            numbers.append(int(token.attrGet("start") or 1) if token.tag == "ol" else 0)
+        elif token.type.endswith("_list_close"):
+            numbers.pop()
+        elif token.type == "list_item_open" and numbers[-1]:
+            token.info = str(numbers[-1])
+            numbers[-1] += 1
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Writes tokens as plain text."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._marks: list[str] = []  # of the items around, each until it is written, then blanks as wide
+        self._cells: list[str] | None = None
+
+    def write(self, tokens: Sequence[Token]) -> str:
+        for index, token in enumerate(tokens):
+            if token.type == "list_item_open":
+                words = next((each for each in tokens[index:] if each.type == "inline"), None)
+                is_task = words is not None and [each.type for each in words.children or ()][:1] == [TASK]
+                self._marks.append(f"{token.info}. " if token.info else "" if is_task else "- ")
+            elif token.type == "list_item_close":
+                self._marks.pop()
+            elif token.type.endswith("_list_open"):
+                self._begin(token)
+            elif token.type in ("paragraph_open", "heading_open", "table_open", "hr"):
+                self._begin(token)
+                self._add("---") if token.type == "hr" else None
+            elif token.type == "tr_open":
+                self._cells = []
+            elif token.type == "tr_close":
+                self._add("\t".join(self._cells or ()))
+                self._cells = None
+            elif token.type == "inline" or token.content:
+                self._put(token)
+        return "\n".join(self._lines)
+
+    def _put(self, token: Token) -> None:
+        if token.type != "inline":
+            self._begin(token)
+            self._add(token.content.removesuffix("\n"))
+        elif self._cells is not None:
+            self._cells.append(words_of(token).replace("\n", " "))
+        else:
+            self._add(words_of(token))
+
+    def _begin(self, token: Token) -> None:
+        """An empty line stands between blocks, but within lists."""
+        if self._lines and not self._marks and not token.hidden:
+            self._lines.append("")
+
+    def _add(self, text: str) -> None:
+        for line in text.split("\n"):
+            self._lines.append("".join(self._marks) + line)
+            self._marks = [" " * len(mark) for mark in self._marks]
+
+
+def words_of(token: Token) -> str:
+    """What an inline block shows, formulas as their source."""
+    shown = ("\n" if child.type in _BREAKS else child.content for child in token.children or ())
+    return "".join(shown).strip("\n")
+
+
+# ---- HTML -----------------------------------------------------------------------------------------------------------
+
+
+class _Renderer(RendererHTML):
+    """Renders for one `Drawing`, which the environment holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        rules: dict[str, Callable[..., str]] = dict(self.rules)
+        rules.update({name: _rule(make) for name, make in _RULES.items()})
+        self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
+
+    def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Called for each token without a rule: what is read from the right says so, and cells have their lines."""
+        token = tokens[idx]
+        if token.nesting > 0 and token.type in _TEXTS | {"table_open", "ordered_list_open", "bullet_list_open"}:
+            token = replace(token, attrs=_attributes(tokens, idx))
+        return str(super().renderToken([token, *tokens[idx + 1 : idx + 2]], 0, options, env))
+
+
+def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | float]:
+    token = tokens[index]
+    found: dict[str, str | int | float] = {}
+    if token.type == "ordered_list_open" and tokens[index + 1].info not in ("", "1"):
+        found["start"] = tokens[index + 1].info
+    if token.type == "bullet_list_open" and TASKS in str(token.attrGet("class") or ""):
+        found["style"] = "list-style-type:none"
+    if token.type == "table_open":
+        found["style"] = "border-collapse:collapse"
+    if token.type in ("th_open", "td_open"):
+        align = str(token.attrGet("style") or "").removeprefix("text-align:")
+        ground = f";color:{INK};background-color:{GROUND}" if token.type == "th_open" else ""
+        found["style"] = f"{_CELL}{align or 'start'}{ground}"
+    words = next((each.content for each in tokens[index + 1 :] if each.type == "inline"), "")
+    if is_right_to_left(words):
+        found["dir"] = "rtl"
+    return found
+
+
+def pre_html(code: str, language: str, drawing: Drawing) -> str:
+    """A block of code, on a ground of its own."""
+    return f'<pre dir="ltr" {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
+
+
+def _image(token: Token) -> str:
+    return f'<a href="{escape(str(token.attrGet("src") or ""))}">{escape(token.content or "image")}</a>'
+
+
+_RULES: dict[str, Callable[[Token, Drawing], str]] = {
+    "code_inline": lambda token, _: f'<code dir="ltr" {_CODE};white-space:pre-wrap">{escape(token.content)}</code>',
+    "fence": lambda token, drawing: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], drawing),
+    "code_block": lambda token, drawing: pre_html(token.content, "", drawing),
+    "image": lambda token, _: _image(token),
+    "text_special": lambda token, _: escape(token.content),
+    "softbreak": lambda _token, _: "<br>\n",
+    INLINE: lambda token, drawing: drawing.formula(token.content),
+    BLOCK: lambda token, drawing: f'<p style="text-align:center">{drawing.formula(token.content)}</p>\n',
+    TASK: lambda token, _: token.content,
+}
+
+
+def _rule(make: Callable[[Token, Drawing], str]) -> Callable[..., str]:
+    return lambda tokens, index, _options, env: make(tokens[index], env["drawing"])
+
+
+_RENDERER = _Renderer()
+
+
+def _render(tokens: Sequence[Token], drawing: Drawing) -> str:
+    return str(_RENDERER.render(list(tokens), _PARSER.options, {"drawing": drawing}))

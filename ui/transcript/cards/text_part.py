@@ -1,0 +1,138 @@
+"""A text of the page that can be read: what shows it, and where in its message each of its characters stands.
+
+What is selected is the page's: a text passes the mouse on, and highlights what it is told.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtWidgets import QAbstractScrollArea, QPlainTextEdit, QTextEdit
+
+from ui.markdown.source_map import SourceMap
+from ui.transcript.marks.provenance import source_places
+
+if TYPE_CHECKING:
+    Base = QAbstractScrollArea
+else:
+    Base = object
+
+TextView = QTextEdit | QPlainTextEdit
+READ_FLAGS = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
+
+
+class ReadText(Base):
+    """Mixed into what shows a text: the page gets the mouse, and the keys that are about all of it."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)  # links
+        event.ignore()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if not event.buttons():  # else Qt would scroll the text by itself
+            super().mouseMoveEvent(event)
+        event.ignore()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        event.ignore()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        event.ignore()
+
+    def is_of_page(self, event: QKeyEvent) -> bool:
+        """Whether the page does what a key is for."""
+        return event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.SelectAll)
+
+
+@dataclass(slots=True, eq=False)
+class TextPart:
+    """``source_map``: what of the raw text of its message the view shows."""
+
+    view: TextView
+    source_map: SourceMap
+    _places: Sequence[int] = field(default=(), init=False)
+    _placed: tuple[object, int] | None = field(default=None, init=False)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """From where to where in the raw text it reaches."""
+        places = self.source_map.places
+        return (places[0], places[-1] + 1) if places else (0, 0)
+
+    @property
+    def num_units(self) -> int:
+        """Of the view's text, as Qt counts them."""
+        return self.view.document().characterCount() - 1
+
+    def place_of(self, unit: int) -> int:
+        """Where in the raw text the character at a unit of the view stands; at the end, where the last one ends."""
+        places = self._all_places()
+        return places[min(unit, len(places) - 1)]
+
+    def unit_of(self, place: int) -> int:
+        """The first unit of the view that stands at a place of the raw text, or behind it."""
+        return min(bisect_left(self._all_places(), place), self.num_units)
+
+    def select(self, begin: int, end: int, *, backwards: bool = False) -> None:
+        """Highlight what of the view stands between two places of the raw text, and nothing else."""
+        first, last = self.span
+        if begin >= end or begin >= last or end <= first:
+            units = (0, 0)
+        else:
+            units = (
+                0 if begin <= first else self.unit_of(begin),
+                self.num_units if end >= last else self.unit_of(end),
+            )
+        cursor = self.view.textCursor()
+        if units[0] == units[1]:
+            if cursor.hasSelection():
+                cursor.clearSelection()
+                self._set_cursor(cursor)
+        elif units != (cursor.selectionStart(), cursor.selectionEnd()):
+            cursor.setPosition(units[1 if backwards else 0])
+            cursor.setPosition(units[0 if backwards else 1], QTextCursor.MoveMode.KeepAnchor)
+            self._set_cursor(cursor)
+
+    def put_caret(self, unit: int) -> None:
+        cursor = self.view.textCursor()
+        cursor.setPosition(min(unit, self.num_units))
+        self._set_cursor(cursor)
+
+    def _set_cursor(self, cursor: QTextCursor) -> None:
+        """Qt would scroll to it."""
+        bar = self.view.horizontalScrollBar()
+        across = bar.value()
+        self.view.setTextCursor(cursor)
+        bar.setValue(across)
+
+    def _all_places(self) -> Sequence[int]:
+        """For each unit of the view, and for its end; none is less than the one before it."""
+        key = (self.source_map, self.view.document().revision())
+        if self._placed is None or self._placed[0] is not key[0] or self._placed[1] != key[1]:
+            self._placed, self._places = key, _places(self.view.toPlainText(), self.source_map)
+        return self._places
+
+
+def _places(shown: str, source_map: SourceMap) -> Sequence[int]:
+    mapped = source_map.places
+    if not mapped:
+        return [0] * (len(shown) + 1)
+    if isinstance(mapped, range) and source_map.text.startswith(shown) and max(shown, default="") <= "\uffff":
+        return range(mapped[0], mapped[0] + len(shown) + 1)
+    found = source_places(shown, source_map)
+    following, limits = mapped[-1] + 1, [0] * len(found)
+    for index in range(len(found) - 1, -1, -1):
+        limits[index] = following
+        following = found[index] if found[index] >= 0 else following
+    places, last = list[int](), mapped[0] - 1
+    for char, place, limit in zip(shown, found, limits, strict=True):
+        last = max(last, place if place >= 0 else min(last + 1, limit - 1), mapped[0])
+        places += [last, last] if char > "\uffff" else [last]
+    return [*places, max(mapped[-1] + 1, last)]

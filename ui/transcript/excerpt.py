@@ -1,0 +1,85 @@
+"""A part of a chat as other programs take it, as text and as HTML; and all of it, printed. The only place that does.
+
+It is made of messages, not of what shows them. Colours are those of a light page, whatever the window's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication
+
+from app.core.domain.thinking import split_thinking
+from ui.markdown.portable import Drawing, Portable, portable, portable_plain, pre_html
+from ui.theme.highlighting import lexer_of
+
+END = 1 << 60  # a place behind every other of a message
+MAX_COLOURED_CHARS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What stands between two places of a message; of its reasoning only where that ``shows``."""
+
+    role: str
+    raw: str
+    begin: int = 0
+    end: int = END
+    shows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What goes to the clipboard."""
+
+    text: str = ""
+    html: str = ""
+
+    def mime(self) -> QMimeData:
+        data = QMimeData()
+        data.setText(self.text)
+        if self.html:
+            data.setHtml(self.html)
+        return data
+
+    def to_clipboard(self) -> None:
+        QGuiApplication.clipboard().setMimeData(self.mime())
+
+
+def code_html(code: str, language: str) -> str:
+    """Some code, coloured for a light ground."""
+    lexer = lexer_of(code, language) if len(code) <= MAX_COLOURED_CHARS else None
+    if lexer is None:
+        return escape(code)
+    from pygments import highlight  # noqa: PLC0415  (the window does not wait for it)
+    from pygments.formatters.html import HtmlFormatter  # noqa: PLC0415
+
+    return highlight(code, lexer, HtmlFormatter(nowrap=True, noclasses=True, style="xcode")).removesuffix("\n")
+
+
+COPIED = Drawing(code_html)
+
+
+def part_of(piece: Piece, drawing: Drawing = COPIED) -> Portable:
+    """What is to be read of a message."""
+    if piece.role != "assistant":
+        return portable_plain(piece.raw, piece.begin, min(piece.end, len(piece.raw)), drawing)
+    split = split_thinking(piece.raw)
+    bodies = [(split.shown_thought(piece.raw), split.thought_start)] * piece.shows
+    bodies.append((split.answer(piece.raw), split.answer_start))
+    parts = [portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), drawing) for words, base in bodies]
+    return Portable("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
+
+
+def excerpt_of(pieces: Iterable[Piece]) -> Excerpt:
+    """Parts of messages, one below the other."""
+    parts = [part_of(piece) for piece in pieces]
+    return Excerpt("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
+
+
+def code_excerpt(code: str, language: str) -> Excerpt:
+    """A block of code; the text is the code as it is."""
+    return Excerpt(code, pre_html(code, language, COPIED))

@@ -1,0 +1,384 @@
+"""What is selected on the page: one range over all messages, and the keys that move its caret from text to text.
+
+An end of it is a place in the raw text of a message. So it stays where it is while an answer grows, a formula is
+typeset, or a card far away is recycled; the parts of cards highlight what they are told, and know of no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QClipboard, QKeyEvent, QMouseEvent, QTextCursor
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QWidget
+from shiboken6 import isValid
+
+from app.core.domain.messages import MessageView
+from ui.theme.theme import Theme
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.text_part import TextPart, TextView
+from ui.transcript.cards.tool_card import call_text
+from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
+
+AROUND_PX = 24  # of the page, above and below a caret that is brought into sight
+SCROLL_MS = 30  # between two steps while the pointer is beyond the page
+MOST_OFFERED = 50  # messages whose words are put where the middle button finds them
+Entry = MessageCard | CardState | MessageView  # the last: of a card that was never made
+_MOVES = QTextCursor.MoveOperation
+_STEPS = {
+    Qt.Key.Key_Up: (_MOVES.Up, -1),
+    Qt.Key.Key_Down: (_MOVES.Down, 1),
+    Qt.Key.Key_Left: (_MOVES.Left, -1),
+    Qt.Key.Key_Right: (_MOVES.Right, 1),
+}
+
+
+class Position(NamedTuple):
+    """A place in the raw text of a message."""
+
+    message_id: int
+    place: int
+
+
+class _Hit(NamedTuple):
+    """A card at a point of the page; the part that is nearest there, if it has any, and a unit of its text."""
+
+    card: MessageCard
+    part: TextPart | None
+    unit: int
+    is_below: bool = False  # of a card without parts: in its lower half
+
+    def position(self) -> Position:
+        place = (END if self.is_below else 0) if self.part is None else self.part.place_of(self.unit)
+        return Position(self.card.message_id, place)
+
+
+def show_caret(page: QScrollArea, view: TextView) -> None:
+    """Scroll to the caret of one of the texts."""
+    content = page.widget()
+    if content is not None:
+        place = view.viewport().mapTo(content, view.cursorRect().center())
+        page.ensureVisible(place.x(), place.y(), 0, AROUND_PX)
+
+
+def texts_of(card: MessageCard) -> list[TextView]:
+    """The texts of a message that can be read now, from top to bottom."""
+    return [part.view for part in card.parts]
+
+
+class TranscriptSelection(QObject):
+    """``entries``: all messages from top to bottom."""
+
+    def __init__(self, theme: Theme, page: QScrollArea, entries: Callable[[], Sequence[Entry]]) -> None:
+        super().__init__(page)
+        self._page, self._entries = page, entries
+        self._anchor: Position | None = None
+        self._head = Position(0, 0)
+        self._origin: tuple[Position, Position] | None = None  # what was pressed on, while the button is down
+        self._by: QTextCursor.SelectionType | None = None  # words or blocks, in which the selection grows
+        self._double: tuple[int, QPoint] | None = None  # when and where words were chosen last
+        self._pointer = QPoint()
+        self._view: TextView | None = None  # that has the keyboard
+        self._timer = QTimer(self, interval=SCROLL_MS)
+        self._timer.timeout.connect(self._scroll)
+        for changed in (theme.changed, theme.formulas.ready):  # the texts are laid out anew in this turn
+            changed.connect(self.refresh_soon)
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+
+    def __bool__(self) -> bool:
+        return self._anchor is not None and self._anchor != self._head
+
+    @property
+    def is_dragging(self) -> bool:
+        """Whether the button is down: the page should not move away under it."""
+        return self._origin is not None
+
+    # ---- what is selected -------------------------------------------------------------------------------------------
+
+    def select(self, anchor: Position, head: Position) -> None:
+        self._anchor, self._head = anchor, head
+        self.refresh()
+
+    def select_all(self) -> None:
+        entries = self._entries()
+        if entries:
+            self.select(Position(_id_of(entries[0]), 0), Position(_id_of(entries[-1]), END))
+
+    def clear(self) -> bool:
+        """Let go of it; False where nothing was selected."""
+        had = bool(self)
+        if had:
+            self._anchor = self._head  # nothing is between them
+            self.refresh()
+        self._anchor = None
+        return had
+
+    def _range(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Its upper end and its lower one, as numbers of messages and places; None where one of them is gone."""
+        numbers = self._numbers()
+        if self._anchor is None or not {self._anchor.message_id, self._head.message_id} <= numbers.keys():
+            return None
+        first, last = sorted((_order(numbers, self._anchor), _order(numbers, self._head)))
+        return first, last
+
+    def refresh(self, only: MessageCard | None = None) -> None:
+        """Highlight what is selected, and nothing else, after parts of the page, or of one card, have changed."""
+        if self._anchor is None:
+            return
+        numbers = self._numbers()
+        (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
+        backwards = _order(numbers, self._head) < _order(numbers, self._anchor)
+        for card in self._cards() if only is None else (only,):
+            number = numbers.get(card.message_id, -1)
+            inside = first <= number <= last
+            low, high = begin if number == first else 0, end if number == last else END
+            for part in card.parts:
+                part.select(low if inside else 0, high if inside else 0, backwards=backwards)
+            card.set_wholly_selected(selected=inside and low == 0 and high == END)
+
+    def refresh_soon(self) -> None:
+        QTimer.singleShot(0, self, self.refresh)
+
+    def excerpt(self) -> Excerpt:
+        """What is selected as text and HTML, of messages whose cards are recycled as well."""
+        return excerpt_of(self._pieces())
+
+    def _pieces(self) -> Iterator[Piece]:
+        (first, begin), (last, end) = self._range() or ((0, 0), (-1, 0))
+        for number, entry in enumerate(self._entries()[first : last + 1], start=first):
+            yield _piece(entry, begin if number == first else 0, end if number == last else END)
+
+    def copy(self) -> None:
+        if self:
+            self.excerpt().to_clipboard()
+
+    # ---- the mouse --------------------------------------------------------------------------------------------------
+
+    def press(self, event: QMouseEvent) -> None:
+        """The page was pressed on, or a text that passed it on; with Shift the selection goes on to there."""
+        if event.button() is not Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        self._pointer, self._by = event.globalPosition().toPoint(), None
+        hit = self._hit(self._pointer)
+        if hit is None:
+            self.clear()
+            return
+        is_third = self._double is not None and self._is_same_click(event, *self._double)
+        if is_third:
+            self._choose(hit, QTextCursor.SelectionType.BlockUnderCursor)
+            return
+        here = hit.position()
+        anchor = self._anchor if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else None
+        self.clear()
+        self._origin = (anchor or here,) * 2
+        if hit.part is not None:
+            hit.part.put_caret(hit.unit)
+        self.select(anchor or here, here)
+
+    def double_click(self, event: QMouseEvent) -> None:
+        self._pointer = event.globalPosition().toPoint()
+        self._double = event.timestamp(), self._pointer
+        hit = self._hit(self._pointer)
+        if hit is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._choose(hit, QTextCursor.SelectionType.WordUnderCursor)
+
+    def move(self, event: QMouseEvent) -> None:
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._origin = None  # it was let go where nobody heard of it
+        if self._origin is None:
+            return
+        self._pointer = event.globalPosition().toPoint()
+        if self._beyond():
+            self._timer.start()
+        self._extend()
+
+    def release(self) -> None:
+        self._timer.stop()
+        self._origin = None
+        clipboard, mode = QApplication.clipboard(), QClipboard.Mode.Selection
+        if self and clipboard.supportsSelection() and sum(1 for _ in self._pieces()) <= MOST_OFFERED:
+            clipboard.setMimeData(self.excerpt().mime(), mode)
+
+    def _is_same_click(self, event: QMouseEvent, when_ms: int, place: QPoint) -> bool:
+        near = (self._pointer - place).manhattanLength() < QApplication.startDragDistance()
+        return near and event.timestamp() - when_ms < QApplication.doubleClickInterval()
+
+    def _choose(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
+        """Select the word or block at a point, and go on by these."""
+        self._by, self._origin = by, _around(hit, by)
+        self.select(*self._origin)
+
+    def _extend(self) -> None:
+        hit = self._hit(self._pointer)
+        if hit is None or self._origin is None:
+            return
+        numbers, (begin, end) = self._numbers(), self._origin
+        low, high = _around(hit, self._by) if self._by is not None else (hit.position(),) * 2
+        is_above = _order(numbers, low) < _order(numbers, begin)
+        self.select(*((end, low) if is_above else (begin, high)))
+
+    def _beyond(self) -> int:
+        """So many pixels is the pointer above (less than 0) or below the page."""
+        y, height = self._page.viewport().mapFromGlobal(self._pointer).y(), self._page.viewport().height()
+        return min(y, 0) + max(y - height, 0)
+
+    def _scroll(self) -> None:
+        beyond, bar = self._beyond(), self._page.verticalScrollBar()
+        if not beyond or self._origin is None:
+            self._timer.stop()
+            return
+        bar.setValue(bar.value() + beyond // 2 + (1 if beyond > 0 else -1))
+        self._extend()
+
+    def _hit(self, pointer: QPoint) -> _Hit | None:
+        """What is at a point of the screen, or nearest to it within the page."""
+        viewport = self._page.viewport()
+        local = viewport.mapFromGlobal(pointer)
+        point = viewport.mapToGlobal(QPoint(local.x(), max(0, min(local.y(), viewport.height() - 1))))
+        cards = (card for card in self._cards() if card.isVisible())
+        card = min(cards, key=lambda each: _gap(each, point), default=None)
+        if card is None:
+            return None
+        part = min(card.parts, key=lambda each: _gap(each.view.viewport(), point), default=None)
+        if part is None:
+            return _Hit(card, None, 0, is_below=card.mapFromGlobal(point).y() > card.height() // 2)
+        inner = part.view.viewport()
+        inside = inner.mapFromGlobal(point)
+        if inside.y() < 0 or inside.y() >= inner.height():  # what is beside it, or behind the last one, is all of it
+            return _Hit(card, part, 0 if inside.y() < 0 else part.num_units)
+        return _Hit(card, part, part.view.cursorForPosition(inside).position())
+
+    # ---- the keyboard -----------------------------------------------------------------------------------------------
+
+    def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
+        if self._view is not None and isValid(self._view):
+            self._view.removeEventFilter(self)
+        self._view = None
+        came = old is not None and self._page.isAncestorOf(old)  # else the window has the keyboard again
+        inside = new is not None and self._page.isAncestorOf(new)
+        if isinstance(new, TextView) and inside and new.isReadOnly():
+            self._view = new
+            new.installEventFilter(self)
+        elif (came or inside) and isinstance(new, QLineEdit | TextView | QLabel):
+            self.clear()  # that has a selection of its own
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """An arrow key at the edge of a text leads into the next one, or scrolls where there is none."""
+        view = self._view
+        if view is None or watched is not view or not isinstance(event, QKeyEvent):
+            return False
+        if event.type() != QEvent.Type.KeyPress:
+            return False
+        move, by = _STEPS.get(Qt.Key(event.key()), (None, 0))
+        extends = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        others = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+        before = view.textCursor()
+        mode = QTextCursor.MoveMode.KeepAnchor if extends else QTextCursor.MoveMode.MoveAnchor
+        is_inside = before.hasSelection() and not extends
+        if move is None or event.modifiers() & ~others or is_inside or view.textCursor().movePosition(move, mode):
+            if extends:
+                view.keyPressEvent(event)
+                self._follow_caret(view, before, extends=True)
+                return True
+            QTimer.singleShot(0, view, lambda: self._follow_caret(view, before))
+            return False
+        neighbor = self._neighbor(view, by)
+        if neighbor is None:
+            event.ignore()  # the page takes it
+        else:
+            self._enter(neighbor, view, move, extends=extends)
+        return True
+
+    def _neighbor(self, view: TextView, by: int) -> TextPart | None:
+        parts = [part for card in self._cards() for part in card.parts]
+        at = next((number for number, part in enumerate(parts) if part.view is view), None)
+        return parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
+
+    def _enter(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
+        """Put the caret where it would be in one long text: below or above where it was, or at the end beside it."""
+        view, anchor = part.view, self._position_in(before)
+        cursor = view.textCursor()
+        if move in (_MOVES.Left, _MOVES.Right):
+            cursor.movePosition(_MOVES.End if move is _MOVES.Left else _MOVES.Start)
+        else:
+            x = view.viewport().mapFromGlobal(before.viewport().mapToGlobal(before.cursorRect().center())).x()
+            cursor.movePosition(_MOVES.End if move is _MOVES.Up else _MOVES.Start)
+            view.setTextCursor(cursor)
+            cursor = view.cursorForPosition(QPoint(x, view.cursorRect().center().y()))
+        view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        view.setTextCursor(cursor)
+        head = self._position_in(view)
+        if extends and head is not None:
+            self.select(self._anchor or anchor or head, head)
+        else:
+            self.clear()
+        show_caret(self._page, view)
+
+    def _follow_caret(self, view: TextView, before: QTextCursor, *, extends: bool = False) -> None:
+        """Show the caret where a key moved it; Page Down leaves it where it is, and must not be undone."""
+        now = view.textCursor()
+        if (now.position(), now.anchor()) == (before.position(), before.anchor()):
+            return
+        head, anchor = self._position_in(view), self._position_in(view, now.anchor())
+        if extends and head is not None and anchor is not None:
+            self.select(self._anchor or anchor, head)
+        elif not now.hasSelection():  # Tab chooses links
+            self.clear()
+            self._anchor = None
+        if view.hasFocus():
+            show_caret(self._page, view)
+
+    def _position_in(self, view: TextView, unit: int | None = None) -> Position | None:
+        """Of a unit of a text, or of its caret."""
+        for card in self._cards():
+            part = next((part for part in card.parts if part.view is view), None)
+            if part is not None:
+                return Position(card.message_id, part.place_of(view.textCursor().position() if unit is None else unit))
+        return None
+
+    # ---- the page ---------------------------------------------------------------------------------------------------
+
+    def _cards(self) -> list[MessageCard]:
+        return [entry for entry in self._entries() if isinstance(entry, MessageCard)]
+
+    def _numbers(self) -> dict[int, int]:
+        return {_id_of(entry): number for number, entry in enumerate(self._entries())}
+
+
+def _piece(entry: Entry, begin: int, end: int) -> Piece:
+    if isinstance(entry, MessageCard):
+        return Piece(entry.view.role, entry.raw_text, begin, end, entry.shows_reasoning)
+    view = entry if isinstance(entry, MessageView) else entry.view
+    raw = call_text(view) if view.role == "tool" else view.text
+    return Piece(view.role, raw, begin, end, isinstance(entry, CardState) and entry.unfolded)
+
+
+def _id_of(entry: Entry) -> int:
+    return entry.id if isinstance(entry, MessageView) else entry.message_id
+
+
+def _order(numbers: dict[int, int], position: Position) -> tuple[int, int]:
+    return numbers.get(position.message_id, -1), position.place
+
+
+def _gap(widget: QWidget, point: QPoint) -> int:
+    """How far above or below a widget a point of the screen is."""
+    y = widget.mapFromGlobal(point).y()
+    return max(-y, y - widget.height() + 1, 0)
+
+
+def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
+    """From where to where the word or the block at a point reaches."""
+    if hit.part is None:
+        return (hit.position(),) * 2
+    cursor = QTextCursor(hit.part.view.document())
+    cursor.setPosition(hit.unit)
+    units = cursor.block().position(), cursor.block().position() + cursor.block().length() - 1
+    if by is QTextCursor.SelectionType.WordUnderCursor:
+        cursor.select(by)
+        units = cursor.selectionStart(), cursor.selectionEnd()
+    begin, end = (Position(hit.card.message_id, hit.part.place_of(unit)) for unit in units)
+    return begin, end
