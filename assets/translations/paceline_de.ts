@@ -803,12 +803,52 @@
         <translation>Das Modell wird geladen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
+        <source>Tools are off in this chat.</source>
+        <translation>Werkzeuge sind in diesem Chat aus.</translation>
+    </message>
+    <message>
+        <source>Tools are on in this chat.</source>
+        <translation>Werkzeuge sind in diesem Chat an.</translation>
+    </message>
+    <message>
+        <source>Tools are on. They take about {tokens} of {size} tokens of the context.</source>
+        <translation>Werkzeuge sind an. Sie brauchen etwa {tokens} von {size} Token des Kontexts.</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>an</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>Tools in this chat</source>
+        <translation>Werkzeuge in diesem Chat</translation>
+    </message>
+    <message>
+        <source>Add or change servers…</source>
+        <translation>Server hinzufügen oder ändern …</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <translation>Dateien anhängen</translation>
     </message>
     <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
         <source>Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)</source>
         <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen (Strg+Umschalt+A)</translation>
+    </message>
+    <message>
+        <source>Tools are on, but this model is given none: {reason}.</source>
+        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
+    </message>
+    <message>
+        <source>Tools of this chat</source>
+        <translation>Werkzeuge dieses Chats</translation>
     </message>
     <message>
         <source> Send</source>
@@ -857,6 +897,20 @@
     <message>
         <source>A file is still being read. You can send your message in a moment.</source>
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
+    </message>
+    <message numerus="yes">
+        <source>Server with %n tools</source>
+        <translation>
+            <numerusform>Server mit %n Werkzeug</numerusform>
+            <numerusform>Server mit %n Werkzeugen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} Token</numerusform>
+            <numerusform>{count} Token</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -11797,6 +11851,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wurde nicht beendet</translation>
     </message>
     <message>
+        <source>This call was not run: it cannot be read, or there is no such tool.</source>
+        <translation>Dieser Aufruf wurde nicht ausgeführt: Er ist nicht lesbar, oder es gibt das Werkzeug nicht.</translation>
+    </message>
+    <message>
         <source>Allow once</source>
         <translation>Einmal erlauben</translation>
     </message>
@@ -11811,6 +11869,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Copy result</source>
         <translation>Ergebnis kopieren</translation>
+    </message>
+    <message>
+        <source>Tool call</source>
+        <translation>Werkzeugaufruf</translation>
     </message>
     <message>
         <source>{count} more characters were left out.</source>
@@ -11835,6 +11897,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Result</source>
         <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>Told to the model</source>
+        <translation>Dem Modell gesagt</translation>
     </message>
     <message>
         <source>Running for {seconds} s</source>
@@ -11900,16 +11966,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Nach {count} Antworten mit Werkzeugaufrufen gestoppt. Senden Sie eine Nachricht, damit es weitergeht.</translation>
     </message>
     <message>
+        <source>The model wrote tool calls that cannot be read, {count} times in a row, so the answer ends here. Ask again, or try another model.</source>
+        <translation>Das Modell hat {count}-mal hintereinander Werkzeugaufrufe geschrieben, die nicht lesbar sind, daher endet die Antwort hier. Fragen Sie noch einmal, oder versuchen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>This model is given no tools: {reason}.</source>
         <translation>Dieses Modell bekommt keine Werkzeuge: {reason}.</translation>
-    </message>
-    <message>
-        <source>Tools are on in this chat. Change it in the chat settings.</source>
-        <translation>Werkzeuge sind in diesem Chat an. Ändern Sie das in den Chat-Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Tools are on, but this model is given none: {reason}.</source>
-        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
     </message>
     <message>
         <source>The chat has gone on since this call. Ask the model to call the tool again.</source>

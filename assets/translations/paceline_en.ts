@@ -56,6 +56,23 @@
     </message>
 </context>
 <context>
+    <name>Composer</name>
+    <message numerus="yes">
+        <source>Server with %n tools</source>
+        <translation>
+            <numerusform>Server with %n tool</numerusform>
+            <numerusform>Server with %n tools</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} token</numerusform>
+            <numerusform>{count} tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ContextMeter</name>
     <message numerus="yes">
         <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>

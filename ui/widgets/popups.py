@@ -137,6 +137,7 @@ class ChoicePopup(Popup):
     """
 
     picked = Signal(str)
+    stays_open = False  # also when a row was picked
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(name, parent)
@@ -177,7 +178,8 @@ class ChoicePopup(Popup):
 
     def _pick(self, key: str) -> None:
         if key:
-            self.close()
+            if not self.stays_open:
+                self.close()
             self.picked.emit(key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

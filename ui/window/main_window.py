@@ -38,6 +38,7 @@ from app.core.domain.engine_view import EngineView
 from app.core.domain.messages import MessageView
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.table import TOOLS
 from engine.records import Problem, RunStats
 from ui.composer.composer import Composer
 from ui.conversations.sidebar import Sidebar
@@ -670,6 +671,7 @@ def _connect_conversation(window: MainWindow) -> None:
     window.empty.prompt_chosen.connect(window.try_prompt)
     composer.race_requested.connect(window.race.question_asked)
     composer.find_draft.connect(window.models.find_draft)
+    composer.tools_managed.connect(lambda: window.dialogs.open_section(TOOLS))
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.find_draft.connect(window.models.find_draft)
     window.stats.sources_selected.connect(window.transcript.mark_sources)

@@ -391,7 +391,7 @@ class AnswerController(PartsController):
         request = replace(request, messages=(*request.messages, *begun))
         if tools is not None:
             tools.values = streaming.values
-            streaming.visible = VisibleText(tools.definitions, turn.answer.text)
+            streaming.visible = VisibleText(tools.definitions, tools.loop.tool_format, turn.answer.text)
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
             request = replace(request, tools=functions, holds_calls=holds)
         request = self._context.prepare(request, turn)
@@ -468,7 +468,8 @@ class AnswerController(PartsController):
             return False
         del self._making[streaming.request_id]
         cut = event.reason in _CUT
-        self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, _notice(event, streaming.full), cut=cut))
+        notice = self.tools.ending_words(turn) or _notice(event, streaming.full)
+        self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, notice, cut=cut))
         self.tools.go_on(turn, views)
         return True
 

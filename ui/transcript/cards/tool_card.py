@@ -15,7 +15,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus, CallTokens, StoredCall
 from ui.composer.attachments.chips import AttachmentRows
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
@@ -43,6 +43,7 @@ _WORDS = {
     CallStatus.STOPPED: mark("ToolCard", "Stopped"),
     CallStatus.UNKNOWN: mark("ToolCard", "Was not finished"),
 }
+NOT_RUN = mark("ToolCard", "This call was not run: it cannot be read, or there is no such tool.")
 _ICONS = {
     CallStatus.WAITING: "pause",
     CallStatus.ASKED: "circle-question-mark",
@@ -127,7 +128,8 @@ class ToolCard(MessageCard):
         if call.status is CallStatus.RUNNING and (was is None or was.status is not CallStatus.RUNNING):
             self._since_s = self._clock()
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
-        self.author.setText(call.title or call.name)
+        is_unreadable = not call.server and call.name == UNREADABLE
+        self.author.setText(translate("ToolCard", "Tool call") if is_unreadable else call.title or call.name)
         name = call.name if call.title and call.title != call.name else ""  # the heading has it
         show_text(self.server, " · ".join(filter(None, (call.server, name))))
         lines = readable_arguments(call.arguments)
@@ -140,6 +142,9 @@ class ToolCard(MessageCard):
         self.copy_button.setEnabled(bool(view.text))
 
     def _show_result(self, text: str) -> None:
+        if not self._is_result:
+            is_failed = self.call.status is CallStatus.FAILED
+            text = translate("ToolCard", NOT_RUN) if is_failed else ""  # what else happened, the status says
         preview, is_whole = preview_of(text)
         self.preview.setText(preview)
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
@@ -171,6 +176,11 @@ class ToolCard(MessageCard):
         self.toggle.setText(words)
         self.toggle.setAccessibleName(f"{words}: {self.call.title or self.call.name}")
 
+    @property
+    def _is_result(self) -> bool:
+        """Whether its text comes from a tool; else the app wrote it for the model."""
+        return bool(self.call.server) and self.call.status is not CallStatus.REFUSED
+
     def _whole(self) -> str:
         """Arguments as JSON, what they were written with, and the whole result."""
         arguments = translate("ToolCard", "Arguments")
@@ -178,6 +188,7 @@ class ToolCard(MessageCard):
         parts = [f"{arguments}\n{pretty_json(self.call.arguments)}"]
         if self.call.written.tokens:
             parts.append(tokens_words(self.call.written))
+        result = result if self._is_result else translate("ToolCard", "Told to the model")
         if self._view.text:
             parts.append(f"{result}\n{_first_lines(shown_text(self._view.text))}")
         return "\n\n".join(parts)

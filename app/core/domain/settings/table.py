@@ -341,7 +341,7 @@ FIELDS: tuple[SettingField, ...] = (
         TOOLS,
         "Keep tool calls valid",
         FieldKind.SWITCH,
-        False,
+        True,
         "Once a call has begun, the model can write only what the tool's schema allows. Where that leaves no choice, "
         "no pass is spent.",
     ),
