@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import sys
 import threading
@@ -17,7 +18,7 @@ from app.controllers.reports import ThreadReports
 from app.controllers.window.garbage import GarbageController
 from app.core.logs import Logs
 from app.core.paths import assets_dir, find_paths
-from app.startup.single_instance import SingleInstance
+from app.startup.single_instance import ACTIVATION, SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 from ui.widgets.pyside_wrappers import preload_wrappers
@@ -92,7 +93,7 @@ def _run(
     window = MainWindow(assets_dir(), FIELDS)
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
-    instance.raise_requested.connect(lambda: _bring_forward(window))
+    instance.raise_requested.connect(lambda token: _bring_forward(window, token))
     instance.file_requested.connect(lambda path: open_file(window, path))
     # Now, not in the middle of an answer.
     FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
@@ -102,6 +103,9 @@ def _run(
         FirstPaint(window, lambda: open_file(window, file))
     window.layout_state.fit_screen()
     window.show()
+    handle = window.windowHandle()
+    if handle is not None:  # another screen may have more pixels to a point
+        handle.screenChanged.connect(lambda _screen: window.theme.changed.emit())
     window.transcript.fill_viewport()
     garbage = GarbageController(lambda: bool(controller.state.answers), application)
     for happened in (window.composer.submitted, window.sidebar.list.chosen, window.sidebar.new_chat):
@@ -120,7 +124,9 @@ def open_file(window: MainWindow, path: str) -> None:
     window.dialogs.file_chosen.emit(path, "target")
 
 
-def _bring_forward(window: MainWindow) -> None:
+def _bring_forward(window: MainWindow, token: str) -> None:
+    if token:
+        os.environ[ACTIVATION] = token  # where Qt looks for it
     window.setVisible(True)
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.raise_()

@@ -57,6 +57,7 @@ from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.text_caret import TextCaret
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
+from ui.widgets.building import Stretch, hbox, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
@@ -91,6 +92,7 @@ DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Ogonek: "\u0328",
 }
 UNDO_SHOWN_MS = 8_000
+FOOT_PX = 24  # beside the parts below a page
 
 
 class UndoBar(QFrame):
@@ -294,6 +296,7 @@ class MainWindow(QMainWindow):
         self.composer = Composer(self.theme)
         self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
+        self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
         self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
         self.tool_servers = ToolServerRequests(self)
@@ -312,7 +315,7 @@ class MainWindow(QMainWindow):
 
     def _arrange(self) -> None:
         self.pages = _stacked((self.empty, self.transcript))
-        foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
+        self._foot, foot = _foot((self.composer,))
         self.legend.set_wanted(False)
         self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
         middle = _page_with_foot(
@@ -323,8 +326,12 @@ class MainWindow(QMainWindow):
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.splitter, self.models)
         self.server = ServerNavigation(self.theme, self.splitter, self.models, self.dialogs.fields)
-        self.setCentralWidget(self.models.stack)
+        self._page_foot, page_foot = _foot(())
+        for part in (*self._bars, self.composer):
+            part.setMaximumWidth(COLUMN_PX - 2 * FOOT_PX)
+        self.setCentralWidget(_page_with_foot((), self.models.stack, page_foot))
         self.models.stack.show()
+        self.place_notices()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
 
     @property
@@ -469,6 +476,12 @@ class MainWindow(QMainWindow):
         if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
             self.problem_banner.show_problem(now)
 
+    def place_notices(self) -> None:
+        """Have what is said stand below the page that is seen: in the chat above the message."""
+        foot = self._foot if self.shows_chat else self._page_foot
+        for place, bar in enumerate(self._bars):
+            foot.insertWidget(place, bar)
+
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)
@@ -585,28 +598,17 @@ def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     return stack
 
 
-def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
-    """The middle of the window: its head, the pages, and the foot below them, as wide as the text."""
-    foot = QWidget()
-    foot.setMaximumWidth(COLUMN_PX)
-    inner = QVBoxLayout(foot)
-    inner.setContentsMargins(24, 4, 24, 10)
-    inner.setSpacing(8)
-    for part in foot_parts:
-        inner.addWidget(part)
-    centred = QHBoxLayout()
-    centred.addStretch(1)
-    centred.addWidget(foot, 1000)
-    centred.addStretch(1)
+def _foot(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
+    """The column below a page, as wide as the text at most, and the row that has it in its middle."""
+    inner = vbox(*parts, margins=(FOOT_PX, 4, FOOT_PX, 10), spacing=8)
+    return inner, hbox(Stretch(), (inner, 1000), Stretch())
+
+
+def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) -> QWidget:
+    """A page with its head, and the foot below it."""
     middle = QWidget()
     middle.setObjectName("page")
-    column = QVBoxLayout(middle)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for line in head:
-        column.addWidget(line)
-    column.addWidget(pages, 1)
-    column.addLayout(centred)
+    vbox(*head, (pages, 1), foot, parent=middle, margins=0, spacing=0)
     return middle
 
 
@@ -731,6 +733,7 @@ def _step(window: MainWindow, by: int) -> None:
 def _on_view_changed(window: MainWindow) -> None:
     """The keys of a chat that nobody sees must not change it."""
     window.commands.set_suspended(CHAT, not window.shows_chat)
+    window.place_notices()
     window.name_window()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
@@ -204,7 +204,7 @@ class ToolCard(MessageCard):
         tokens = self.theme.tokens
         colors = {CallStatus.DONE: tokens.good, CallStatus.FAILED: tokens.danger, CallStatus.ASKED: tokens.caution}
         color = colors.get(status, tokens.caution if status is CallStatus.UNKNOWN else "")
-        self.sign.setPixmap(self.theme.icon(_ICONS[status], color, ICON_PX).pixmap(QSize(ICON_PX, ICON_PX)))
+        self.sign.setPixmap(self.theme.pixmap(_ICONS[status], color, ICON_PX, self.devicePixelRatioF()))
         name = translate("ToolCard", "Call of {tool} of {server}. {status}.")
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
