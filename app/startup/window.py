@@ -11,7 +11,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QEvent, QMessageLogContext, Qt, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.reports import ThreadReports
@@ -40,12 +41,31 @@ _QT_LEVELS = {
 }
 
 
+class Application(QApplication):
+    """Hears of files that are opened with the app, which macOS tells a running program of.
+
+    Signals:
+        file_opened(str): the path of a file.
+    """
+
+    file_opened = Signal(str)
+    file = ""  # the last one
+
+    def event(self, event: QEvent) -> bool:
+        """Take a file; what else happens is Qt's."""
+        if isinstance(event, QFileOpenEvent) and event.file():
+            self.file = event.file()
+            self.file_opened.emit(self.file)
+            return True
+        return super().event(event)
+
+
 def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file: str = "") -> int:
     """Open the window on this user's folders and stay until it closes; return the exit status.
 
     ``make_worker`` puts another engine in the place of the real one. ``file`` is a model to load as the target.
     """
-    application = QApplication.instance() or QApplication(["paceline", *argv])
+    application = QApplication.instance() or Application(["paceline", *argv])
     if not isinstance(application, QApplication):
         raise TypeError("a window needs a QApplication")
     application.setApplicationName("paceline")
@@ -99,6 +119,9 @@ def _run(
     FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
+    if isinstance(application, Application):
+        application.file_opened.connect(lambda path: open_file(window, path))
+        file = file or application.file
     if file:
         FirstPaint(window, lambda: open_file(window, file))
     window.layout_state.fit_screen()

@@ -139,6 +139,33 @@
     </message>
 </context>
 <context>
+    <name>AnswerSpeech</name>
+    <message>
+        <source>{tool} waits for your permission.</source>
+        <translation>{tool} wartet auf Ihre Erlaubnis.</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <translation>{tool} läuft.</translation>
+    </message>
+    <message>
+        <source>{tool} is done.</source>
+        <translation>{tool} ist fertig.</translation>
+    </message>
+    <message>
+        <source>{tool} has failed.</source>
+        <translation>{tool} ist gescheitert.</translation>
+    </message>
+    <message>
+        <source>Reading the prompt.</source>
+        <translation>Die Eingabe wird gelesen.</translation>
+    </message>
+    <message>
+        <source>The answer begins.</source>
+        <translation>Die Antwort beginnt.</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentDialog</name>
     <message>
         <source>Attach files</source>
@@ -456,10 +483,6 @@
         <translation>{mode} ist gerade nicht verfügbar. {reason}</translation>
     </message>
     <message>
-        <source>Chat settings (Ctrl+.)</source>
-        <translation>Chat-Einstellungen (Strg+.)</translation>
-    </message>
-    <message>
         <source>Only for this chat. Anything not set here comes from the model or the settings.</source>
         <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell oder aus den Einstellungen.</translation>
     </message>
@@ -600,6 +623,42 @@
         <translation>Dieser Chat</translation>
     </message>
     <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>Hilfe</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>Wiederholen</translation>
+    </message>
+    <message>
+        <source>Cut</source>
+        <translation>Ausschneiden</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>Einfügen</translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation>Alles auswählen</translation>
+    </message>
+    <message>
         <source>Edit the last question</source>
         <translation>Letzte Frage bearbeiten</translation>
     </message>
@@ -676,10 +735,6 @@
         <translation>Gewählten oder offenen Chat umbenennen</translation>
     </message>
     <message>
-        <source>Delete the selected chat</source>
-        <translation>Gewählten Chat löschen</translation>
-    </message>
-    <message>
         <source>Undo the last deletion</source>
         <translation>Letztes Löschen rückgängig machen</translation>
     </message>
@@ -728,6 +783,10 @@
         <translation>Lokalen Server oder den Chat zeigen</translation>
     </message>
     <message>
+        <source>Delete the selected chats</source>
+        <translation>Die ausgewählten Chats löschen</translation>
+    </message>
+    <message>
         <source>Turn the local server on or off</source>
         <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
@@ -742,6 +801,10 @@
     <message>
         <source>Full screen on or off</source>
         <translation>Vollbild ein oder aus</translation>
+    </message>
+    <message>
+        <source>Minimise the window</source>
+        <translation>Das Fenster minimieren</translation>
     </message>
     <message>
         <source>Close the window</source>
@@ -827,6 +890,14 @@
         <translation>Werkzeuge in diesem Chat</translation>
     </message>
     <message>
+        <source>Built in</source>
+        <translation>Eingebaut</translation>
+    </message>
+    <message>
+        <source>All tools of this server</source>
+        <translation>Alle Werkzeuge dieses Servers</translation>
+    </message>
+    <message>
         <source>Add or change servers…</source>
         <translation>Server hinzufügen oder ändern …</translation>
     </message>
@@ -835,12 +906,12 @@
         <translation>Dateien anhängen</translation>
     </message>
     <message>
-        <source>Tools</source>
-        <translation>Werkzeuge</translation>
+        <source>Stop the answer</source>
+        <translation>Antwort stoppen</translation>
     </message>
     <message>
-        <source>Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)</source>
-        <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen (Strg+Umschalt+A)</translation>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
     </message>
     <message>
         <source>Tools are on, but this model is given none: {reason}.</source>
@@ -879,12 +950,12 @@
         <translation>Senden</translation>
     </message>
     <message>
-        <source>Stop the answer (Esc)</source>
-        <translation>Antwort stoppen (Esc)</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Attach text, code, tables, PDF files or pictures</source>
+        <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen</translation>
     </message>
     <message>
         <source>The context is nearly full</source>
@@ -897,13 +968,6 @@
     <message>
         <source>A file is still being read. You can send your message in a moment.</source>
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
-    </message>
-    <message numerus="yes">
-        <source>Server with %n tools</source>
-        <translation>
-            <numerusform>Server mit %n Werkzeug</numerusform>
-            <numerusform>Server mit %n Werkzeugen</numerusform>
-        </translation>
     </message>
     <message numerus="yes">
         <source>{count} tokens</source>
@@ -1742,8 +1806,8 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Eine Modelldatei auf diesem Rechner wählen</translation>
     </message>
     <message>
-        <source>Recommended models, search and library (Ctrl+M)</source>
-        <translation>Empfohlene Modelle, Suche und Bibliothek (Strg+M)</translation>
+        <source>Recommended models, search and library</source>
+        <translation>Empfohlene Modelle, Suche und Bibliothek</translation>
     </message>
     <message>
         <source>Loading {name}</source>
@@ -2311,14 +2375,6 @@ Chat-Vorlage: {template_name}
         <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
     </message>
     <message>
-        <source>Show the sidebar (Ctrl+B)</source>
-        <translation>Seitenleiste einblenden (Strg+B)</translation>
-    </message>
-    <message>
-        <source>Show or hide the statistics (Ctrl+Shift+B)</source>
-        <translation>Statistik ein- oder ausblenden (Strg+Umschalt+B)</translation>
-    </message>
-    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
@@ -2329,10 +2385,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Find and download models…</source>
         <translation>Modelle finden und herunterladen …</translation>
-    </message>
-    <message>
-        <source>Recommended pairs, search, drafts, library, downloads (Ctrl+M)</source>
-        <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads (Strg+M)</translation>
     </message>
     <message>
         <source>{name}
@@ -2365,6 +2417,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
 On {host} ({engine}), another program on this computer.</source>
         <translation>{name}
 Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>Show the sidebar</source>
+        <translation>Seitenleiste einblenden</translation>
+    </message>
+    <message>
+        <source>Show or hide the statistics</source>
+        <translation>Statistik ein- oder ausblenden</translation>
+    </message>
+    <message>
+        <source>Recommended pairs, search, drafts, library, downloads</source>
+        <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2502,10 +2566,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aus der Liste entfernt.</translation>
     </message>
     <message>
-        <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
-        <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
-    </message>
-    <message>
         <source>“{name}” does not pay off as a draft here.</source>
         <translation>„{name}“ lohnt sich hier nicht als Entwurfsmodell.</translation>
     </message>
@@ -2524,6 +2584,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Use it</source>
         <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>{name} is downloaded and in the library of the Models page.</source>
+        <translation>{name} ist geladen und steht in der Bibliothek der Seite „Modelle“.</translation>
     </message>
 </context>
 <context>
@@ -3258,8 +3322,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modus: {name}</translation>
     </message>
     <message>
-        <source>{words}. Press Ctrl+D for the next mode.</source>
-        <translation>{words}. Strg+D wählt den nächsten Modus.</translation>
+        <source>{words}. Press {keys} for the next mode.</source>
+        <translation>{words}. {keys} wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
@@ -8693,8 +8757,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gerade wird eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
     </message>
     <message>
-        <source>The race is over. Ctrl+Shift+D shows what came of it.</source>
-        <translation>Das Rennen ist vorbei. Strg+Umschalt+D zeigt das Ergebnis.</translation>
+        <source>The race is over. The Race page shows what came of it.</source>
+        <translation>Das Rennen ist vorbei. Die Seite „Rennen“ zeigt das Ergebnis.</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -10623,6 +10687,26 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kompakt</translation>
     </message>
     <message>
+        <source>Screen reader</source>
+        <translation>Screenreader</translation>
+    </message>
+    <message>
+        <source>What a screen reader says by itself while an answer is made.</source>
+        <translation>Was ein Screenreader von sich aus sagt, während eine Antwort entsteht.</translation>
+    </message>
+    <message>
+        <source>All, with the answer</source>
+        <translation>Alles, mit der Antwort</translation>
+    </message>
+    <message>
+        <source>Beginnings and endings</source>
+        <translation>Anfang und Ende</translation>
+    </message>
+    <message>
+        <source>Nothing</source>
+        <translation>Nichts</translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>Sprache</translation>
     </message>
@@ -10712,32 +10796,32 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation> Einstellungen</translation>
     </message>
     <message>
-        <source>Hide the sidebar (Ctrl+B)</source>
-        <translation>Seitenleiste ausblenden (Strg+B)</translation>
+        <source>Hide the sidebar</source>
+        <translation>Seitenleiste ausblenden</translation>
+    </message>
+    <message>
+        <source>Start a new chat</source>
+        <translation>Neuen Chat beginnen</translation>
+    </message>
+    <message>
+        <source>Find and download models</source>
+        <translation>Modelle finden und herunterladen</translation>
+    </message>
+    <message>
+        <source>Race plain decoding against drafting, side by side</source>
+        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander</translation>
+    </message>
+    <message>
+        <source>Let editors and other programs use the model</source>
+        <translation>Editoren und andere Programme das Modell nutzen lassen</translation>
+    </message>
+    <message>
+        <source>Open the settings</source>
+        <translation>Einstellungen öffnen</translation>
     </message>
     <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
-    </message>
-    <message>
-        <source>Start a new chat (Ctrl+N)</source>
-        <translation>Neuen Chat beginnen (Strg+N)</translation>
-    </message>
-    <message>
-        <source>Open the settings (Ctrl+,)</source>
-        <translation>Einstellungen öffnen (Strg+,)</translation>
-    </message>
-    <message>
-        <source>Find and download models (Ctrl+M)</source>
-        <translation>Modelle finden und herunterladen (Strg+M)</translation>
-    </message>
-    <message>
-        <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
-        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
-    </message>
-    <message>
-        <source>Let editors and other programs use the model (Ctrl+Shift+S)</source>
-        <translation>Editoren und andere Programme das Modell nutzen lassen (Strg+Umschalt+S)</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -10759,8 +10843,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>SourceSwitch</name>
     <message>
-        <source>Mark tokens by source (Ctrl+Shift+M)</source>
-        <translation>Token nach Herkunft markieren (Strg+Umschalt+M)</translation>
+        <source>Mark tokens by source</source>
+        <translation>Token nach Herkunft markieren</translation>
     </message>
 </context>
 <context>
@@ -12134,10 +12218,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Undo</source>
         <translation>Rückgängig</translation>
-    </message>
-    <message>
-        <source>Undo (Ctrl+Z)</source>
-        <translation>Rückgängig machen (Strg+Z)</translation>
     </message>
     <message>
         <source>Dismiss</source>

@@ -58,13 +58,6 @@
 <context>
     <name>Composer</name>
     <message numerus="yes">
-        <source>Server with %n tools</source>
-        <translation>
-            <numerusform>Server with %n tool</numerusform>
-            <numerusform>Server with %n tools</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>{count} tokens</source>
         <translation>
             <numerusform>{count} token</numerusform>

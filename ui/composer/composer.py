@@ -106,16 +106,17 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
         return Choice(f"{server}\n{name}", title, lines, side, icon, "accent", spoken, wraps=True)
 
     rows = [row("", "", translate("Composer", "Tools in this chat"), menu.is_on, (menu.refusal or tools_words(menu),))]
+    rows.append(Choice("", translate("Composer", "Built in")))
     off = {one.server for one in menu.tools if not one.name and not one.is_on}
     for tool in menu.tools:
         is_on = menu.is_on and tool.is_on and tool.server not in off
         if tool.name:
             rows.append(row(tool.server, tool.name, tool.title, is_on, tokens=tool.tokens or 0))
             continue
-        own = [one for one in menu.tools if one.server == tool.server and one.name]
-        lines = tool.note or translate("Composer", "Server with %n tools", None, len(own))
+        cost = sum(one.tokens or 0 for one in menu.tools if one.server == tool.server)
         rows.append(Choice("", tool.title))
-        rows.append(row(tool.server, "", tool.title, is_on, (lines,), sum(one.tokens or 0 for one in own)))
+        title = translate("Composer", "All tools of this server")
+        rows.append(row(tool.server, "", title, is_on, (tool.note,) if tool.note else (), cost))
     return [*rows, Choice("", ""), Choice(MANAGE, translate("Composer", "Add or change servers…"), icon="settings")]
 
 
@@ -256,7 +257,7 @@ class Composer(QWidget):
             tip=translate("Composer", "Send the message (Enter)"),
         )
         self.stop_button = button(
-            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer (Esc)")
+            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer")
         )
         self._say(worded=True)
         self._make_controls()
@@ -276,9 +277,7 @@ class Composer(QWidget):
         self.tools_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
         self.tools_popup: ChoicePopup | None = None
         self._tools = ToolMenu()
-        self.attach_button.setToolTip(
-            translate("Composer", "Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)")
-        )
+        self.attach_button.setToolTip(translate("Composer", "Attach text, code, tables, PDF files or pictures"))
         for each in (self.send_button, self.stop_button):
             each.setIconSize(QSize(14, 14))
             each.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)

@@ -304,7 +304,7 @@ class ConversationList(QListView):
         if self.state() is QAbstractItemView.State.EditingState:
             return  # the Enter that ends a name reaches the list as well
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-        if event.key() == Qt.Key.Key_Delete:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.ask_delete(self.currentIndex())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.choose(self.currentIndex())

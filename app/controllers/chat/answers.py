@@ -290,6 +290,7 @@ class AnswerController(PartsController):
             streaming.progress = event
             if self._is_shown(streaming):
                 self._window.transcript.show_prefill(event.done, event.total)
+                self._window.speech.reading()
         elif isinstance(event, TextChunk):
             self._on_text(streaming, event)
         elif isinstance(event, StatsUpdate):
@@ -430,6 +431,7 @@ class AnswerController(PartsController):
         self._store.append(streaming.answer_id, text, spans, streaming.thinking.thinking_ms)
         if self._is_shown(streaming):
             self._window.transcript.append_text(text, spans)
+            self._window.speech.add_text(text)
 
     def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
         if isinstance(event, Finished) and self._end_with_calls(streaming, event):

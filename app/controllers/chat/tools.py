@@ -453,6 +453,7 @@ class ToolController(PartsController):
         view = turn.calls[place] = replace(view, call=call, text=result.text, attachments=shown)
         if self._is_shown(turn):
             self._window.transcript.update_call(view)
+            self._window.speech.show_call(view)
         return kept is not None
 
     def _ended(self, turn: ToolTurn) -> None:

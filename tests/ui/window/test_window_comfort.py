@@ -58,10 +58,10 @@ def test_keys_make_the_text_larger_and_smaller(window: MainWindow, qtbot: QtBot)
     window.dialogs.saved.connect(take)
     for key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Plus):
         qtbot.keyClick(window.composer.edit, key, CTRL)
-    assert sizes == ["large", "larger", "larger"]
+    assert sizes == ["large", "larger", "150"]
     for _ in range(4):
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_Minus, CTRL)
-    assert sizes[3:] == ["large", "normal", "small", "small"]
+    assert sizes[3:] == ["larger", "large", "normal", "small"]
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, CTRL)
     assert sizes[-1] == "normal"
 
