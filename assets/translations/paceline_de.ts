@@ -1218,6 +1218,10 @@
         <translation>Neuer Ordner</translation>
     </message>
     <message>
+        <source>Recently deleted…</source>
+        <translation>Zuletzt gelöscht …</translation>
+    </message>
+    <message>
         <source>Import chats…</source>
         <translation>Chats importieren …</translation>
     </message>
@@ -1240,6 +1244,20 @@
     <message>
         <source>As JSON, with branches and statistics…</source>
         <translation>Als JSON, mit Zweigen und Statistik …</translation>
+    </message>
+    <message numerus="yes">
+        <source>Archive %n chats</source>
+        <translation>
+            <numerusform>%n Chat archivieren</numerusform>
+            <numerusform>%n Chats archivieren</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %n chats</source>
+        <translation>
+            <numerusform>%n Chat löschen</numerusform>
+            <numerusform>%n Chats löschen</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1326,9 +1344,43 @@
             <numerusform>Ordner „{name}“ gelöscht; seine %n Chats bleiben.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{count} days left</source>
+        <translation>
+            <numerusform>noch {count} Tag</numerusform>
+            <numerusform>noch {count} Tage</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Deleted %n chats.</source>
+        <translation>
+            <numerusform>%n Chat gelöscht.</numerusform>
+            <numerusform>%n Chats gelöscht.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “{title}”.</source>
         <translation>„{title}“ gelöscht.</translation>
+    </message>
+    <message>
+        <source>Recently deleted</source>
+        <translation>Zuletzt gelöscht</translation>
+    </message>
+    <message>
+        <source>Deleted chats stay here for 30 days. Then they are gone for good.</source>
+        <translation>Gelöschte Chats bleiben 30 Tage hier. Danach sind sie endgültig weg.</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Deleted chats</source>
+        <translation>Gelöschte Chats</translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>Endgültig löschen</translation>
     </message>
     <message>
         <source>Deleted the empty folder “{name}”.</source>
