@@ -2113,6 +2113,18 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Seed {seed}</translation>
     </message>
     <message>
+        <source>Tokens of the answer, its reasoning included.</source>
+        <translation>Token der Antwort, ihre Überlegungen eingeschlossen.</translation>
+    </message>
+    <message>
+        <source>{tokens}, the first after {time}</source>
+        <translation>{tokens}, das erste nach {time}</translation>
+    </message>
+    <message>
+        <source>The first came {time} after the question: the model reads the prompt before.</source>
+        <translation>Das erste kam {time} nach der Frage: Vorher liest das Modell die Eingabe.</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
@@ -2135,6 +2147,13 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>With passes this short, drawing the window takes a share of the processor&apos;s time. It counts for this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came within {median}.</source>
         <translation>Bei so kurzen Durchläufen beansprucht das Zeichnen des Fensters einen Teil der Prozessorzeit. Er zählt bei dieser Antwort mit, beim einfachen Dekodieren aber nicht; die Zahl ist daher eher zu niedrig. Die Hälfte der Token kam innerhalb von {median}.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <translation>
+            <numerusform>%Ln Token</numerusform>
+            <numerusform>%Ln Token</numerusform>
+        </translation>
     </message>
 </context>
 <context>
