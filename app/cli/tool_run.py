@@ -30,6 +30,7 @@ from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
 from app.core.tools.policy import Permission as Said
 from app.core.tools.turn import (
     MAX_STEPS,
+    MAX_UNREADABLE,
     RESULT_CHARS,
     Ask,
     Call,
@@ -201,6 +202,8 @@ class _Run:
             notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
         if todo.ending is LoopEnding.CUT:
             notify("The answer was cut within a call: allow more with --max-tokens or --ctx.")
+        if todo.ending is LoopEnding.UNREADABLE:
+            notify(f"The turn was ended: the model wrote {MAX_UNREADABLE} calls in a row that cannot be read.")
         return INTERRUPTED if todo.ending is LoopEnding.STOPPED else 0
 
     def _generate(self, turn: ToolLoop, todo: Generate) -> None:
@@ -208,7 +211,7 @@ class _Run:
         reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
         self.text = ""
-        request = replace(self.request, messages=todo.messages, tools=todo.tools)
+        request = replace(self.request, messages=todo.messages, tools=todo.tools, holds_calls=True)
         with stop_on_interrupt() as interrupted:
             for event in self.session.generate(request, interrupted.is_set):
                 if isinstance(event, TextChunk):

@@ -177,6 +177,7 @@ class Controller(PartsController):
         elif isinstance(event, TokensCounted):
             self.context.on_counted(event)
             self.attachments.sums.on_counted(event)
+            self.answers.tools.on_counted(event)
         elif isinstance(event, EngineFailed) and self.models.awaits(event.request_id):
             self.models.on_event(event)
             self.versions.on_failed()

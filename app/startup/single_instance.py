@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 MAX_PATH_BYTES = 32_768
+ACTIVATION = "XDG_ACTIVATION_TOKEN"  # what Wayland gives a program that a click started, for its window
 ANSWER_MS = 1500
 _KNOCK_AGAIN_S = 0.05
 
@@ -28,11 +29,11 @@ class SingleInstance(QObject):
     ``file`` is a model to open; where another window is open, that one is asked to.
 
     Signals:
-        raise_requested: somebody started the app again.
+        raise_requested(str): somebody started the app again, maybe with a token for the window to come forward by.
         file_requested(str): and named a model file.
     """
 
-    raise_requested = Signal()
+    raise_requested = Signal(str)
     file_requested = Signal(str)
 
     def __init__(self, lock_file: Path, parent: QObject | None = None, file: str = "") -> None:
@@ -91,8 +92,9 @@ class SingleInstance(QObject):
             time.sleep(_KNOCK_AGAIN_S)
             socket.connectToServer(self._name())
         self.other_answered = is_there and socket.waitForReadyRead(ANSWER_MS)
-        if self.other_answered and self._file:
-            socket.write(os.fsencode(self._file))
+        token = os.environ.get(ACTIVATION, "")
+        if self.other_answered and (self._file or token):
+            socket.write(os.fsencode(f"{self._file}\0{token}" if token else self._file))
             socket.waitForBytesWritten(ANSWER_MS)
         socket.disconnectFromServer()
         return self.other_answered
@@ -103,11 +105,14 @@ class SingleInstance(QObject):
             socket.disconnected.connect(lambda: self._on_words(socket))
             socket.write(b"here")
             socket.flush()
-            self.raise_requested.emit()
+            self.raise_requested.emit("")
 
     def _on_words(self, socket: QLocalSocket) -> None:
-        """What the other start said before it left: nothing, or the path of a file."""
+        """What the other start said before it left: nothing, or the path of a file, and a token behind a zero."""
         words = os.fsdecode(bytes(socket.readAll().data()[:MAX_PATH_BYTES]))
         socket.deleteLater()
-        if words and Path(words).is_file():
-            self.file_requested.emit(words)
+        file, _, token = words.partition("\0")
+        if token:
+            self.raise_requested.emit(token)
+        if file and Path(file).is_file():
+            self.file_requested.emit(file)

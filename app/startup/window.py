@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QEvent, QMessageLogContext, Qt, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.reports import ThreadReports
 from app.controllers.window.garbage import GarbageController
 from app.core.logs import Logs
 from app.core.paths import assets_dir, find_paths
-from app.startup.single_instance import SingleInstance
+from app.startup.single_instance import ACTIVATION, SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 from ui.widgets.pyside_wrappers import preload_wrappers
@@ -39,12 +41,31 @@ _QT_LEVELS = {
 }
 
 
+class Application(QApplication):
+    """Hears of files that are opened with the app, which macOS tells a running program of.
+
+    Signals:
+        file_opened(str): the path of a file.
+    """
+
+    file_opened = Signal(str)
+    file = ""  # the last one
+
+    def event(self, event: QEvent) -> bool:
+        """Take a file; what else happens is Qt's."""
+        if isinstance(event, QFileOpenEvent) and event.file():
+            self.file = event.file()
+            self.file_opened.emit(self.file)
+            return True
+        return super().event(event)
+
+
 def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file: str = "") -> int:
     """Open the window on this user's folders and stay until it closes; return the exit status.
 
     ``make_worker`` puts another engine in the place of the real one. ``file`` is a model to load as the target.
     """
-    application = QApplication.instance() or QApplication(["paceline", *argv])
+    application = QApplication.instance() or Application(["paceline", *argv])
     if not isinstance(application, QApplication):
         raise TypeError("a window needs a QApplication")
     application.setApplicationName("paceline")
@@ -92,16 +113,22 @@ def _run(
     window = MainWindow(assets_dir(), FIELDS)
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
-    instance.raise_requested.connect(lambda: _bring_forward(window))
+    instance.raise_requested.connect(lambda token: _bring_forward(window, token))
     instance.file_requested.connect(lambda path: open_file(window, path))
     # Now, not in the middle of an answer.
     FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
+    if isinstance(application, Application):
+        application.file_opened.connect(lambda path: open_file(window, path))
+        file = file or application.file
     if file:
         FirstPaint(window, lambda: open_file(window, file))
     window.layout_state.fit_screen()
     window.show()
+    handle = window.windowHandle()
+    if handle is not None:  # another screen may have more pixels to a point
+        handle.screenChanged.connect(lambda _screen: window.theme.changed.emit())
     window.transcript.fill_viewport()
     garbage = GarbageController(lambda: bool(controller.state.answers), application)
     for happened in (window.composer.submitted, window.sidebar.list.chosen, window.sidebar.new_chat):
@@ -120,7 +147,9 @@ def open_file(window: MainWindow, path: str) -> None:
     window.dialogs.file_chosen.emit(path, "target")
 
 
-def _bring_forward(window: MainWindow) -> None:
+def _bring_forward(window: MainWindow, token: str) -> None:
+    if token:
+        os.environ[ACTIVATION] = token  # where Qt looks for it
     window.setVisible(True)
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.raise_()

@@ -147,6 +147,33 @@
     </message>
 </context>
 <context>
+    <name>AnswerSpeech</name>
+    <message>
+        <source>{tool} waits for your permission.</source>
+        <translation>{tool} wartet auf Ihre Erlaubnis.</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <translation>{tool} läuft.</translation>
+    </message>
+    <message>
+        <source>{tool} is done.</source>
+        <translation>{tool} ist fertig.</translation>
+    </message>
+    <message>
+        <source>{tool} has failed.</source>
+        <translation>{tool} ist gescheitert.</translation>
+    </message>
+    <message>
+        <source>Reading the prompt.</source>
+        <translation>Die Eingabe wird gelesen.</translation>
+    </message>
+    <message>
+        <source>The answer begins.</source>
+        <translation>Die Antwort beginnt.</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentDialog</name>
     <message>
         <source>Attach files</source>
@@ -464,10 +491,6 @@
         <translation>{mode} ist gerade nicht verfügbar. {reason}</translation>
     </message>
     <message>
-        <source>Chat settings (Ctrl+.)</source>
-        <translation>Chat-Einstellungen (Strg+.)</translation>
-    </message>
-    <message>
         <source>Only for this chat. Anything not set here comes from the model or the settings.</source>
         <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell oder aus den Einstellungen.</translation>
     </message>
@@ -604,6 +627,42 @@
         <translation>Dieser Chat</translation>
     </message>
     <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>Hilfe</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>Wiederholen</translation>
+    </message>
+    <message>
+        <source>Cut</source>
+        <translation>Ausschneiden</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>Einfügen</translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation>Alles auswählen</translation>
+    </message>
+    <message>
         <source>Edit the last question</source>
         <translation>Letzte Frage bearbeiten</translation>
     </message>
@@ -684,10 +743,6 @@
         <translation>Gewählten oder offenen Chat umbenennen</translation>
     </message>
     <message>
-        <source>Delete the selected chat</source>
-        <translation>Gewählten Chat löschen</translation>
-    </message>
-    <message>
         <source>Undo the last deletion</source>
         <translation>Letztes Löschen rückgängig machen</translation>
     </message>
@@ -736,6 +791,10 @@
         <translation>Lokalen Server oder den Chat zeigen</translation>
     </message>
     <message>
+        <source>Delete the selected chats</source>
+        <translation>Die ausgewählten Chats löschen</translation>
+    </message>
+    <message>
         <source>Turn the local server on or off</source>
         <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
@@ -750,6 +809,10 @@
     <message>
         <source>Full screen on or off</source>
         <translation>Vollbild ein oder aus</translation>
+    </message>
+    <message>
+        <source>Minimise the window</source>
+        <translation>Das Fenster minimieren</translation>
     </message>
     <message>
         <source>Close the window</source>
@@ -811,12 +874,60 @@
         <translation>Das Modell wird geladen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
+        <source>Tools are off in this chat.</source>
+        <translation>Werkzeuge sind in diesem Chat aus.</translation>
+    </message>
+    <message>
+        <source>Tools are on in this chat.</source>
+        <translation>Werkzeuge sind in diesem Chat an.</translation>
+    </message>
+    <message>
+        <source>Tools are on. They take about {tokens} of {size} tokens of the context.</source>
+        <translation>Werkzeuge sind an. Sie brauchen etwa {tokens} von {size} Token des Kontexts.</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>an</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>Tools in this chat</source>
+        <translation>Werkzeuge in diesem Chat</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>Eingebaut</translation>
+    </message>
+    <message>
+        <source>All tools of this server</source>
+        <translation>Alle Werkzeuge dieses Servers</translation>
+    </message>
+    <message>
+        <source>Add or change servers…</source>
+        <translation>Server hinzufügen oder ändern …</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <translation>Dateien anhängen</translation>
     </message>
     <message>
-        <source>Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)</source>
-        <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen (Strg+Umschalt+A)</translation>
+        <source>Stop the answer</source>
+        <translation>Antwort stoppen</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Tools are on, but this model is given none: {reason}.</source>
+        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
+    </message>
+    <message>
+        <source>Tools of this chat</source>
+        <translation>Werkzeuge dieses Chats</translation>
     </message>
     <message>
         <source> Send</source>
@@ -847,12 +958,12 @@
         <translation>Senden</translation>
     </message>
     <message>
-        <source>Stop the answer (Esc)</source>
-        <translation>Antwort stoppen (Esc)</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Attach text, code, tables, PDF files or pictures</source>
+        <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen</translation>
     </message>
     <message>
         <source>The context is nearly full</source>
@@ -865,6 +976,13 @@
     <message>
         <source>A file is still being read. You can send your message in a moment.</source>
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} Token</numerusform>
+            <numerusform>{count} Token</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1112,6 +1230,10 @@
         <translation>Neuer Ordner</translation>
     </message>
     <message>
+        <source>Recently deleted…</source>
+        <translation>Zuletzt gelöscht …</translation>
+    </message>
+    <message>
         <source>Import chats…</source>
         <translation>Chats importieren …</translation>
     </message>
@@ -1134,6 +1256,20 @@
     <message>
         <source>As JSON, with branches and statistics…</source>
         <translation>Als JSON, mit Zweigen und Statistik …</translation>
+    </message>
+    <message numerus="yes">
+        <source>Archive %n chats</source>
+        <translation>
+            <numerusform>%n Chat archivieren</numerusform>
+            <numerusform>%n Chats archivieren</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %n chats</source>
+        <translation>
+            <numerusform>%n Chat löschen</numerusform>
+            <numerusform>%n Chats löschen</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1220,9 +1356,43 @@
             <numerusform>Ordner „{name}“ gelöscht; seine %n Chats bleiben.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{count} days left</source>
+        <translation>
+            <numerusform>noch {count} Tag</numerusform>
+            <numerusform>noch {count} Tage</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Deleted %n chats.</source>
+        <translation>
+            <numerusform>%n Chat gelöscht.</numerusform>
+            <numerusform>%n Chats gelöscht.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Deleted “{title}”.</source>
         <translation>„{title}“ gelöscht.</translation>
+    </message>
+    <message>
+        <source>Recently deleted</source>
+        <translation>Zuletzt gelöscht</translation>
+    </message>
+    <message>
+        <source>Deleted chats stay here for 30 days. Then they are gone for good.</source>
+        <translation>Gelöschte Chats bleiben 30 Tage hier. Danach sind sie endgültig weg.</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Deleted chats</source>
+        <translation>Gelöschte Chats</translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>Endgültig löschen</translation>
     </message>
     <message>
         <source>Deleted the empty folder “{name}”.</source>
@@ -1700,8 +1870,8 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Eine Modelldatei auf diesem Rechner wählen</translation>
     </message>
     <message>
-        <source>Recommended models, search and library (Ctrl+M)</source>
-        <translation>Empfohlene Modelle, Suche und Bibliothek (Strg+M)</translation>
+        <source>Recommended models, search and library</source>
+        <translation>Empfohlene Modelle, Suche und Bibliothek</translation>
     </message>
     <message>
         <source>Loading {name}</source>
@@ -1963,6 +2133,18 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>{number} von {all} Token kamen vom Entwurfsmodell.</translation>
     </message>
     <message>
+        <source>Tokens of the answer, its reasoning included.</source>
+        <translation>Token der Antwort, ihre Überlegungen eingeschlossen.</translation>
+    </message>
+    <message>
+        <source>{tokens}, the first after {time}</source>
+        <translation>{tokens}, das erste nach {time}</translation>
+    </message>
+    <message>
+        <source>The first came {time} after the question: the model reads the prompt before.</source>
+        <translation>Das erste kam {time} nach der Frage: Vorher liest das Modell die Eingabe.</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
@@ -1977,6 +2159,13 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>about the same speed</source>
         <translation>etwa gleich schnell</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <translation>
+            <numerusform>%Ln Token</numerusform>
+            <numerusform>%Ln Token</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2269,14 +2458,6 @@ Chat-Vorlage: {template_name}
         <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
     </message>
     <message>
-        <source>Show the sidebar (Ctrl+B)</source>
-        <translation>Seitenleiste einblenden (Strg+B)</translation>
-    </message>
-    <message>
-        <source>Show or hide the statistics (Ctrl+Shift+B)</source>
-        <translation>Statistik ein- oder ausblenden (Strg+Umschalt+B)</translation>
-    </message>
-    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
@@ -2287,10 +2468,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Find and download models…</source>
         <translation>Modelle finden und herunterladen …</translation>
-    </message>
-    <message>
-        <source>Recommended pairs, search, drafts, library, downloads (Ctrl+M)</source>
-        <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads (Strg+M)</translation>
     </message>
     <message>
         <source>{name}
@@ -2323,6 +2500,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
 On {host} ({engine}), another program on this computer.</source>
         <translation>{name}
 Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>Show the sidebar</source>
+        <translation>Seitenleiste einblenden</translation>
+    </message>
+    <message>
+        <source>Show or hide the statistics</source>
+        <translation>Statistik ein- oder ausblenden</translation>
+    </message>
+    <message>
+        <source>Recommended pairs, search, drafts, library, downloads</source>
+        <translation>Empfohlene Paare, Suche, Entwurfsmodelle, Bibliothek, Downloads</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2464,10 +2653,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aus der Liste entfernt.</translation>
     </message>
     <message>
-        <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
-        <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
-    </message>
-    <message>
         <source>Use no draft</source>
         <translation>Ohne Entwurfsmodell</translation>
     </message>
@@ -2486,6 +2671,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Use it</source>
         <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>{name} is downloaded and in the library of the Models page.</source>
+        <translation>{name} ist geladen und steht in der Bibliothek der Seite „Modelle“.</translation>
     </message>
 </context>
 <context>
@@ -3220,8 +3409,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modus: {name}</translation>
     </message>
     <message>
-        <source>{words}. Press Ctrl+D for the next mode.</source>
-        <translation>{words}. Strg+D wählt den nächsten Modus.</translation>
+        <source>{words}. Press {keys} for the next mode.</source>
+        <translation>{words}. {keys} wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
@@ -8686,8 +8875,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gerade wird eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
     </message>
     <message>
-        <source>The race is over. Ctrl+Shift+D shows what came of it.</source>
-        <translation>Das Rennen ist vorbei. Strg+Umschalt+D zeigt das Ergebnis.</translation>
+        <source>The race is over. The Race page shows what came of it.</source>
+        <translation>Das Rennen ist vorbei. Die Seite „Rennen“ zeigt das Ergebnis.</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -10616,6 +10805,26 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kompakt</translation>
     </message>
     <message>
+        <source>Screen reader</source>
+        <translation>Screenreader</translation>
+    </message>
+    <message>
+        <source>What a screen reader says by itself while an answer is made.</source>
+        <translation>Was ein Screenreader von sich aus sagt, während eine Antwort entsteht.</translation>
+    </message>
+    <message>
+        <source>All, with the answer</source>
+        <translation>Alles, mit der Antwort</translation>
+    </message>
+    <message>
+        <source>Beginnings and endings</source>
+        <translation>Anfang und Ende</translation>
+    </message>
+    <message>
+        <source>Nothing</source>
+        <translation>Nichts</translation>
+    </message>
+    <message>
         <source>Language</source>
         <translation>Sprache</translation>
     </message>
@@ -10705,32 +10914,32 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation> Einstellungen</translation>
     </message>
     <message>
-        <source>Hide the sidebar (Ctrl+B)</source>
-        <translation>Seitenleiste ausblenden (Strg+B)</translation>
+        <source>Hide the sidebar</source>
+        <translation>Seitenleiste ausblenden</translation>
+    </message>
+    <message>
+        <source>Start a new chat</source>
+        <translation>Neuen Chat beginnen</translation>
+    </message>
+    <message>
+        <source>Find and download models</source>
+        <translation>Modelle finden und herunterladen</translation>
+    </message>
+    <message>
+        <source>Race plain decoding against drafting, side by side</source>
+        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander</translation>
+    </message>
+    <message>
+        <source>Let editors and other programs use the model</source>
+        <translation>Editoren und andere Programme das Modell nutzen lassen</translation>
+    </message>
+    <message>
+        <source>Open the settings</source>
+        <translation>Einstellungen öffnen</translation>
     </message>
     <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
-    </message>
-    <message>
-        <source>Start a new chat (Ctrl+N)</source>
-        <translation>Neuen Chat beginnen (Strg+N)</translation>
-    </message>
-    <message>
-        <source>Open the settings (Ctrl+,)</source>
-        <translation>Einstellungen öffnen (Strg+,)</translation>
-    </message>
-    <message>
-        <source>Find and download models (Ctrl+M)</source>
-        <translation>Modelle finden und herunterladen (Strg+M)</translation>
-    </message>
-    <message>
-        <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
-        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
-    </message>
-    <message>
-        <source>Let editors and other programs use the model (Ctrl+Shift+S)</source>
-        <translation>Editoren und andere Programme das Modell nutzen lassen (Strg+Umschalt+S)</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -10752,8 +10961,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>SourceSwitch</name>
     <message>
-        <source>Mark tokens by source (Ctrl+Shift+M)</source>
-        <translation>Token nach Herkunft markieren (Strg+Umschalt+M)</translation>
+        <source>Mark tokens by source</source>
+        <translation>Token nach Herkunft markieren</translation>
     </message>
 </context>
 <context>
@@ -11836,6 +12045,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wurde nicht beendet</translation>
     </message>
     <message>
+        <source>This call was not run: it cannot be read, or there is no such tool.</source>
+        <translation>Dieser Aufruf wurde nicht ausgeführt: Er ist nicht lesbar, oder es gibt das Werkzeug nicht.</translation>
+    </message>
+    <message>
         <source>Allow once</source>
         <translation>Einmal erlauben</translation>
     </message>
@@ -11850,6 +12063,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Copy result</source>
         <translation>Ergebnis kopieren</translation>
+    </message>
+    <message>
+        <source>Tool call</source>
+        <translation>Werkzeugaufruf</translation>
     </message>
     <message>
         <source>{count} more characters were left out.</source>
@@ -11874,6 +12091,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Result</source>
         <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>Told to the model</source>
+        <translation>Dem Modell gesagt</translation>
     </message>
     <message>
         <source>Running for {seconds} s</source>
@@ -11939,16 +12160,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Nach {count} Antworten mit Werkzeugaufrufen gestoppt. Senden Sie eine Nachricht, damit es weitergeht.</translation>
     </message>
     <message>
+        <source>The model wrote tool calls that cannot be read, {count} times in a row, so the answer ends here. Ask again, or try another model.</source>
+        <translation>Das Modell hat {count}-mal hintereinander Werkzeugaufrufe geschrieben, die nicht lesbar sind, daher endet die Antwort hier. Fragen Sie noch einmal, oder versuchen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>This model is given no tools: {reason}.</source>
         <translation>Dieses Modell bekommt keine Werkzeuge: {reason}.</translation>
-    </message>
-    <message>
-        <source>Tools are on in this chat. Change it in the chat settings.</source>
-        <translation>Werkzeuge sind in diesem Chat an. Ändern Sie das in den Chat-Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Tools are on, but this model is given none: {reason}.</source>
-        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
     </message>
     <message>
         <source>The chat has gone on since this call. Ask the model to call the tool again.</source>
@@ -12111,10 +12328,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Undo</source>
         <translation>Rückgängig</translation>
-    </message>
-    <message>
-        <source>Undo (Ctrl+Z)</source>
-        <translation>Rückgängig machen (Strg+Z)</translation>
     </message>
     <message>
         <source>Dismiss</source>

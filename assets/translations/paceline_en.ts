@@ -56,6 +56,16 @@
     </message>
 </context>
 <context>
+    <name>Composer</name>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} token</numerusform>
+            <numerusform>{count} tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ContextMeter</name>
     <message numerus="yes">
         <source>System prompt {system}, conversation {conversation}, last answer {last} tokens.</source>
@@ -90,6 +100,23 @@
     </message>
 </context>
 <context>
+    <name>ConversationMenu</name>
+    <message numerus="yes">
+        <source>Archive %n chats</source>
+        <translation>
+            <numerusform>Archive %n chat</numerusform>
+            <numerusform>Archive %n chats</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %n chats</source>
+        <translation>
+            <numerusform>Delete %n chat</numerusform>
+            <numerusform>Delete %n chats</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ConversationModel</name>
     <message numerus="yes">
         <source>Folder {text}, %n chats, {state}</source>
@@ -120,6 +147,20 @@
         <translation>
             <numerusform>Deleted the folder “{name}”; its chat was kept.</numerusform>
             <numerusform>Deleted the folder “{name}”; its %n chats were kept.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} days left</source>
+        <translation>
+            <numerusform>{count} day left</numerusform>
+            <numerusform>{count} days left</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Deleted %n chats.</source>
+        <translation>
+            <numerusform>Deleted %n chat.</numerusform>
+            <numerusform>Deleted %n chats.</numerusform>
         </translation>
     </message>
 </context>
@@ -160,6 +201,16 @@
         <translation>
             <numerusform>%n model</numerusform>
             <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Figures</name>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>

@@ -8,12 +8,13 @@ from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.context import NEARLY_FULL
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import host_in, stays_here
+from app.core.domain.tools.servers import ToolMenu
 from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
 from ui.composer.attachments.chips import AttachmentTray
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
@@ -44,7 +45,9 @@ NOT_READY = {
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
     EngineState.RACING: mark("Composer", "A race is using the model. You can send your message when it is over."),
 }
-MENU_PX = 260
+MENU_PX, TOOLS_PX = 260, 400
+MOST_OF_CONTEXT = 0.25  # that tools may take without a warning
+MANAGE = "manage"
 _NAMES = {
     THINKING_OFF: mark("Thinking", "Off"),
     THINKING_ON: mark("Thinking", "On"),
@@ -81,6 +84,40 @@ def thinking_line(name: str) -> str:
     if name.isdecimal():
         return translate("Thinking", "Reasons until so much is written")
     return translate("Thinking", _LINES[name])
+
+
+def tools_words(menu: ToolMenu) -> str:
+    """Whether tools are on, and what their definitions take of the context."""
+    if not menu.is_on:
+        return translate("Composer", "Tools are off in this chat.")
+    if not menu.tokens:
+        return translate("Composer", "Tools are on in this chat.")
+    words = translate("Composer", "Tools are on. They take about {tokens} of {size} tokens of the context.")
+    return words.format(tokens=count(menu.tokens), size=count(menu.context_size))
+
+
+def tool_rows(menu: ToolMenu) -> list[Choice]:
+    """The switch of all, the built-in tools, each server with its tools, and the way to the settings."""
+
+    def row(server: str, name: str, title: str, is_on: bool, lines: tuple[str, ...] = (), tokens: int = 0) -> Choice:
+        side = translate("Composer", "{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
+        spoken = translate("Composer", "on") if is_on else translate("Composer", "off")
+        icon = "check" if is_on else ""
+        return Choice(f"{server}\n{name}", title, lines, side, icon, "accent", spoken, wraps=True)
+
+    rows = [row("", "", translate("Composer", "Tools in this chat"), menu.is_on, (menu.refusal or tools_words(menu),))]
+    rows.append(Choice("", translate("Composer", "Built in")))
+    off = {one.server for one in menu.tools if not one.name and not one.is_on}
+    for tool in menu.tools:
+        is_on = menu.is_on and tool.is_on and tool.server not in off
+        if tool.name:
+            rows.append(row(tool.server, tool.name, tool.title, is_on, tokens=tool.tokens or 0))
+            continue
+        cost = sum(one.tokens or 0 for one in menu.tools if one.server == tool.server)
+        rows.append(Choice("", tool.title))
+        title = translate("Composer", "All tools of this server")
+        rows.append(row(tool.server, "", title, is_on, (tool.note,) if tool.note else (), cost))
+    return [*rows, Choice("", ""), Choice(MANAGE, translate("Composer", "Add or change servers…"), icon="settings")]
 
 
 class ThinkingButton(MenuButton):
@@ -170,6 +207,9 @@ class Composer(QWidget):
         files_offered(list), text_offered(str): paths, or a pasted text, to be attached.
         attachment_removed(int), attachment_opened(int): an attachment's id.
         find_draft: a draft for the target is wanted, which has none.
+        tool_picked(str, str): a tool of a server is to be switched on or off; without a name the server, without both
+            all tools.
+        tools_opening, tools_managed: the menu of tools is about to open; the settings of the servers are wanted.
     """
 
     submitted = Signal(str)
@@ -183,6 +223,9 @@ class Composer(QWidget):
     attachment_removed = Signal(int)
     attachment_opened = Signal(int)
     find_draft = Signal()
+    tool_picked = Signal(str, str)
+    tools_opening = Signal()
+    tools_managed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -214,7 +257,7 @@ class Composer(QWidget):
             tip=translate("Composer", "Send the message (Enter)"),
         )
         self.stop_button = button(
-            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer (Esc)")
+            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer")
         )
         self._say(worded=True)
         self._make_controls()
@@ -230,11 +273,11 @@ class Composer(QWidget):
         self.find_draft_button.hide()
         self._theme.set_font(self.context_label, -1)
         self.fit_label.hide()
-        self.tools_sign = QLabel()
-        self.tools_sign.hide()
-        self.attach_button.setToolTip(
-            translate("Composer", "Attach text, code, tables, PDF files or pictures (Ctrl+Shift+A)")
-        )
+        self.tools_button = IconButton(self._theme, "puzzle", translate("Composer", "Tools"), self.open_tools)
+        self.tools_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
+        self.tools_popup: ChoicePopup | None = None
+        self._tools = ToolMenu()
+        self.attach_button.setToolTip(translate("Composer", "Attach text, code, tables, PDF files or pictures"))
         for each in (self.send_button, self.stop_button):
             each.setIconSize(QSize(14, 14))
             each.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
@@ -245,7 +288,7 @@ class Composer(QWidget):
             self.attach_button,
             self.modes,
             self.thinking,
-            self.tools_sign,
+            self.tools_button,
             Stretch(),
             self.stop_button,
             self.send_button,
@@ -303,14 +346,48 @@ class Composer(QWidget):
             words = STAYS if stays_here(url) else LEAVES
             self.destination.setText(translate("Composer", words).format(host=host_in(url)))
 
-    def show_tools(self, words: str, *, works: bool = True) -> None:
-        """Say that this chat has tools, or that the model is given none of them; without ``words`` it has none."""
-        tokens = self._theme.tokens
-        icon = self._theme.icon("puzzle", tokens.text_muted if works else tokens.caution, 16)
-        self.tools_sign.setPixmap(icon.pixmap(16, 16))
-        self.tools_sign.setToolTip(hover(words))
-        self.tools_sign.setAccessibleName(words)
-        self.tools_sign.setVisible(bool(words))
+    def show_tools(self, menu: ToolMenu) -> None:
+        """Take the tools of this chat: the button says whether they are on and what they cost, its popup has them."""
+        self._tools = menu
+        words = tools_words(menu)
+        if menu.is_on and menu.refusal:
+            words = translate("Composer", "Tools are on, but this model is given none: {reason}.").format(
+                reason=menu.refusal
+            )
+        costs_much = menu.tokens > MOST_OF_CONTEXT * menu.context_size
+        warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
+        self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")
+        self.tools_button.setToolTip(hover(words))
+        self.tools_button.setAccessibleName(words)
+        if self.tools_popup is not None and menu.tools:
+            self.tools_popup.list.set_rows(tool_rows(menu))
+            self.tools_popup.fit_rows()
+            if self.tools_are_open:
+                self.tools_popup.open_from(self.tools_button, above=True)  # its lower edge stays where it is
+
+    @property
+    def tools_are_open(self) -> bool:
+        """Whether the menu of tools is seen."""
+        return self.tools_popup is not None and self.tools_popup.isVisible()
+
+    def open_tools(self) -> None:
+        """Show the servers and tools, to switch each on or off for this chat."""
+        if self.tools_popup is None:
+            popup = self.tools_popup = ChoicePopup(self._theme, translate("Composer", "Tools of this chat"), self)
+            popup.stays_open = True
+            popup.picked.connect(self._pick_tool)
+        self.tools_popup.setFixedWidth(round(TOOLS_PX * self._theme.type.growth))
+        self.tools_opening.emit()
+        self.tools_popup.open_from(self.tools_button, above=True)
+        self.tools_popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _pick_tool(self, key: str) -> None:
+        if key == MANAGE and self.tools_popup is not None:
+            self.tools_popup.close()
+            self.tools_managed.emit()
+            return
+        server, _, name = key.partition("\n")
+        self.tool_picked.emit(server, name)
 
     def set_streaming(self, streaming: bool) -> None:
         self._streaming = streaming
@@ -442,11 +519,10 @@ class Composer(QWidget):
         super().resizeEvent(event)
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
-        taken = self.attach_button.sizeHint().width() + self.modes.sizeHint().width() + end + BESIDE_PX
+        icons = self.attach_button.sizeHint().width() + self.tools_button.sizeHint().width()
+        taken = icons + self.modes.sizeHint().width() + end + BESIDE_PX
         if not self.thinking.isHidden():
             taken += self.thinking.sizeHint().width()
-        if not self.tools_sign.isHidden():
-            taken += self.tools_sign.sizeHint().width()
         self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:

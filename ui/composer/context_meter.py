@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPainterPath, QPixmap
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, QSizePolicy, QWidget
 
@@ -165,10 +165,7 @@ class ContextMeter(ShrinkingButton):
     def open_panel(self) -> None:
         panel = self.panel = ContextPanel(self._theme, self.parts, self._policy, self)
         panel.policy_chosen.connect(self._choose)
-        panel.adjustSize()
-        corner = self.mapToGlobal(QPoint(self.width() - panel.width(), self.height() + 4))
-        panel.move(max(0, corner.x()), corner.y())
-        panel.show()
+        panel.open_from(self, at_right=True)
         panel.focus_choice()
 
     def _choose(self, policy: str) -> None:

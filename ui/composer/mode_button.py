@@ -14,11 +14,13 @@ from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
+from ui.widgets.commands import native_keys
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.popups import ChoicePopup
 
 MENU_PX = 372
 MAX_DEPTH = 16
+NEXT_MODE_KEYS = "Ctrl+D"
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows the measured speed.")
 
 
@@ -188,9 +190,8 @@ class ModeButton(MenuButton):
         self.setAccessibleName(translate("ModeButton", "Mode: {name}").format(name=self.text()))
         words = self._unavailable.get(self.mode) or mode_line(self.mode)
         self.setAccessibleDescription(words)
-        self.setToolTip(
-            hover(translate("ModeButton", "{words}. Press Ctrl+D for the next mode.").format(words=words.rstrip(".")))
-        )
+        tip = translate("ModeButton", "{words}. Press {keys} for the next mode.")
+        self.setToolTip(hover(tip.format(words=words.rstrip("."), keys=native_keys(NEXT_MODE_KEYS))))
         self.fill()
 
     def fill(self) -> None:

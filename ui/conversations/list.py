@@ -140,11 +140,13 @@ class ConversationList(QListView):
     Signals:
         chosen(int): another conversation is wanted.
         rename_requested(int, str), delete_requested(int): id, and the title that it is to have.
+        several_deleted(object): the ids of all that are selected.
     """
 
     chosen = Signal(int)
     rename_requested = Signal(int, str)
     delete_requested = Signal(int)
+    several_deleted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -164,12 +166,13 @@ class ConversationList(QListView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDropIndicatorShown(True)
         self.customContextMenuRequested.connect(self._open_menu)
-        self.clicked.connect(self.choose)
+        self.clicked.connect(self._on_clicked)
         theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
 
     def set_rows(
@@ -291,20 +294,38 @@ class ConversationList(QListView):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
             self.edit(index)
 
+    def _on_clicked(self, index: QModelIndex) -> None:
+        """Open what was clicked; with Ctrl or Shift it is only selected."""
+        held = QApplication.keyboardModifiers()
+        if not held & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier):
+            self.choose(index)
+
+    @property
+    def selected_ids(self) -> tuple[int, ...]:
+        """The selected conversations, from the top."""
+        items = (self.rows.item(index) for index in sorted(self.selectedIndexes(), key=QModelIndex.row))
+        return tuple(item.id for item in items if isinstance(item, ConversationRow))
+
     def ask_delete(self, index: QModelIndex) -> None:
-        """Wish a conversation or a folder away."""
+        """Wish a conversation or a folder away, or all that is selected where that is one of several."""
         item = self.rows.item(index)
-        if isinstance(item, ConversationRow):
+        if self.has_several(index):
+            self.several_deleted.emit(self.selected_ids)
+        elif isinstance(item, ConversationRow):
             self.delete_requested.emit(item.id)
         elif item is not None and item.folder is not None:
             self.rows.library_signals.folder_deleted.emit(item.folder.id)
+
+    def has_several(self, index: QModelIndex) -> bool:
+        """Whether a row is one of several conversations that are selected."""
+        return len(self.selected_ids) > 1 and self.selectionModel().isSelected(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, Del asks to delete, F2 renames, Alt with Up or Down moves what is ordered by hand."""
         if self.state() is QAbstractItemView.State.EditingState:
             return  # the Enter that ends a name reaches the list as well
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-        if event.key() == Qt.Key.Key_Delete:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.ask_delete(self.currentIndex())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.choose(self.currentIndex())
@@ -321,6 +342,7 @@ class ConversationList(QListView):
         index = self.indexAt(place)
         menu = self.make_menu(index)
         if menu is not None:
-            self.setCurrentIndex(index)
+            if not self.has_several(index):
+                self.setCurrentIndex(index)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(self.viewport().mapToGlobal(place))

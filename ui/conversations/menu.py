@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
     """Make the menu of what stands at ``index``; None where it has none."""
     item = listing.rows.item(index)
+    if listing.has_several(index):
+        return _menu_of_several(listing, QPersistentModelIndex(index))
     if isinstance(item, ConversationRow):
         return _conversation_menu(listing, item, QPersistentModelIndex(index))
     if isinstance(item, Heading) and item.folder is not None:
@@ -54,6 +56,20 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
     return menu
 
 
+def _menu_of_several(listing: ConversationList, index: QPersistentModelIndex) -> Menu:
+    menu, theme, ids = Menu(listing), listing.theme, listing.selected_ids
+
+    def archive() -> None:
+        for conversation_id in ids:
+            listing.rows.library_signals.archived.emit(conversation_id, True)
+
+    words = translate("ConversationMenu", "Archive %n chats", None, len(ids))
+    menu.addAction(theme.icon("archive"), words, archive)
+    words = translate("ConversationMenu", "Delete %n chats", None, len(ids))
+    menu.addAction(theme.icon("trash-2"), f"{words}\tDel", lambda: listing.ask_delete(_now(index)))
+    return menu
+
+
 def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> Menu:
     menu, theme = Menu(listing), listing.theme
     menu.addAction(
@@ -76,6 +92,9 @@ def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignal
         theme.icon("folder"),
         translate("ConversationMenu", "New folder"),
         partial(library_signals.folder_made.emit, None),
+    )
+    menu.addAction(
+        theme.icon("trash-2"), translate("ConversationMenu", "Recently deleted…"), library_signals.deleted_wanted.emit
     )
     menu.addSeparator()
     menu.addAction(

@@ -36,6 +36,7 @@ class LibrarySignals(QObject):
         arranged(object, object): ids in their new order, in a folder, or pinned for None.
         folder_made(object): a new folder, for a conversation or for None. folder_renamed(int, str).
         folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
+        deleted_wanted: the deleted conversations are to be shown.
         exported(object, str): a conversation, or all for None (of "print", the open one); "markdown", "json" or
             "print". imported: a file is to be chosen.
     """
@@ -52,6 +53,7 @@ class LibrarySignals(QObject):
     folders_arranged = Signal(object)
     exported = Signal(object, str)
     imported = Signal()
+    deleted_wanted = Signal()
 
 
 @dataclass(frozen=True, slots=True)

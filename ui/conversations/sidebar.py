@@ -43,6 +43,8 @@ class HelpButton(IconButton):
         self.popup_menu.addSeparator()
         self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
         self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
+        for action in self.popup_menu.actions():  # else macOS puts each where it thinks that its words belong
+            action.setMenuRole(QAction.MenuRole.AboutRole if action is self.about else QAction.MenuRole.NoRole)
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
@@ -77,7 +79,7 @@ class Sidebar(QFrame):
         self.server_button = QPushButton(translate("Sidebar", " Server"))
         self.settings_button = QPushButton(translate("Sidebar", " Settings"))
         self.help_button = HelpButton(theme)
-        self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar (Ctrl+B)"))
+        self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar"))
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -88,15 +90,15 @@ class Sidebar(QFrame):
 
     def _make(self) -> None:
         self.new_button.setAccessibleName(translate("Sidebar", "New chat"))
-        self.new_button.setToolTip(translate("Sidebar", "Start a new chat (Ctrl+N)"))
+        self.new_button.setToolTip(translate("Sidebar", "Start a new chat"))
         sides = (
-            (self.models_button, translate("Sidebar", "Find and download models (Ctrl+M)")),
+            (self.models_button, translate("Sidebar", "Find and download models")),
             (
                 self.race_button,
-                translate("Sidebar", "Race plain decoding against drafting, side by side (Ctrl+Shift+D)"),
+                translate("Sidebar", "Race plain decoding against drafting, side by side"),
             ),
-            (self.server_button, translate("Sidebar", "Let editors and other programs use the model (Ctrl+Shift+S)")),
-            (self.settings_button, translate("Sidebar", "Open the settings (Ctrl+,)")),
+            (self.server_button, translate("Sidebar", "Let editors and other programs use the model")),
+            (self.settings_button, translate("Sidebar", "Open the settings")),
         )
         for button, words in sides:
             button.setProperty("kind", "side")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
+from shiboken6 import isValid
 
 from app.core.domain.models import LibraryRow, ModelRef, Offer
 from ui.models.parts import EmptyPagePlaceholder, OfferCard, StatusMark, WrappingRow
@@ -18,7 +19,7 @@ from ui.text.formatting import size
 from ui.text.language import mark, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
+from ui.widgets.building import button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
@@ -171,7 +172,9 @@ class LibraryPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
-        self.lines: list[LibraryLine] = []
+        self._kept_lines: list[LibraryLine] = []
+        self._kept_offers: list[OfferCard] = []
+        self.lines: list[LibraryLine] = []  # those that the filter leaves
         self.offer_buttons: list[QPushButton] = []
         self._offers: tuple[Offer, ...] = ()  # what can be added
         self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
@@ -296,24 +299,38 @@ class LibraryPage(QWidget):
         here = {row.path for row in self._rows}
         kept = [offer for offer in self._seen_offers if offer in self._offers or offer.path in here]
         self._seen_offers = [*kept, *(offer for offer in self._offers if offer not in kept)]
-        typed = self.filter.text()
-        rows = [row for row in self._rows if _has_words(typed, row.name, facts(row))]
-        offers = [offer for offer in self._seen_offers if _has_words(typed, offer.name, offer.found_in)]
         focus = self.focusWidget()
         had_focus = focus is not None and focus.hasFocus() and focus not in (self.filter, self.order)
         key = next((line.row.key for line in self.lines if line.isAncestorOf(focus)), "") if focus else ""
         number = next((number for number, add in enumerate(self.offer_buttons) if add is focus), -1)
-        empty_layout(self.models)
-        empty_layout(self.offers)
-        self.lines = [LibraryLine(self._theme, self._requests, row) for row in sorted_rows(rows, self._order)]
-        for line in self.lines:
-            self.models.addWidget(line)
-        self.offer_buttons = []
-        for offer in offers:
-            self.offers.addWidget(self._offer(offer, is_here=offer not in self._offers))
+        self._keep_cards()
+        typed = self.filter.text()
+        self.lines = [line for line in self._kept_lines if _has_words(typed, line.row.name, line.facts.text())]
+        offers = [card for card in self._kept_offers if _has_words(typed, card.offer.name, card.offer.found_in)]
+        for card in (*self._kept_lines, *self._kept_offers):
+            card.setVisible(card in self.lines or card in offers)
+        self.offer_buttons = [card.action_button for card in offers]
         self._show_headings(len(offers))
-        if had_focus:  # what had it is gone; who walks by keys stays where he was
-            self._focus_again(key, number)
+        if had_focus and (focus is None or not isValid(focus) or not focus.hasFocus()):
+            self._focus_again(key, number)  # what had it is gone; who walks by keys stays where he was
+
+    def _keep_cards(self) -> None:
+        """Have a card for each model and offer, in their order; those that say the same as before stay."""
+        lines = {line.row: line for line in self._kept_lines}
+        wanted = [
+            lines.get(row) or LibraryLine(self._theme, self._requests, row)
+            for row in sorted_rows(self._rows, self._order)
+        ]
+        for line in wanted:
+            line.facts.setText(facts(line.row))  # "yesterday" is another day by now
+        cards = {(card.offer, card.action_button.isEnabled()): card for card in self._kept_offers}
+        offers = [
+            cards.get((offer, offer in self._offers)) or self._offer(offer, is_here=offer not in self._offers)
+            for offer in self._seen_offers
+        ]
+        put_in_order(self.models, wanted)
+        put_in_order(self.offers, offers)
+        self._kept_lines, self._kept_offers = wanted, offers
 
     @property
     def _order(self) -> str:
@@ -362,7 +379,6 @@ class LibraryPage(QWidget):
             self._theme, offer, text, lambda: self._requests.offer_taken.emit(offer.path), name=named, in_list=True
         )
         made.action_button.setEnabled(not is_here)
-        self.offer_buttons.append(made.action_button)
         return made
 
     def _ask_file(self) -> None:

@@ -137,7 +137,7 @@ class EarlierRaces(QListWidget):
         item = self.currentItem()
         if item is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(item)
-        elif item is not None and event.key() == Qt.Key.Key_Delete:
+        elif item is not None and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.delete_requested.emit(str(item.data(_ID)))
         else:
             super().keyPressEvent(event)

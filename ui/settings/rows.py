@@ -56,6 +56,7 @@ class NumberRow(SettingRow):
         if self.field.automatic:
             outer = QWidget()
             vbox(self.automatic, box, parent=outer, margins=0, spacing=4)
+            QWidget.setTabOrder(self.automatic, self.edit)
             return outer
         return box
 

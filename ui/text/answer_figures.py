@@ -196,10 +196,23 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
         parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
     how = translate("Figures", "How tokens were proposed.")
     parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
+    parts.append(_length_part(stats))
     if seed is not None:
         meaning = translate("Figures", "It was drawn by this seed, which gives it again: see the menu of the answer.")
         parts.append((translate("Figures", "seed {seed}").format(seed=seed), meaning))
     return parts
+
+
+def _length_part(stats: RunStats) -> tuple[str, str]:
+    """How long the answer is, and how long its first token took, where that is known."""
+    words = translate("Figures", "%Ln tokens", None, stats.tokens)
+    meaning = translate("Figures", "Tokens of the answer, its reasoning included.")
+    if stats.time_to_first_token_s is None:
+        return words, meaning
+    first = translate("Figures", "{tokens}, the first after {time}")
+    took = translate("Figures", "The first came {time} after the question: the model reads the prompt before.")
+    time = duration(stats.time_to_first_token_s)
+    return first.format(tokens=words, time=time), f"{meaning} {took.format(time=time)}"
 
 
 def _why(stats: RunStats) -> str:

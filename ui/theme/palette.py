@@ -1,8 +1,8 @@
-"""Two palettes of our own, light and dark: neutral greys and one accent, as plain strings."""
+"""Two palettes of our own, light and dark, and both in high contrast: neutral greys and one accent, as strings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.records import Source
 
@@ -20,7 +20,8 @@ class Palette:
     pressed: str
     selected: str
     border: str
-    border_strong: str  # around controls
+    border_strong: str
+    edge: str  # of fields, buttons and cards
     text: str
     text_muted: str
     text_disabled: str
@@ -75,6 +76,7 @@ LIGHT = Palette(
     selected="#e4e8f7",
     border="#e3e5e9",
     border_strong="#c5cad2",
+    edge="#858b95",
     text="#1c1e22",
     text_muted="#5b616b",
     text_disabled="#9aa0a9",
@@ -118,6 +120,7 @@ DARK = Palette(
     selected="#2a3046",
     border="#2b2e33",
     border_strong="#44484f",
+    edge="#70757e",
     text="#e7e8ea",
     text_muted="#a3a8b1",
     text_disabled="#656a73",
@@ -162,3 +165,37 @@ def contrast(first: str, second: str) -> float:
     """Contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
     light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+LEAST_HIGH = 7.0  # of text in high contrast (WCAG 2.2, 1.4.6)
+_FILLS = ("tint", "hover", "pressed", "selected")  # below text
+_ACCENTS = ("accent", "accent_hover", "accent_pressed")  # below text of their own
+_SURFACES = ("page", "pane", "raised", "warning_surface")
+_DIM = ("border", "text_disabled")
+_NO_INKS = {*_FILLS, *_ACCENTS, *_SURFACES, *_DIM, "name", "on_accent"}
+
+
+def _until(color: str, toward: str, grounds: tuple[str, ...], least: float) -> str:
+    """The colour mixed with black or white until it has a contrast of ``least`` with each of the ``grounds``."""
+    for step in range(101):
+        pairs = ((int(color[at : at + 2], 16), int(toward[at : at + 2], 16)) for at in (1, 3, 5))
+        mixed = "#" + "".join(f"{round(old + (new - old) * step / 100):02x}" for old, new in pairs)
+        if min(contrast(mixed, ground) for ground in grounds) >= least:
+            return mixed
+    return toward
+
+
+def high_contrast(palette: Palette) -> Palette:
+    """The palette with black and white surfaces, and everything on them in 7:1."""
+    page, ink = ("#ffffff", "#000000") if luminance(palette.page) > 0.5 else ("#000000", "#ffffff")
+    fills = {name: _until(getattr(palette, name), page, (ink,), LEAST_HIGH * 1.8) for name in _FILLS}
+    grounds = (page, *fills.values())
+    names = [name for name in Palette.__slots__ if name not in _NO_INKS]
+    inks = {name: _until(getattr(palette, name), ink, grounds, LEAST_HIGH) for name in names}
+    filled = {name: _until(getattr(palette, name), "#000000", (palette.on_accent,), LEAST_HIGH) for name in _ACCENTS}
+    surfaces = dict.fromkeys(_SURFACES, page)
+    dim = {name: _until(getattr(palette, name), ink, grounds, 4.5) for name in _DIM}
+    return replace(palette, **{**inks, **fills, **filled, **surfaces, **dim, "text": ink})
+
+
+HIGH_LIGHT, HIGH_DARK = high_contrast(LIGHT), high_contrast(DARK)

@@ -99,11 +99,11 @@ QToolTip { background: $raised; color: $text; border: 1px solid $border_strong; 
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: $focus; }
 QFrame#rule { background: $border; border: none; max-height: 1px; min-height: 1px; }
-QFrame#card { background: $raised; border: 1px solid $border; border-radius: 8px; }
+QFrame#card { background: $raised; border: 1px solid $edge; border-radius: 8px; }
 """
 
 _BUTTONS = """
-QPushButton { background: $raised; border: 1px solid $border_strong; border-radius: 6px; padding: 5px 12px;
+QPushButton { background: $raised; border: 1px solid $edge; border-radius: 6px; padding: 5px 12px;
   min-height: ${line}px; }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed { background: $pressed; }
@@ -115,16 +115,15 @@ QPushButton[kind="primary"]:pressed { background: $accent_pressed; border-color:
 QPushButton[kind="primary"]:focus { border: 2px solid $text; }
 QPushButton[kind="primary"]:disabled { background: $hover; border-color: $hover; color: $text_disabled; }
 QPushButton[kind="danger"] { color: $danger; }
-QPushButton[kind="prompt"] { text-align: left; padding: 11px 14px; border-color: $border; border-radius: 8px; }
+QPushButton[kind="prompt"] { text-align: left; padding: 11px 14px; border-radius: 8px; }
 QPushButton[kind="prompt"]:focus { padding: 10px 13px; border: 2px solid $focus; }
 QPushButton[kind="side"] { text-align: left; border: 1px solid transparent; background: transparent;
   padding: 6px 8px; }
 QPushButton[kind="side"]:hover { background: $hover; }
 QPushButton[kind="side"]:pressed { background: $pressed; }
 QPushButton[kind="side"]:focus { border: 2px solid $focus; padding: 5px 7px; }
-QPushButton[kind="legend"] { background: transparent; border: 1px solid transparent; border-radius: 4px;
-  padding: 0; min-height: 14px; }
-QPushButton[kind="mark"] { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 0; }
+QPushButton[kind="legend"], QPushButton[kind="mark"] { background: transparent; border: 1px solid transparent;
+  border-radius: 4px; padding: 0; min-height: 22px; }
 QPushButton[kind="mark"]:hover { background: $hover; }
 QPushButton[kind="mark"]:focus { border: 1px solid $focus; }
 QPushButton[kind="legend"]:hover { background: $hover; }
@@ -136,8 +135,8 @@ QToolButton:pressed, QToolButton:open { background: $pressed; }
 QToolButton:focus { border: 2px solid $focus; padding: 3px; }
 QToolButton:disabled { color: $text_disabled; background: transparent; }
 QToolButton::menu-indicator { image: none; width: 0; }
-#versionSwitch QToolButton { padding: 4px 2px; }
-#versionSwitch QToolButton:focus { padding: 3px 1px; }
+#versionSwitch QToolButton { padding: 4px 3px; }
+#versionSwitch QToolButton:focus { padding: 3px 2px; }
 QToolButton#contextMeter { padding: 4px 6px; color: $text_muted; font-size: ${caption}px; }
 QToolButton#contextMeter:focus { padding: 3px 5px; }
 QToolButton#contextMeter:hover { color: $text; }
@@ -153,7 +152,7 @@ QToolButton#modeButton:focus { padding: 3px 7px; }
 #pageSwitch QToolButton { border-radius: 5px; padding: 3px 6px; margin: 2px; color: $text_muted;
   border: 1px solid transparent; }
 #pageSwitch QToolButton:hover { color: $text; background: transparent; }
-#pageSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $border_strong; }
+#pageSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $edge; }
 #pageSwitch QToolButton:focus { border: 2px solid $focus; padding: 2px 5px; }
 QToolButton#jump { background: $raised; border: 1px solid $border_strong; border-radius: 14px; padding: 4px 12px; }
 QToolButton#jump:hover { background: $hover; }
@@ -163,14 +162,15 @@ QToolButton#jump:focus { border: 2px solid $focus; padding: 3px 11px; }
 _INPUTS = """
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit[kind="field"] { background: $raised;
-  border: 1px solid $border_strong; border-radius: 6px; padding: 4px 8px; min-height: ${field}px;
+  border: 1px solid $edge; border-radius: 6px; padding: 4px 8px; min-height: ${field}px;
   selection-background-color: $accent; selection-color: $on_accent; }
-QLineEdit:hover, QSpinBox:hover, QDoubleSpinBox:hover, QComboBox:hover { border-color: $text_disabled; }
+QLineEdit, QPlainTextEdit { placeholder-text-color: $text_muted; }
+QLineEdit:hover, QSpinBox:hover, QDoubleSpinBox:hover, QComboBox:hover { border-color: $text_muted; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit[kind="field"]:focus {
   border: 2px solid $focus; padding: 3px 7px; }
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled { color: $text_disabled;
   background: transparent; border-color: $border; }
-QLineEdit#search { background: $hover; border-color: transparent; }
+QLineEdit#search { background: $hover; border-color: $edge; }
 QLineEdit#search:focus { background: $raised; border-color: $focus; }
 QSpinBox::up-button, QDoubleSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::down-button {
   width: 0; border: none; }
@@ -179,7 +179,7 @@ QComboBox::down-arrow { image: url("$chevron"); width: 14px; height: 14px; }
 QComboBox QAbstractItemView { background: transparent; border: none; padding: 4px; outline: none; color: $text; }
 QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
 QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $selected; }
-QCheckBox, QRadioButton { spacing: 8px; background: transparent; padding: 2px 4px 2px 1px; border-radius: 4px;
+QCheckBox, QRadioButton { spacing: 8px; background: transparent; padding: 3px 4px 3px 1px; border-radius: 4px;
   border: 1px solid transparent; }
 QCheckBox:focus, QRadioButton:focus { border: 1px solid $focus; outline: none; }
 QCheckBox:disabled { color: $text_disabled; }
@@ -188,6 +188,9 @@ QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $text_muted;
 QCheckBox::indicator:hover { border-color: $accent; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$tick"); }
 QCheckBox::indicator:disabled { border-color: $border_strong; }
+QMenuBar { background: $page; border-bottom: 1px solid $border; padding: 2px; }
+QMenuBar::item { padding: 5px 10px; border-radius: 5px; background: transparent; }
+QMenuBar::item:selected, QMenuBar::item:pressed { background: $selected; }
 QMenu { background: $raised; border: 1px solid $border_strong; border-radius: 8px; padding: 5px; }
 QMenu::item { padding: 6px 28px 6px 10px; border-radius: 5px; background: transparent; }
 QMenu::icon { padding-left: 8px; }
@@ -230,8 +233,8 @@ QProgressBar::chunk { background: $accent; border-radius: 2px; }
 """
 
 _SETTINGS = """
-#modeCard { background: $raised; border: 1px solid $border; border-radius: 8px; }
-#modeCard:hover { border-color: $border_strong; }
+#modeCard { background: $raised; border: 1px solid $edge; border-radius: 8px; }
+#modeCard:hover { border-color: $text_muted; }
 #modeCard[chosen="true"] { background: $selected; border-color: $accent; }
 #modeCard[focusWithin="true"] { border: 2px solid $focus; }
 #chatSettings { background: $page; border-left: 1px solid $border; }
@@ -252,7 +255,7 @@ QRadioButton::indicator:hover { border-color: $accent; }
 QRadioButton::indicator:checked { width: 6px; height: 6px; border: 5px solid $accent; }
 QLabel[kind="key"][own="true"] { background: $selected; color: $text; font-weight: 600; }
 QPushButton[kind="link"] { background: transparent; border: 1px solid transparent; color: $accent_text;
-  padding: 1px 4px; min-height: 14px; border-radius: 4px; font-size: ${caption}px; }
+  padding: 1px 4px; min-height: 20px; border-radius: 4px; font-size: ${caption}px; }
 QPushButton[kind="link"]:hover { background: $hover; }
 QPushButton[kind="link"]:pressed { background: $pressed; }
 QPushButton[kind="link"]:focus { border: 1px solid $focus; }
@@ -281,14 +284,14 @@ QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked, QToolButto
 QToolButton#thoughtHeader:hover, QToolButton#foldHeader:hover { background: $hover; }
 QToolButton#thoughtHeader:focus, QToolButton#foldHeader:focus { padding: 2px 7px 2px 3px; }
 #userCard { background: $tint; border-radius: 8px; }
-#toolCard { border: 1px solid $border; border-radius: 8px; }
+#toolCard { border: 1px solid $edge; border-radius: 8px; }
 #toolCard QPushButton[kind="link"] { margin-left: -5px; }
 #codeBlock { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #codeBlock QToolButton:checked { background: $pressed; }
 #codeBlock[focusWithin="true"] { border-color: $focus; }
 QPlainTextEdit#code { background: transparent; border: none; selection-background-color: $accent;
   selection-color: $on_accent; }
-#composerCard { background: $raised; border: 1px solid $border_strong; border-radius: 10px; }
+#composerCard { background: $raised; border: 1px solid $edge; border-radius: 10px; }
 #composerCard[focusWithin="true"] { border: 1px solid $focus; }
 QPlainTextEdit#composerText { background: transparent; border: none; font-size: ${answer}px;
   selection-background-color: $accent; selection-color: $on_accent; }
@@ -299,17 +302,18 @@ QPlainTextEdit#composerText { background: transparent; border: none; font-size: 
 #problemBanner { background: $warning_surface; border: 1px solid $warning_border; border-radius: 8px; }
 #problemBanner QLabel { color: $warning_text; }
 #noticeBanner { background: $tint; border: 1px solid $border; border-radius: 8px; }
+#problemBanner[onPage="true"], #noticeBanner[onPage="true"] { margin: 4px 0 10px 0; }
 #dropOverlay { background: $page; }
 #dropHint { background: $page; }
 #dropHintFrame { border: 2px dashed $accent; border-radius: 12px; }
-QPushButton[kind="chip"] { background: $tint; border: 1px solid $border; border-radius: 8px; padding: 0;
+QPushButton[kind="chip"] { background: $tint; border: 1px solid $edge; border-radius: 8px; padding: 0;
   text-align: left; }
-QPushButton[kind="chip"]:hover { background: $hover; border-color: $border_strong; }
+QPushButton[kind="chip"]:hover { background: $hover; border-color: $text_muted; }
 QPushButton[kind="chip"]:pressed { background: $pressed; }
 QPushButton[kind="chip"]:focus { border: 2px solid $focus; padding: 0; }
 #userCard QPushButton[kind="chip"] { background: $raised; }
 #userCard QPushButton[kind="chip"]:hover { background: $hover; }
-QPushButton#dropChoice { border: 2px dashed $border_strong; border-radius: 12px; font-weight: 600; padding: 28px; }
+QPushButton#dropChoice { border: 2px dashed $edge; border-radius: 12px; font-weight: 600; padding: 28px; }
 QPushButton#dropChoice:hover { border-color: $accent; background: $selected; }
 QPushButton#dropChoice:focus { border: 2px solid $focus; }
 """

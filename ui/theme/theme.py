@@ -35,11 +35,12 @@ from shiboken6 import isValid
 
 from ui.formulas.formula import FormulaCache
 from ui.theme.highlighting import HighlightQueue
-from ui.theme.palette import DARK, LIGHT, Palette
+from ui.theme.palette import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
 
 THEME_NAMES = ("system", "light", "dark")
-TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5}  # pixels from the system's own size
+# Pixels from the system's own size, and from 1 on times that size.
+TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5, "150": 1.5, "200": 2.0}
 SMALLEST_BASE_PX = 13
 REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
 FontKey = tuple[int, QFont.Weight]  # pixels from the base size, and the weight
@@ -317,12 +318,14 @@ class Theme(QObject):
         self._density = DENSITIES[0]
         self._text_size = "normal"
         self.tokens = LIGHT
-        base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
-        self._system_base = base
+        self._system_base = base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
+        self._system_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
         self.type = TypeScale(base)
         self.paint_cache = PaintCache(base)
         self._widgets_with_fonts: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
-        QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
+        hints = QApplication.styleHints()
+        hints.colorSchemeChanged.connect(self._follow_system)
+        hints.accessibility().contrastPreferenceChanged.connect(self._follow_system)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.screenAdded.connect(self._watch_screen)
@@ -376,7 +379,9 @@ class Theme(QObject):
     def set_text_size(self, name: str, window: QWidget) -> None:
         """Make all text smaller or larger: a key of `TEXT_SIZES`."""
         self._text_size = name if name in TEXT_SIZES else "normal"
-        size = TypeScale(max(self._system_base + TEXT_SIZES[self._text_size], SMALLEST_BASE_PX - 1))
+        by = TEXT_SIZES[self._text_size]
+        base = round(self._system_base * by) if isinstance(by, float) else self._system_base + by
+        size = TypeScale(max(base, SMALLEST_BASE_PX - 1))
         if size == self.type:
             return
         self.type = size
@@ -397,10 +402,10 @@ class Theme(QObject):
         return compacted_stylesheet(sheet) if self.compact else sheet
 
     def _resolve(self) -> Palette:
-        if self._name == "system":
-            dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-            return DARK if dark else LIGHT
-        return DARK if self._name == "dark" else LIGHT
+        hints = QApplication.styleHints()
+        is_high = hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+        is_dark = self._name == "dark" or (self._name == "system" and hints.colorScheme() == Qt.ColorScheme.Dark)
+        return (HIGH_DARK if is_high else DARK) if is_dark else (HIGH_LIGHT if is_high else LIGHT)
 
     def _images(self) -> dict[str, str]:
         # A stylesheet cannot recolour an image, so these few exist once for each palette.
@@ -409,13 +414,24 @@ class Theme(QObject):
 
     def _follow_system(self) -> None:
         window = self.parent()
-        if self._name == "system" and isinstance(window, QWidget) and self._resolve() != self.tokens:
-            self.apply("system", window)
+        if isinstance(window, QWidget) and self._resolve() is not self.tokens:
+            self.apply(self._name, window)
 
     def _follow_font(self) -> None:
         """The system has another font."""
         self.paint_cache.clear(self.type.base)
         self.changed.emit()
+
+    def follow_system_font(self) -> None:
+        """Write as large as the system does now, and with its fonts; Qt keeps to a font that was set once."""
+        font, window = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont), self.parent()
+        if font == self._system_font or not isinstance(window, QWidget):
+            return
+        self._system_font = font
+        QApplication.setFont(font)
+        use_typefaces(self._folder.with_name("fonts"))
+        self._system_base = max(QFontInfo(font).pixelSize(), SMALLEST_BASE_PX)
+        self.set_text_size(self._text_size, window)
 
     def _watch_screen(self, screen: QScreen) -> None:
         screen.geometryChanged.connect(self._follow_screens)

@@ -30,6 +30,7 @@ class MessageColumn(QWidget):
         super().__init__()
         self.entries: list[MessageCard | CardState] = []
         column = self._inner = QWidget()
+        column.setObjectName("messageList")
         column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)
         self._layout = vbox(Stretch(), parent=column, margins=(24 - GUTTER_PX, 20, 24 - GUTTER_PX, 16), spacing=12)
         hbox(Stretch(), (column, 1000), Stretch(), parent=self, margins=(GUTTER_PX, 0, 0, 0))

@@ -99,9 +99,10 @@ class Banner(QFrame):
         self._say("", text)
 
     def _leave_unread(self) -> None:
-        """Go, unless somebody is at it."""
+        """Go, unless somebody is at it, or looks elsewhere and has not seen it."""
         focus = QApplication.focusWidget()
-        if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
+        is_away = QApplication.applicationState() is not Qt.ApplicationState.ApplicationActive
+        if is_away or self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
             self._leave.start(NOTICE_MS)
         else:
             self.hide()

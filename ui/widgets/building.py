@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -215,3 +215,17 @@ def empty_layout(layout: QLayout) -> None:
             widget.deleteLater()
         elif inner is not None:
             empty_layout(inner)
+
+
+def put_in_order(box: QBoxLayout, widgets: Sequence[QWidget]) -> None:
+    """Have these in a row or column, in this order; what else is in it goes, and what stands right stays untouched."""
+    for place in reversed(range(box.count())):
+        item = box.itemAt(place)
+        widget = item.widget() if item is not None else None
+        if widget is not None and widget not in widgets:
+            box.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+    for place, widget in enumerate(widgets):
+        if box.indexOf(widget) != place:
+            box.insertWidget(place, widget)

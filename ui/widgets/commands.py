@@ -1,19 +1,44 @@
-"""The window's keyboard commands, each with its description and keys: the shortcuts, and the overview made of them."""
+"""The window's commands, each with its description and keys: shortcuts, the overview, the menu bar, the hovers.
+
+On Linux and Windows the menu bar is behind Alt; macOS always shows it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
 from ui.text.language import mark, translate
+from ui.widgets.popups import Menu
 
 CHAT, CHATS, WINDOW = mark("Commands", "This chat"), mark("Commands", "Chats"), mark("Commands", "Window")
 
+MENUS = {CHAT: mark("Commands", "Chat"), CHATS: CHATS, WINDOW: WINDOW}
+HELP = mark("Commands", "Help")
+EDIT = mark("Commands", "Edit")
+# What Qt's text widgets do, by the names of their slots.
+EDITS = (
+    ("undo", mark("Commands", "Undo"), QKeySequence.StandardKey.Undo),
+    ("redo", mark("Commands", "Redo"), QKeySequence.StandardKey.Redo),
+    ("", "", QKeySequence.StandardKey.UnknownKey),
+    ("cut", mark("Commands", "Cut"), QKeySequence.StandardKey.Cut),
+    ("copy", mark("Commands", "Copy"), QKeySequence.StandardKey.Copy),
+    ("paste", mark("Commands", "Paste"), QKeySequence.StandardKey.Paste),
+    ("selectAll", mark("Commands", "Select all"), QKeySequence.StandardKey.SelectAll),
+)
 LONG_ROW = 3
+_OTHER_INPUT = (
+    QEvent.Type.ShortcutOverride,
+    QEvent.Type.KeyPress,
+    QEvent.Type.MouseButtonPress,
+    QEvent.Type.Wheel,
+    QEvent.Type.WindowDeactivate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +53,49 @@ class CommandRow:
 class Commands(QObject):
     """The commands of one window, in the order in which they were added."""
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._rows: list[tuple[str, str, tuple[QKeySequence, ...]]] = []
+        self._actions: dict[str, list[QAction]] = {}  # by group, those with words
         self._suspendable: dict[str, list[QAction]] = {}  # by group
+        self.help_actions: Sequence[QAction] = ()
+        self.bar: QMenuBar | None = None
+        self._alt_is_alone = False
 
     def add(
-        self, group: str, words: str, keys: str | Sequence[str], slot: Callable[[], object], *, suspendable: bool = True
+        self,
+        group: str,
+        words: str,
+        keys: str | Sequence[str],
+        slot: Callable[[], object],
+        *,
+        suspendable: bool = True,
+        tips: Sequence[QWidget | QAction] = (),
     ) -> QAction:
         """Let ``keys`` ("Ctrl+N", or several) call ``slot`` anywhere in the window.
 
         ``group`` and ``words`` are marked texts of the context "Commands". A ``suspendable`` command is disabled with
-        its group.
+        its group. The hovers of ``tips`` get its keys.
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
         action = QAction(translate("Commands", words), self._window)
+        action.setMenuRole(QAction.MenuRole.NoRole)  # macOS would move it to where it thinks that its words belong
         action.setShortcuts(sequences)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.triggered.connect(lambda: slot())  # noqa: PLW0108 (the signal brings an argument of its own)
         self._window.addAction(action)
         self._rows.append((group, words, tuple(sequences)))
+        self._actions.setdefault(group, []).append(action)
         if suspendable:
             self._suspendable.setdefault(group, []).append(action)
+        for each in tips:
+            each.setToolTip(f"{each.toolTip()} ({self.keys(words)})")
         return action
+
+    def keys(self, words: str) -> str:
+        """The first keys of a command, as the system writes them."""
+        return next((_keys_text(keys[:1]) for _, named, keys in self._rows if named == words), "")
 
     def set_suspended(self, group: str, suspended: bool) -> None:
         """Disable the commands of a group, so that their keys go to the focus, or enable them again."""
@@ -72,6 +116,78 @@ class Commands(QObject):
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 
+    # ---- the menu bar -----------------------------------------------------------------------------------------------
+
+    def make_menu_bar(self, *, is_native: bool) -> QMenuBar:
+        """Put all commands into a menu bar: the system's own, or one in the window, which is seen after Alt."""
+        bar = self.bar = QMenuBar(self._window)
+        bar.setNativeMenuBar(is_native)
+        for group, title in MENUS.items():
+            menu = self._add_menu(title)
+            menu.addActions(self._actions.get(group, []))
+            if group == CHAT:
+                self._fill_edit_menu(self._add_menu(EDIT))
+        self._add_menu(HELP).addActions(list(self.help_actions))
+        self._window.setMenuBar(bar)
+        if not is_native:
+            bar.hide()
+            bar.installEventFilter(self)
+        return bar
+
+    def _add_menu(self, title: str) -> Menu:
+        menu = Menu(self.bar)
+        menu.setTitle(translate("Commands", title))
+        menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self._hide_bar))
+        if self.bar is not None:
+            self.bar.addMenu(menu)
+        return menu
+
+    def _fill_edit_menu(self, menu: Menu) -> None:
+        for slot, words, key in EDITS:
+            if not slot:
+                menu.addSeparator()
+                continue
+            # The keys are said only: each text widget has them, and as shortcuts they would be taken from it.
+            action = menu.addAction(f"{translate('Commands', words)}\t{_keys_text((QKeySequence(key),))}")
+            action.triggered.connect(partial(_edit, slot))
+
+    def alt_pressed(self) -> None:
+        """Alt went down: where nothing else is pressed until it goes up, the menu bar is meant."""
+        application = QApplication.instance()
+        if application is not None and (self.bar is None or not self.bar.isNativeMenuBar()):
+            self._alt_is_alone = True
+            application.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Wait for Alt to go up; hide the menu bar once the keyboard has left it."""
+        kind = event.type()
+        is_alt = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Alt
+        if watched is self.bar and kind is QEvent.Type.FocusOut:
+            QTimer.singleShot(0, self._hide_bar)
+        elif kind is QEvent.Type.KeyRelease and is_alt:
+            if (application := QApplication.instance()) is not None:
+                application.removeEventFilter(self)
+            if self._alt_is_alone:
+                self._alt_is_alone = False
+                self._open_bar()
+        elif kind in _OTHER_INPUT and not is_alt:
+            self._alt_is_alone = False
+        return False
+
+    def _open_bar(self) -> None:
+        bar = self.bar or self.make_menu_bar(is_native=False)
+        if bar.isVisible():
+            bar.hide()
+            return
+        bar.show()
+        bar.setActiveAction(bar.actions()[0])
+
+    def _hide_bar(self) -> None:
+        bar = self.bar
+        if bar is not None and not bar.isNativeMenuBar() and QApplication.activePopupWidget() is None:
+            bar.setActiveAction(None)  # type: ignore[arg-type]
+            bar.hide()
+
     def rows(self) -> list[CommandRow]:
         """Every command, by group."""
         groups = list(dict.fromkeys(group for group, _, _ in self._rows))
@@ -80,6 +196,18 @@ class Commands(QObject):
             CommandRow(translate("Commands", group), translate("Commands", words), _keys_text(keys))
             for group, words, keys in ordered
         ]
+
+
+def _edit(slot: str) -> None:
+    """Have the text in focus do what a slot of it is called, where it has that slot."""
+    do = getattr(QApplication.focusWidget(), slot, None)
+    if callable(do):
+        do()
+
+
+def native_keys(keys: str) -> str:
+    """Keys such as "Ctrl+D" as the system writes them."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _keys_text(keys: Sequence[QKeySequence]) -> str:

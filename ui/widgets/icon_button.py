@@ -76,7 +76,7 @@ class IconButton(ShrinkingButton):
         # A space keeps the words off the icon; styles have no property for it.
         self._text = f" {text}" if text else ""
         self._revealed = True
-        self._marked = False
+        self._marked = ""  # the colour, by its name in the palette
         self.setAccessibleName(name)
         self.setToolTip(as_written(name))
         self.setText(self._text)
@@ -100,9 +100,9 @@ class IconButton(ShrinkingButton):
             self._revealed = revealed
             self.update()
 
-    def set_marked(self, marked: bool) -> None:
-        """Draw the icon in the accent colour: something is set behind it."""
-        self._marked = marked
+    def set_marked(self, marked: bool, tone: str = "accent_text") -> None:
+        """Draw the icon in a colour of the palette: something is set behind it."""
+        self._marked = tone if marked else ""
         self._recolor()
 
     def confirm(self, text: str) -> None:
@@ -121,7 +121,7 @@ class IconButton(ShrinkingButton):
         self._recolor()
 
     def _recolor(self) -> None:
-        color = self._theme.tokens.accent_text if self._marked else ""
+        color = getattr(self._theme.tokens, self._marked) if self._marked else ""
         if self._shown_icon != self._icon_name:
             color = self._theme.tokens.good
         self.setIcon(self._theme.icon(self._shown_icon, color))

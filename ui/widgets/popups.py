@@ -108,7 +108,8 @@ class Popup(QFrame):
         self.setAccessibleName(name)
 
     def open_from(self, button: QWidget, *, above: bool = False, at_right: bool = False) -> None:
-        """Show it below ``button``, or ``above`` it, within the screen; their left edges meet, or the right ones."""
+        """Show it below ``button``, or ``above`` it, within its screen; their left edges meet, or the right ones."""
+        self.setScreen(button.screen())
         self.ensurePolished()
         self.adjustSize()
         corner = button.mapToGlobal(QPoint(0, 0))
@@ -137,6 +138,7 @@ class ChoicePopup(Popup):
     """
 
     picked = Signal(str)
+    stays_open = False  # also when a row was picked
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(name, parent)
@@ -164,7 +166,8 @@ class ChoicePopup(Popup):
         """Make the list as high as its rows, or as the screen lets it: where it is open, what is left below it."""
         model = self.list.model()
         height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
-        room = self.screen().availableGeometry()
+        parent = self.parentWidget()
+        room = (self if self.isVisible() or parent is None else parent).screen().availableGeometry()
         most = round(room.height() * MOST_OF_SCREEN)
         if self.isVisible():
             below = room.bottom() - self.list.mapToGlobal(QPoint(0, 0)).y() - EDGE_PX
@@ -177,7 +180,8 @@ class ChoicePopup(Popup):
 
     def _pick(self, key: str) -> None:
         if key:
-            self.close()
+            if not self.stays_open:
+                self.close()
             self.picked.emit(key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -24,7 +24,7 @@ from ui.text.language import mark, translate
 from ui.text.mode_words import mode_words
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
-from ui.widgets.commands import CHAT, Commands
+from ui.widgets.commands import CHAT, Commands, native_keys
 from ui.widgets.icon_button import IconButton
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the first paint waits for no dialog
 
 
 PANEL_PX = 300
+SETTINGS_KEYS = "Ctrl+."
 PAD_PX = 16
 _SAID: dict[Layer, str] = {
     Layer.CHAT: mark("PromptLine", "System prompt of this chat: {text}"),
@@ -129,7 +130,7 @@ class ChatSettings(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Have its keys."""
-        commands.add(CHAT, mark("Commands", "Chat settings"), "Ctrl+.", self.open)
+        commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
             commands.bind(CHAT, key, partial(self.take_mode, mode))
@@ -262,9 +263,9 @@ class ChatSettings(QObject):
 
     def _show_button(self) -> None:
         num_own = self._view.num_own
-        name = translate("ChatSettings", "Chat settings (Ctrl+.)")
+        name = translate("ChatSettings", "Chat settings")
         own = translate("ChatSettings", "%n values set for this chat", None, num_own) if num_own else ""
-        self.button.setToolTip(hover(f"{name}\n{own}".strip()))
+        self.button.setToolTip(hover(f"{name} ({native_keys(SETTINGS_KEYS)})\n{own}".strip()))
         self.button.setAccessibleName(name)
         self.button.setAccessibleDescription(own)
         self.button.set_marked(num_own > 0)

@@ -159,10 +159,10 @@ class WindowDialogs(QObject):
         dialog.show_page(dialog.pages.count() - 1)
         dialog.open()
 
-    def open_server(self) -> None:
-        """Open the settings at the page of the local server."""
+    def open_section(self, section: str) -> None:
+        """Open the settings at a page: `SERVER` or `TOOLS` of the table."""
         dialog = self.make_settings()
-        dialog.show_section(SERVER)
+        dialog.show_section(section)
         dialog.open()
 
     def make_settings(self) -> SettingsDialog:

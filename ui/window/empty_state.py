@@ -234,7 +234,7 @@ class EmptyState(QScrollArea):
         self.builtin_button.setProperty("kind", "primary")
         self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
         self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
-        self.browse_button.setToolTip(translate("EmptyState", "Recommended models, search and library (Ctrl+M)"))
+        self.browse_button.setToolTip(translate("EmptyState", "Recommended models, search and library"))
         for button in (self.builtin_button, self.open_button, self.browse_button):
             button.setAccessibleName(button.text().strip())
 

@@ -271,10 +271,8 @@ class Header(QFrame):
         self._indicators: list[ShrinkingButton] = []
         self._compact = self._sparse = False  # whether the indicators have lost their words, and some are gone
         self.setObjectName("header")
-        self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
-        self.stats_button = IconButton(
-            theme, "panel-right", translate("Header", "Show or hide the statistics (Ctrl+Shift+B)")
-        )
+        self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar"))
+        self.stats_button = IconButton(theme, "panel-right", translate("Header", "Show or hide the statistics"))
         self.title = ElidedLabel(translate("Header", "New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
@@ -300,7 +298,7 @@ class Header(QFrame):
     def _make_actions(self) -> None:
         """What the list of models offers beside them."""
         self.browse_action = QAction(translate("Header", "Find and download models…"), self)
-        words = translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
+        words = translate("Header", "Recommended pairs, search, drafts, library, downloads")
         self.browse_action.setToolTip(hover(words))
         self.stop_action = QAction(translate("Header", "Stop loading"), self)
         self.target_action = QAction(translate("Header", "Open a GGUF file…"), self)

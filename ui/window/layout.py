@@ -83,14 +83,11 @@ class WindowLayout(QObject):
         grown, self._scale = scale / (self._scale or 1.0), scale
         # What stands in the window now would forbid to make it narrow at once; it gives way when it has become so.
         # Nor may it be wider than its screen, where the text is very large.
-        most = self._window.screen().availableSize().width() - FRAME.width()
-        self._window.setMinimumWidth(min(round(LEAST_WINDOW_PX * scale), most))
+        self._window.setMinimumWidth(min(round(LEAST_WINDOW_PX * scale), self._most_px))
         for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
             pane.setMaximumWidth(round(MOST_PX * scale))
-        chat = self._splitter.widget(1)
-        if chat is not None:
-            chat.setMinimumWidth(round(LEAST_CHAT_PX * scale) + self._beside_px)
+        self._keep_chat_wide()
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
@@ -102,11 +99,19 @@ class WindowLayout(QObject):
     def make_room_beside(self, width: int) -> None:
         """Give what stands beside the chat this many pixels; where there is no room, side panes go until it is away."""
         self._beside_px = width
-        chat = self._splitter.widget(1)
-        if chat is not None:
-            chat.setMinimumWidth(round(LEAST_CHAT_PX * self._scale) + width)
+        self._keep_chat_wide()
         self._fit_panes()
         self.changed.emit()
+
+    @property
+    def _most_px(self) -> int:
+        """The width of a window that fills its screen."""
+        return self._window.screen().availableSize().width() - FRAME.width()
+
+    def _keep_chat_wide(self) -> None:
+        chat = self._splitter.widget(1)
+        if chat is not None:
+            chat.setMinimumWidth(min(round(LEAST_CHAT_PX * self._scale) + self._beside_px, self._most_px))
 
     def _widen(self, sizes: Sequence[int], times: float) -> None:
         """Make the side panes wider than these pixels; what is between them gives the room."""

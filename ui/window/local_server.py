@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 
 from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
+from app.core.domain.settings.table import SERVER
 from engine.records import Problem
 from ui.text.formatting import count, hover
 from ui.text.language import mark, translate
@@ -213,7 +214,7 @@ class LocalServer(QObject):
     def _follow(self, page: ServerPage) -> None:
         window = self._window
         page.changed.connect(window.dialogs.save)
-        page.settings_requested.connect(window.dialogs.open_server)
+        page.settings_requested.connect(lambda: window.dialogs.open_section(SERVER))
         page.renewal_requested.connect(self.renewal_requested)
         page.stop_requested.connect(self.stop_requested)
         page.retry_requested.connect(self.retry_requested)

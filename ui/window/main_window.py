@@ -12,6 +12,7 @@ from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QObject, QRect
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
+    QAction,
     QCloseEvent,
     QContextMenuEvent,
     QEnterEvent,
@@ -38,8 +39,10 @@ from app.core.domain.engine_view import EngineView
 from app.core.domain.messages import MessageView
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.table import TOOLS
 from engine.records import Problem, RunStats
 from ui.composer.composer import Composer
+from ui.composer.mode_button import NEXT_MODE_KEYS
 from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.statistics.panel import StatsPanel
@@ -55,10 +58,12 @@ from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
+from ui.widgets.building import Stretch, hbox, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
 from ui.widgets.icon_button import IconButton
+from ui.widgets.styling import set_style_property
 from ui.widgets.tab_order import set_tab_order
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs
@@ -68,9 +73,11 @@ from ui.window.header import Header
 from ui.window.layout import WindowLayout
 from ui.window.local_server import LocalServer
 from ui.window.navigation import ModelsNavigation, RaceNavigation, ServerNavigation
+from ui.window.speech import AnswerSpeech
 
 DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
+IS_MAC = sys.platform == "darwin"
 _Key = Qt.Key
 # What a dead key adds to the letter after it, as a combining character.
 DEAD_KEY_MARKS: dict[int, str] = {
@@ -89,6 +96,7 @@ DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Ogonek: "\u0328",
 }
 UNDO_SHOWN_MS = 8_000
+FOOT_PX = 24  # beside the parts below a page
 
 
 class UndoBar(QFrame):
@@ -110,7 +118,7 @@ class UndoBar(QFrame):
         self.words = ElidedLabel()
         self.undo_button = QPushButton(translate("UndoBar", "Undo"))
         self.undo_button.setAccessibleName(translate("UndoBar", "Undo"))
-        self.undo_button.setToolTip(translate("UndoBar", "Undo (Ctrl+Z)"))
+        self.undo_button.setToolTip(translate("UndoBar", "Undo"))
         self.undo_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.undo_button.clicked.connect(self.undo)
         self.close_button = IconButton(theme, "x", translate("UndoBar", "Dismiss"))
@@ -285,6 +293,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
         self.transcript = Transcript(self.theme)
+        self.speech = AnswerSpeech(self.transcript)
         self.empty = EmptyState(self.theme)
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)
@@ -292,6 +301,7 @@ class MainWindow(QMainWindow):
         self.composer = Composer(self.theme)
         self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
+        self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
         self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
         self.tool_servers = ToolServerRequests(self)
@@ -307,10 +317,13 @@ class MainWindow(QMainWindow):
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
         TranscriptKeys(self.transcript, self.commands)
+        if IS_MAC:
+            self.commands.make_menu_bar(is_native=True)
 
     def _arrange(self) -> None:
         self.pages = _stacked((self.empty, self.transcript))
-        foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
+        self._foot, foot = _foot((self.composer,))
+        self._foot.setContentsMargins(FOOT_PX, 4, FOOT_PX, 10)
         self.legend.set_wanted(False)
         self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
         middle = _page_with_foot(
@@ -321,8 +334,12 @@ class MainWindow(QMainWindow):
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.splitter, self.models)
         self.server = ServerNavigation(self.theme, self.splitter, self.models, self.dialogs.fields)
-        self.setCentralWidget(self.models.stack)
+        self._page_foot, page_foot = _foot(())
+        for part in (*self._bars, self.composer):
+            part.setMaximumWidth(COLUMN_PX - 2 * FOOT_PX)
+        self.setCentralWidget(_page_with_foot((), self.models.stack, page_foot))
         self.models.stack.show()
+        self.place_notices()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
 
     @property
@@ -376,6 +393,7 @@ class MainWindow(QMainWindow):
         view = replace(view, target=view.target or model_name(self.engine_view.target))
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.begin_answer(view)
+        self.speech.begin()
         self.stats.begin()
         self.composer.set_streaming(True)
 
@@ -384,11 +402,7 @@ class MainWindow(QMainWindow):
         self.transcript.finish_answer(view)
         self.legend.add_message(view)
         self.stats.end(view.stats)
-        announcement = QAccessibleAnnouncementEvent(
-            self.transcript,
-            translate("MainWindow", "Answer finished. {figures}").format(figures=footer(view.stats)).strip(),
-        )
-        QAccessible.updateAccessibility(announcement)
+        self.speech.end(footer(view.stats))
         if view.stats is not None and view.stats.context_size:
             self.composer.set_context(view.stats.context_used, view.stats.context_size)
         self.composer.set_streaming(False)
@@ -428,6 +442,7 @@ class MainWindow(QMainWindow):
         """The values in force, by key."""
         self.dialogs.set_values(values)
         self.composer.set_overflow(str(self.dialogs.values.get("overflow", "")))
+        self.speech.level = str(self.dialogs.values.get("announce", "words"))
         self.local_server.set_values()
 
     def set_theme(self, name: str) -> None:
@@ -435,7 +450,7 @@ class MainWindow(QMainWindow):
         self.theme.apply(name, self)
 
     def set_text_size(self, name: str) -> None:
-        """Take a text size: "small", "normal", "large" or "larger"."""
+        """Take a text size: a key of `ui.theme.theme.TEXT_SIZES`."""
         self.theme.set_text_size(name, self)
         self.layout_state.fit_text(self.theme.type.base)
 
@@ -466,6 +481,13 @@ class MainWindow(QMainWindow):
         """Say how it stands by now, where it is still what is said and nobody has dismissed it."""
         if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
             self.problem_banner.show_problem(now)
+
+    def place_notices(self) -> None:
+        """Have what is said stand below the page that is seen: in the chat above the message."""
+        foot = self._foot if self.shows_chat else self._page_foot
+        for place, bar in enumerate(self._bars):
+            foot.insertWidget(place, bar)
+            set_style_property(bar, "onPage", "false" if self.shows_chat else "true")
 
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
@@ -545,6 +567,8 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a button; letters that nothing in the chat takes go into the message."""
+        if event.key() == Qt.Key.Key_Alt and event.modifiers() == Qt.KeyboardModifier.AltModifier:
+            self.commands.alt_pressed()
         in_chat = self.shows_chat and not self.drop_overlay.isVisible()
         if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
             super().keyPressEvent(event)
@@ -566,6 +590,7 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange:
             self.sidebar.list.follow_day()
+            self.theme.follow_system_font()
         if event.type() == QEvent.Type.WindowStateChange:
             self.layout_state.changed.emit()
 
@@ -583,28 +608,17 @@ def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     return stack
 
 
-def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
-    """The middle of the window: its head, the pages, and the foot below them, as wide as the text."""
-    foot = QWidget()
-    foot.setMaximumWidth(COLUMN_PX)
-    inner = QVBoxLayout(foot)
-    inner.setContentsMargins(24, 4, 24, 10)
-    inner.setSpacing(8)
-    for part in foot_parts:
-        inner.addWidget(part)
-    centred = QHBoxLayout()
-    centred.addStretch(1)
-    centred.addWidget(foot, 1000)
-    centred.addStretch(1)
+def _foot(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
+    """The column below a page, as wide as the text at most, and the row that has it in its middle."""
+    inner = vbox(*parts, margins=(FOOT_PX, 0, FOOT_PX, 0), spacing=8)
+    return inner, hbox(Stretch(), (inner, 1000), Stretch())
+
+
+def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) -> QWidget:
+    """A page with its head, and the foot below it."""
     middle = QWidget()
     middle.setObjectName("page")
-    column = QVBoxLayout(middle)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for line in head:
-        column.addWidget(line)
-    column.addWidget(pages, 1)
-    column.addLayout(centred)
+    vbox(*head, (pages, 1), foot, parent=middle, margins=0, spacing=0)
     return middle
 
 
@@ -669,6 +683,7 @@ def _connect_conversation(window: MainWindow) -> None:
     window.empty.prompt_chosen.connect(window.try_prompt)
     composer.race_requested.connect(window.race.question_asked)
     composer.find_draft.connect(window.models.find_draft)
+    composer.tools_managed.connect(lambda: window.dialogs.open_section(TOOLS))
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.find_draft.connect(window.models.find_draft)
     window.stats.sources_selected.connect(window.transcript.mark_sources)
@@ -677,12 +692,21 @@ def _connect_conversation(window: MainWindow) -> None:
 
 def add_commands(window: MainWindow) -> None:
     """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
-    commands, layout, signals = window.commands, window.layout_state, window.sidebar.library_signals
+    _add_chat_commands(window)
+    _add_list_commands(window)
+    _add_page_commands(window)
+    _add_window_commands(window)
+
+
+def _add_chat_commands(window: MainWindow) -> None:
+    commands, composer, signals = window.commands, window.composer, window.sidebar.library_signals
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
-    commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
-    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, suspendable=False)
-    commands.add(CHAT, mark("Commands", "Next speculation mode"), "Ctrl+D", window.composer.modes.cycle)
+    words = mark("Commands", "Attach files to the message")
+    commands.add(CHAT, words, "Ctrl+Shift+A", composer.ask_files, tips=(composer.attach_button,))
+    words = mark("Commands", "Stop the answer, or go back")
+    commands.add(CHAT, words, "Esc", window.escape, suspendable=False, tips=(composer.stop_button,))
+    commands.add(CHAT, mark("Commands", "Next speculation mode"), NEXT_MODE_KEYS, composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
     commands.add(CHAT, mark("Commands", "Print this chat"), "Ctrl+P", lambda: signals.exported.emit(None, "print"))
     commands.add(CHAT, mark("Commands", "Find in this chat"), "Ctrl+F", window.find_in_chat)
@@ -691,33 +715,58 @@ def add_commands(window: MainWindow) -> None:
     _add_source_switch(window)
     VersionFocus(window.transcript)
     PassKeys(window.transcript, commands)
-    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
+
+
+def _add_list_commands(window: MainWindow) -> None:
+    commands, new, undo = window.commands, window.sidebar.new_button, window.undo_bar
+    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", new.click, tips=(new,))
     commands.add(CHATS, mark("Commands", "Search all chats"), "Ctrl+K", window.focus_search)
     commands.add(CHATS, mark("Commands", "Next chat"), "Ctrl+PgDown", lambda: _step(window, 1))
     commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
     commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
-    commands.describe(CHATS, mark("Commands", "Delete the selected chat"), "Del")
-    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", window.undo_bar.undo)
+    commands.describe(CHATS, mark("Commands", "Delete the selected chats"), ("Del", "Backspace"))
+    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.undo_button,))
     commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
-    commands.add(WINDOW, mark("Commands", "Show models or the chat"), "Ctrl+M", window.models.toggle)
-    commands.add(WINDOW, mark("Commands", "Race a question, or back to the chat"), "Ctrl+Shift+D", window.race.ask)
-    commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
-    commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
-    commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
+
+
+def _add_page_commands(window: MainWindow) -> None:
+    commands, layout, sidebar, header = window.commands, window.layout_state, window.sidebar, window.header
+    tips: tuple[QWidget | QAction, ...] = (sidebar.models_button, window.empty.browse_button, header.browse_action)
+    words = mark("Commands", "Show models or the chat")  # on macOS Ctrl+M minimises a window
+    commands.add(WINDOW, words, "Ctrl+Alt+M" if IS_MAC else "Ctrl+M", window.models.toggle, tips=tips)
+    words = mark("Commands", "Race a question, or back to the chat")
+    commands.add(WINDOW, words, "Ctrl+Shift+D", window.race.ask, tips=(sidebar.race_button,))
+    commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", header.open_models)
+    tips = (sidebar.hide_button, header.sidebar_button)
+    commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar, tips=tips)
+    words = mark("Commands", "Show or hide the statistics")
+    commands.add(WINDOW, words, "Ctrl+Shift+B", layout.toggle_stats, tips=(header.stats_button,))
+    words = mark("Commands", "Show the local server, or the chat")
+    commands.add(WINDOW, words, "Ctrl+Shift+S", window.server.toggle, tips=(sidebar.server_button,))
+    words = mark("Commands", "Turn the local server on or off")
+    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
+
+
+def _add_window_commands(window: MainWindow) -> None:
+    commands, sidebar = window.commands, window.sidebar
     commands.add(WINDOW, mark("Commands", "Larger text"), ("Ctrl++", "Ctrl+="), lambda: _set_text_size(window, 1))
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
     commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
-    commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
-    words = mark("Commands", "Show the local server, or the chat")
-    commands.add(WINDOW, words, "Ctrl+Shift+S", window.server.toggle)
-    words = mark("Commands", "Turn the local server on or off")
-    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
+    words, tips = mark("Commands", "Settings"), (sidebar.settings_button,)
+    settings = commands.add(WINDOW, words, "Ctrl+,", window.dialogs.open_settings, tips=tips)
+    settings.setMenuRole(QAction.MenuRole.PreferencesRole)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
     words = mark("Commands", "Open the context menu")
     if sys.platform.startswith("linux"):  # elsewhere the system knows this key
         commands.add(WINDOW, words, "Shift+F10", _open_menu)
     commands.add(WINDOW, mark("Commands", "Full screen on or off"), "F11", lambda: _fill_screen(window))
-    commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
+    words = mark("Commands", "Minimise the window")
+    if IS_MAC:
+        commands.add(WINDOW, words, "Ctrl+M", window.showMinimized)
+    words = mark("Commands", "Close the window")
+    closing = commands.add(WINDOW, words, ("Ctrl+Q", "Ctrl+W") if IS_MAC else "Ctrl+Q", window.close)
+    closing.setMenuRole(QAction.MenuRole.QuitRole)
+    commands.help_actions = sidebar.help_button.popup_menu.actions()
 
 
 def _step(window: MainWindow, by: int) -> None:
@@ -728,6 +777,7 @@ def _step(window: MainWindow, by: int) -> None:
 def _on_view_changed(window: MainWindow) -> None:
     """The keys of a chat that nobody sees must not change it."""
     window.commands.set_suspended(CHAT, not window.shows_chat)
+    window.place_notices()
     window.name_window()
 
 
@@ -761,7 +811,8 @@ def _add_source_switch(window: MainWindow) -> None:
     bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, refused)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
     set_tab_order((window.header,))
-    window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
+    words = mark("Commands", "Mark tokens by source")
+    window.commands.add(CHAT, words, "Ctrl+Shift+M", switch.click, tips=(switch,))
     window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
 
 

@@ -292,6 +292,7 @@ class AnswerController(PartsController):
             streaming.progress = event
             if self._is_shown(streaming):
                 self._window.transcript.show_prefill(event.done, event.total)
+                self._window.speech.reading()
         elif isinstance(event, TextChunk):
             self._on_text(streaming, event)
         elif isinstance(event, StatsUpdate):
@@ -393,7 +394,7 @@ class AnswerController(PartsController):
         request = replace(request, messages=(*request.messages, *begun))
         if tools is not None:
             tools.values = streaming.values
-            streaming.visible = VisibleText(tools.definitions, turn.answer.text)
+            streaming.visible = VisibleText(tools.definitions, tools.loop.tool_format, turn.answer.text)
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
             request = replace(request, tools=functions, holds_calls=holds)
         request = self._context.prepare(request, turn)
@@ -432,6 +433,7 @@ class AnswerController(PartsController):
         self._store.append(streaming.answer_id, text, spans, streaming.thinking.thinking_ms)
         if self._is_shown(streaming):
             self._window.transcript.append_text(text, spans)
+            self._window.speech.add_text(text)
 
     def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
         if isinstance(event, Finished) and self._end_with_calls(streaming, event):
@@ -470,7 +472,8 @@ class AnswerController(PartsController):
             return False
         del self._making[streaming.request_id]
         cut = event.reason in _CUT
-        self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, _notice(event, streaming.full), cut=cut))
+        notice = self.tools.ending_words(turn) or _notice(event, streaming.full)
+        self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, notice, cut=cut))
         self.tools.go_on(turn, views)
         return True
 

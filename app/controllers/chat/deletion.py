@@ -1,6 +1,6 @@
-"""Deletes chats, messages and folders so that it can be taken back for some seconds; then they are gone for good.
+"""Deletes chats, messages and folders so that it can be taken back: by the bar for some seconds, the last deletion.
 
-One deletion can be taken back at a time: the last.
+Then messages are gone for good. Chats can be restored for 30 days from "Recently deleted".
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
 from engine.sentences import one_stop
+from ui.text.formatting import count
 from ui.text.language import translate
+from ui.widgets.building import Stretch, button, hbox
+from ui.widgets.choice_list import Choice, ChoiceList
+from ui.widgets.dialogs import ConfirmDialog
+
+LIST_PX = 280
 
 
 @dataclass(frozen=True, slots=True)
 class _Deleted:
-    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chat that it was or came from.
-
-    Both are None for a folder: nothing that was said goes with it.
-    """
+    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chats that the engine forgets then."""
 
     kept_in: int | None
-    of: int | None
+    of: tuple[int, ...]
     take_back: Callable[[], None]
     words: Callable[[], str]
 
@@ -42,12 +45,15 @@ class DeletionController(PartsController):
 
     def _connect(self) -> None:
         bar = self._window.undo_bar
-        self._window.sidebar.list.delete_requested.connect(self.delete_chat)
+        listing, signals = self._window.sidebar.list, self._window.sidebar.library_signals
+        listing.delete_requested.connect(lambda conversation_id: self.delete_chats((conversation_id,)))
+        listing.several_deleted.connect(self.delete_chats)
+        signals.deleted_wanted.connect(self.show_deleted)
         self._window.transcript.delete_requested.connect(self.delete_messages)
         self._window.transcript.delete_one_requested.connect(
             lambda message_id: self.delete_messages(message_id, alone=True)
         )
-        self._window.sidebar.library_signals.folder_deleted.connect(self.delete_folder)
+        signals.folder_deleted.connect(self.delete_folder)
         bar.undone.connect(self.take_back)
         bar.expired.connect(self.wipe)
 
@@ -55,28 +61,73 @@ class DeletionController(PartsController):
         """Have the engine forget what was deleted last time and is wiped now."""
         self._forget(self._store.wiped)
 
-    def delete_chat(self, conversation_id: int) -> None:
-        """Take a chat out of sight; an answer in the making ends as it is."""
-        self._answers.stop(conversation_id)
-        conversation = self._attempt(lambda: self._store.conversation(conversation_id))
-        was_open = conversation_id == self._state.chat_id
-        deletions = self._store.deletions
-        if conversation is None or not self._succeeds(lambda: deletions.mark(conversation_id, datetime.now(UTC))):
+    def delete_chats(self, conversation_ids: Sequence[int]) -> None:
+        """Take chats out of sight; an answer in the making ends as it is."""
+        ids, deletions = tuple(conversation_ids), self._store.deletions
+        for conversation_id in ids:
+            self._answers.stop(conversation_id)
+        titles = [row.title for row in self._attempt(self._store.conversations) or () if row.id in ids]
+        open_id = self._state.chat_id if self._state.chat_id in ids else None
+        if not titles or not self._succeeds(lambda: deletions.mark(ids, datetime.now(UTC))):
             return
 
         def take_back() -> None:
-            if self._succeeds(lambda: deletions.take_back(conversation_id)):
-                self._show(conversation_id, was_open=was_open)
+            if self._succeeds(lambda: deletions.take_back(ids)):
+                self._show(open_id or ids[0], was_open=open_id is not None)
 
         def words() -> str:
+            if len(titles) > 1:
+                return translate("DeletionController", "Deleted %n chats.", None, len(titles))
             sentence = translate("DeletionController", "Deleted “{title}”.")
-            return one_stop(sentence, {"title": conversation.title}).format(title=conversation.title)
+            return one_stop(sentence, {"title": titles[0]}).format(title=titles[0])
 
-        self._offer(_Deleted(conversation_id, conversation_id, take_back, words))
-        if was_open:
+        self._offer(_Deleted(None, ids, take_back, words))
+        if open_id is not None:
             self._conversations.new_chat()
         else:
             self._conversations.refresh()
+
+    def show_deleted(self) -> None:
+        """Show the chats that can be restored, with what restores one and what wipes it."""
+        self._window.undo_bar.expire()
+        dialog = ConfirmDialog(
+            self._window,
+            translate("DeletionController", "Recently deleted"),
+            translate("DeletionController", "Deleted chats stay here for 30 days. Then they are gone for good."),
+            translate("DeletionController", "Restore"),
+        )
+        chats = ChoiceList(self._window.theme, translate("DeletionController", "Deleted chats"))
+        chats.setFixedHeight(LIST_PX)
+        wipe = button(translate("DeletionController", "Delete for good"), kind="danger")
+
+        def fill() -> None:
+            rows = self._attempt(self._store.deletions.deleted_chats) or ()
+            chats.set_rows([Choice(str(each.id), each.title, side=_days_left(each.until)) for each in rows])
+            chats.choose_first()
+            for each in (wipe, dialog.accept_button):
+                each.setEnabled(bool(rows))
+
+        def wipe_chosen() -> None:
+            self._wipe((int(chats.current_key()),))
+            fill()
+
+        wipe.clicked.connect(wipe_chosen)
+        chats.opened.connect(lambda _key: dialog.accept())
+        dialog.accepted.connect(lambda: self._restore(int(chats.current_key() or 0)))
+        dialog.column.addWidget(chats)
+        dialog.column.addLayout(hbox(Stretch(), wipe))
+        fill()
+        dialog.open()
+
+    def _restore(self, conversation_id: int) -> None:
+        if conversation_id and self._succeeds(lambda: self._store.deletions.take_back((conversation_id,))):
+            self._show(conversation_id, was_open=True)
+
+    def _wipe(self, conversation_ids: tuple[int, ...]) -> None:
+        for conversation_id in conversation_ids:
+            self._answers.abandon(conversation_id)
+        self._succeeds(lambda: self._store.deletions.wipe(conversation_ids))
+        self._forget(conversation_ids)
 
     def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
         """Take a message out of sight, ``alone`` or with all that follows it in all branches."""
@@ -101,7 +152,7 @@ class DeletionController(PartsController):
         def words() -> str:
             return translate("DeletionController", "Deleted %n messages.", None, num_messages)
 
-        self._offer(_Deleted(branch.kept_in, branch.conversation_id, take_back, words))
+        self._offer(_Deleted(branch.kept_in, (branch.conversation_id,), take_back, words))
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
@@ -126,7 +177,7 @@ class DeletionController(PartsController):
             )
             return sentence.format(name=name)
 
-        self._offer(_Deleted(None, None, take_back, words))
+        self._offer(_Deleted(None, (), take_back, words))
 
     def take_back(self) -> None:
         """Show again what was deleted last."""
@@ -135,13 +186,15 @@ class DeletionController(PartsController):
             last.take_back()
 
     def wipe(self) -> None:
-        """Let what was deleted last be gone for good."""
+        """Let what was deleted last be taken back by the bar no more; messages are gone for good then."""
         last, self._last = self._last, None
-        if last is not None and last.kept_in is not None and last.of is not None:
+        if last is None:
+            return
+        if last.kept_in is not None:
             kept_in = last.kept_in
             self._answers.abandon(kept_in)
             self._succeeds(lambda: self._store.deletions.wipe([kept_in]))
-            self._forget([last.of])
+        self._forget(last.of)
 
     def _offer(self, deleted: _Deleted) -> None:
         self._window.undo_bar.show_deleted(deleted.words())  # which lets go of what was deleted before
@@ -160,3 +213,8 @@ class DeletionController(PartsController):
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:
             self._worker.submit(ForgetPast())  # of these and of all others: they are not told apart there
+
+
+def _days_left(until: datetime) -> str:
+    days = max((until - datetime.now(UTC)).days, 0)
+    return translate("DeletionController", "{count} days left", None, days).format(count=count(days))

@@ -63,20 +63,23 @@ class ToolProviders(QObject):
         """Whether a server is starting, so that tools are still to come."""
         return self._servers is not None and self._servers.is_starting
 
-    def failures(self, but: Collection[str]) -> tuple[str, ...]:
-        """Why servers that are switched on give no tools, but for those named."""
+    def failures(self, but: Collection[str]) -> dict[str, str]:
+        """Why servers that are switched on give no tools, by their names, but for those named."""
         views = self.views() if self._servers is not None else ()
         failed = [view for view in views if view.is_on and view.state == "failed" and view.name not in but]
-        return tuple(view.problem for view in failed if view.problem)
+        return {view.name: view.problem for view in failed if view.problem}
 
     def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
-        """The built-in tools of these names, and those of the servers but the ``unused``.
+        """The built-in tools of these names, and those of the servers but the ``unused``: ``server``, ``server/tool``.
 
         They stay in their order as long as no server changes: a prompt with them begins as the one before.
         """
         built_in = [one for one in DEFINITIONS if one.name in names]
-        others = Providers(*self._others).definitions()
-        return (*built_in, *(one for one in others if one.server not in unused and one.name not in NAMES))
+        return (*built_in, *(one for one in self.of_servers() if not {one.server, path_of(one)} & set(unused)))
+
+    def of_servers(self) -> tuple[ToolDefinition, ...]:
+        """All tools of the servers that run."""
+        return tuple(one for one in Providers(*self._others).definitions() if one.name not in NAMES)
 
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
         """Give the built-in tools of these names, which look for what is this chat's; have the servers started."""
@@ -176,8 +179,12 @@ class ToolProviders(QObject):
         self._keep(one for one in servers.entries if one.name != name)
 
     def _add(self, line: str) -> None:
-        """Add a command or an address, switched off: starting a program is a decision of its own."""
+        """Add a command or an address, and start it: whoever typed it wants it."""
+        known = {one.name for one in self._opened().entries}
         self._take(lambda: entries_of_line(line))
+        for entry in self._opened().entries:
+            if entry.name not in known and not entry.problem:
+                self._switch(entry.name, True)
 
     def _preview(self, path: str) -> ImportView:
         source = next((name for name, place in _places() if place == path), Path(path).name)
@@ -237,6 +244,11 @@ class ToolProviders(QObject):
             for hit in hits
             if hit.conversation_id != conversation_id
         ][:most]
+
+
+def path_of(tool: ToolDefinition) -> str:
+    """A tool as the setting `unused_servers` names it."""
+    return f"{tool.server}/{tool.name}"
 
 
 def _places() -> tuple[tuple[str, str], ...]:

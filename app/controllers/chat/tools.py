@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import Qt, Signal
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.chat.tool_providers import ToolProviders
+from app.controllers.chat.tool_providers import ToolProviders, path_of
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.core.domain.attachments import Attachment
 from app.core.domain.messages import MessageView
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
-from app.core.domain.tools.servers import read_names
-from app.core.tools.built_in import BuiltInTools
+from app.core.domain.tools.servers import OfferedTool, ToolMenu, names_line, read_names
+from app.core.tools.built_in import DEFINITIONS, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
+from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision
 from app.core.tools.policy import Permission as Said
-from app.core.tools.policy import ToolPolicy, UserDecision
 from app.core.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
+    MAX_UNREADABLE,
     RESULT_CHARS,
     Ask,
     Call,
@@ -37,16 +39,21 @@ from app.core.tools.turn import (
     bounded,
     functions_of,
 )
-from engine.records import Mode, ToolFormat
+from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
+from engine.requests import next_number
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
 LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to let it go on.")
+UNREADABLE = mark(
+    "ToolController",
+    "The model wrote tool calls that cannot be read, {count} times in a row, so the answer ends here. Ask again, or "
+    "try another model.",
+)
 NO_TOOLS = mark("ToolController", "This model is given no tools: {reason}.")
-ON = mark("ToolController", "Tools are on in this chat. Change it in the chat settings.")
-REFUSED = mark("ToolController", "Tools are on, but this model is given none: {reason}.")
 WENT_ON = mark("ToolController", "The chat has gone on since this call. Ask the model to call the tool again.")
 GONE = mark("ToolController", "This tool is not there any more. Switch its server or the tool on in the settings.")
+_BUILT_IN_TITLES = dict(FIELD_BY_KEY["built_in_tools"].choices)
 LEAST_CHARS = 1_000  # of a result, however small the context is
 
 
@@ -92,12 +99,19 @@ class ToolController(PartsController):
         self.providers = ToolProviders(parts)
         self.turns: dict[int, ToolTurn] = {}
         self._after_start: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # with servers that do not count
-        self._told_failures: tuple[str, ...] = ()
-        self._counted: tuple[ToolDefinition, ...] = ()
+        self._told_failures: dict[str, str] = {}
+        self._noted: tuple[ToolDefinition, ...] = ()
+        self._counts: dict[str, int] = {}  # tokens, by the text of a definition, or of all
+        self._counted_by: EngineReady | None = None
+        self._waiting: dict[int, tuple[str, ...]] = {}  # texts by the number of the request that counts them
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._came.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
-        self._state.chat_settings_changed.connect(self._show_sign)
+        self._state.chat_settings_changed.connect(self._follow)
         self._state.models_changed.connect(self._on_models)
+        self._window.tool_servers.changed.connect(self._follow)
+        composer = self._window.composer
+        composer.tool_picked.connect(self._pick)
+        composer.tools_opening.connect(self._open_menu)
         page = self._window.transcript
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
@@ -140,9 +154,10 @@ class ToolController(PartsController):
         """Write down the tool definitions of the next prompt."""
         settings = self._state.chat.settings
         offered = self._offered(settings) if self._are_on(settings) else ()
-        if offered != self._counted:  # some milliseconds of many tools
-            self._counted = offered
+        if offered != self._noted:  # some milliseconds of many tools
+            self._noted = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
+            self._count((self._state.tools_text,))
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """Whether servers are still starting: then ``then`` is called once each has started, or failed."""
@@ -162,6 +177,7 @@ class ToolController(PartsController):
 
     def _on_servers(self) -> None:
         self._note_offered()
+        self._show_menu()
         if not self.providers.is_starting:
             waiting, self._after_start = self._after_start, {}
             for unused, then in waiting.values():
@@ -172,22 +188,94 @@ class ToolController(PartsController):
         """Say which servers a question goes without, once for each time that they failed."""
         problems = self.providers.failures(unused)
         if problems and problems != self._told_failures:
-            self._window.show_notice(" ".join(problems))
+            self._window.show_notice(" ".join(problems.values()))
         self._told_failures = problems
 
     def _on_models(self) -> None:
-        if self._state.models.ready is not None:
-            self._show_sign()
+        ready = self._state.models.ready
+        if ready is not None:
+            if ready is not self._counted_by:  # another vocabulary
+                self._counted_by, self._noted = ready, ()
+                self._counts.clear()
+                self._waiting.clear()
+            self._follow()
 
-    def _show_sign(self) -> None:
-        """Say at the composer that the open chat has tools, or that its model is given none; start its servers."""
-        settings = self._state.chat.settings
-        if self._are_on(settings):
+    def _follow(self) -> None:
+        """Start the servers of the open chat, and show at the composer which tools it has."""
+        if self._are_on(self._state.chat.settings):
             self.providers.start_servers()
         self._note_offered()
-        is_on, reason = bool(settings.values["tools"]), self._refusal()
-        words = translate("ToolController", REFUSED if reason else ON).format(reason=reason) if is_on else ""
-        self._window.composer.show_tools(words, works=not reason)
+        self._show_menu()
+
+    # ---- the menu of tools ------------------------------------------------------------------------------------------
+
+    def _open_menu(self) -> None:
+        self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.of_servers())])
+        self._show_menu(whole=True)
+
+    def _show_menu(self, *, whole: bool = False) -> None:
+        """Have the composer say what is on; all that there are only where its menu is seen."""
+        settings, ready = self._state.chat.settings, self._state.models.ready
+        rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
+        size = ready.target.n_ctx if ready is not None else 0
+        tokens = self._counts.get(self._state.tools_text, 0)
+        self._window.composer.show_tools(
+            ToolMenu(bool(settings.values["tools"]), self._refusal(), tokens, size, tuple(rows))
+        )
+
+    def _rows(self, settings: Settings) -> Iterator[OfferedTool]:
+        on = {(one.server, one.name) for one in self._offered(settings)}
+        unused = read_names(settings.text("unused_servers"))
+        failures = self.providers.failures(())
+        of_servers = self.providers.of_servers()
+        yield from (self._row(one, (one.server, one.name) in on) for one in DEFINITIONS)
+        for server in dict.fromkeys((*self.providers.names(), *(one.server for one in of_servers))):
+            is_on = server not in unused
+            yield OfferedTool(server, "", server, is_on, note=failures.get(server, ""))
+            own = (one for one in of_servers if one.server == server)
+            yield from (self._row(one, is_on and path_of(one) not in unused) for one in own)
+
+    def _row(self, tool: ToolDefinition, is_on: bool) -> OfferedTool:
+        known = _BUILT_IN_TITLES.get(tool.name, "") if tool.server == BUILT_IN else ""
+        title = translate("Settings", known) if known else tool.title or tool.name
+        return OfferedTool(tool.server, tool.name, title, is_on, self._counts.get(_text_of(tool)))
+
+    def _count(self, texts: Iterable[str]) -> None:
+        """Have texts of definitions counted that are not yet; a remote server's model has no vocabulary here."""
+        ready = self._state.models.ready
+        if ready is None or ready.target.engine_url:
+            return
+        asked = {text for waiting in self._waiting.values() for text in waiting}
+        missing = tuple(text for text in texts if text and text not in self._counts and text not in asked)
+        if missing:
+            number = next_number()
+            self._waiting[number] = missing
+            self._worker.submit(CountRequest(number, missing))
+
+    def on_counted(self, event: TokensCounted) -> None:
+        """Take what the engine counted."""
+        texts = self._waiting.pop(event.request_id, ())
+        if texts and event.counts is not None:
+            self._counts.update(zip(texts, event.counts, strict=True))
+            self._show_menu()
+
+    def _pick(self, server: str, name: str) -> None:
+        """Switch a tool, a server or, without either, all tools of the open chat on or off."""
+        settings = self._state.chat.settings
+        is_on = bool(settings.values["tools"])
+        if not server:
+            self._conversations.change(Layer.CHAT, {"tools": not is_on})
+            return
+        key, part = "built_in_tools", name
+        listed = read_names(settings.text(key))
+        turns_on = not is_on or part not in listed  # whoever picks one while all are off wants it
+        kept = [one for one in listed if one != part] + ([part] if turns_on else [])
+        if server != BUILT_IN:
+            key, part = "unused_servers", f"{server}/{name}" if name else server
+            listed = read_names(settings.text(key))
+            turns_on = not is_on or part in listed or server in listed
+            kept = [one for one in listed if one not in (part, server)] if turns_on else [*listed, part]
+        self._conversations.change(Layer.CHAT, {"tools": True, key: names_line(kept)})
 
     def _refusal(self) -> str:
         """Why the loaded model is given no tools; empty where it takes them, or none is loaded."""
@@ -214,6 +302,12 @@ class ToolController(PartsController):
         too_many = f"Only {MAX_CALLS} calls are made at once."
         over = [(replace(call, status=CallStatus.FAILED), too_many) for call in calls[MAX_CALLS:]]
         return answer.said, [*((call, "") for call in calls[:MAX_CALLS]), *over]
+
+    def ending_words(self, turn: ToolTurn) -> str:
+        """Why the turn ends with this answer, in a sentence; empty where it goes on."""
+        todo = turn.loop.todo
+        is_unreadable = isinstance(todo, LoopFinished) and todo.ending is LoopEnding.UNREADABLE
+        return translate("ToolController", UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
     def go_on(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
         """The calls of an answer are stored, and it has ended: show them, and do what is to be done first."""
@@ -359,6 +453,7 @@ class ToolController(PartsController):
         view = turn.calls[place] = replace(view, call=call, text=result.text, attachments=shown)
         if self._is_shown(turn):
             self._window.transcript.update_call(view)
+            self._window.speech.show_call(view)
         return kept is not None
 
     def _ended(self, turn: ToolTurn) -> None:
@@ -382,6 +477,11 @@ def _without_data(attachment: Attachment) -> Attachment:
     """What is shown of it: a thumbnail; the picture is read again when it is opened."""
     picture = attachment.picture
     return attachment if picture is None else replace(attachment, picture=replace(picture, data=b""))
+
+
+def _text_of(tool: ToolDefinition) -> str:
+    """A definition as the prompt has it."""
+    return json.dumps(functions_of((tool,))[0], ensure_ascii=False)
 
 
 def _arguments(call: StoredCall) -> dict[str, object]:

@@ -126,7 +126,7 @@ class FirstModelController(QObject):
         if self._window.models.is_open:  # whoever went back to a chat meanwhile is not torn out of it
             self.complete.emit(str(model.path), "")
         else:
-            words = translate("HubController", "{name} is downloaded and in the library: Models, or Ctrl+M.")
+            words = translate("HubController", "{name} is downloaded and in the library of the Models page.")
             self._window.show_notice(words.format(name=SMALL.name))
 
     def _on_trouble(self, problem: Problem) -> None:

@@ -5,6 +5,8 @@ What was said never leaves the window.
 
 from __future__ import annotations
 
+import sys
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
@@ -51,8 +53,12 @@ class NotificationController(PartsController):
         if window.isActiveWindow():
             return
         QApplication.alert(window)
-        if self._state.settings.values["notify"] and QSystemTrayIcon.isSystemTrayAvailable():
+        if not self._state.settings.values["notify"]:
+            return
+        if QSystemTrayIcon.isSystemTrayAvailable():
             self._show_tray(title, words)
+        elif sys.platform.startswith("linux"):
+            send_to_portal(title, words)
 
     def _show_tray(self, title: str, words: str) -> None:
         window = self._parts.window
@@ -83,6 +89,20 @@ class NotificationController(PartsController):
         """Whoever comes back by another way needs no icon in the tray any more."""
         if focused is not None:
             self._hide_tray()
+
+
+def send_to_portal(title: str, words: str) -> None:
+    """Have the desktop show a message where there is no tray, as in GNOME; nothing happens without a portal."""
+    from PySide6.QtDBus import QDBusConnection, QDBusMessage  # noqa: PLC0415  (few answers are told of so)
+
+    message = QDBusMessage.createMethodCall(
+        "org.freedesktop.portal.Desktop",
+        "/org/freedesktop/portal/desktop",
+        "org.freedesktop.portal.Notification",
+        "AddNotification",
+    )
+    message.setArguments(["answer", {"title": title, "body": words}])
+    QDBusConnection.sessionBus().send(message)
 
 
 def _seconds(stats: RunStats) -> float:

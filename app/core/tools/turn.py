@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from app.core.domain.requests import Decode, result_message
-from app.core.domain.tools.calls import CallStatus, StoredCall
+from app.core.domain.tools.calls import UNREADABLE, CallStatus, StoredCall
 from app.core.tools.answer_parts import AnswerParts, Thought
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.output import Called
@@ -27,9 +27,8 @@ from engine.tools.reading import Read, read_calls, read_objects
 
 MAX_STEPS = 10  # answers with calls
 MAX_CALLS = 16  # of one answer
-MAX_UNREADABLE = 2  # one after the other: then it is text
+MAX_UNREADABLE = 3  # one after the other: then the turn ends
 RESULT_CHARS = 256 * 1024
-UNREADABLE = "unreadable"  # the name of a call that has none
 _SHOWN_NAMES = 40
 _ID_CHARS = 9  # what templates of Mistral demand
 
@@ -40,6 +39,7 @@ class LoopEnding(Enum):
     ANSWERED = "answered"  # the last answer calls nothing
     LIMIT = "limit"  # as many answers with calls as may be
     STOPPED = "stopped"
+    UNREADABLE = "unreadable"  # the model wrote one call after another that cannot be read
     CUT = "cut"  # the answer ended within a call: too few tokens were allowed, or the context is full
 
 
@@ -137,15 +137,20 @@ def _call_of(called: Called) -> ParsedToolCall:
     )
 
 
-def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
-    """Where a call begins that was not read, by the model's own form; None where there is none."""
+def place_of_mark(said: str, tool_format: ToolFormat) -> int | None:
+    """Where the first mark is that begins a call in the model's own form; None where there is none."""
     if tool_format is ToolFormat.NONE:
         return None
     syntax = SYNTAXES[tool_format]
-    marks = [mark for mark in (syntax.mark, *syntax.other_marks) if mark]
-    places = [place for mark in marks if (place := said.find(mark)) >= 0]
-    if places:
-        return min(places)
+    marks = (mark for mark in (syntax.mark, *syntax.other_marks) if mark)
+    return min((place for mark in marks if (place := said.find(mark)) >= 0), default=None)
+
+
+def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
+    """Where a call begins that was not read; None where there is none."""
+    place = place_of_mark(said, tool_format)
+    if place is not None or tool_format is ToolFormat.NONE:
+        return place
     begin = len(said) - len(said.lstrip())
     is_bare = said.startswith("{", begin) and '"name"' in said and ('"arguments"' in said or '"parameters"' in said)
     return begin if is_bare else None
@@ -201,7 +206,7 @@ class ToolLoop:
         self.policy = policy  # with what was decided in this turn
         self._definitions = tuple(definitions)
         self._by_name = {one.name: one for one in self._definitions}
-        self._format = tool_format
+        self.tool_format = tool_format
         self._functions = functions_of(self._definitions)
         self.decode: Decode | None = None  # for a model that sees
         self._max_steps, self._result_chars = max_steps, result_chars
@@ -226,10 +231,10 @@ class ToolLoop:
         """The model has answered; ``is_cut``: it was not at its end. None where no answer was waited for."""
         if not isinstance(self.todo, Generate):
             return None
-        answer = read_answer(text, self._definitions, self._format, opened_tag)
+        answer = read_answer(text, self._definitions, self.tool_format, opened_tag)
         self._num_unreadable = self._num_unreadable + 1 if answer.unreadable else 0
-        if self._num_unreadable > MAX_UNREADABLE:  # it means to write so
-            answer = ParsedAnswer(answer.thought, (answer.said + "\n" + answer.unreadable).strip(), ())
+        if self._num_unreadable >= MAX_UNREADABLE:
+            self._ended = LoopFinished(LoopEnding.UNREADABLE)
         if answer.unreadable and is_cut:
             self._ended = LoopFinished(LoopEnding.CUT)
         if not answer.calls and not answer.unreadable:

@@ -10,16 +10,22 @@ from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallTokens
 from app.core.tools.interface import ToolDefinition
 from app.core.tools.output import Called
-from app.core.tools.turn import parts_of
-from engine.records import LAST_SOURCES, TextChunk, TokenSpan
+from app.core.tools.turn import parts_of, place_of_mark
+from engine.records import LAST_SOURCES, TextChunk, TokenSpan, ToolFormat
 
+MARK_CHARS = 100  # at least as many as what begins a call has
 Piece = tuple[str, tuple[TokenSpan, ...]]
 
 
 class VisibleText:
-    """Holds back what may be a call. ``raw`` is the whole answer, with a beginning that is shown already."""
+    """Holds back what may be a call, or begins as one of ``tool_format`` does and cannot be read.
 
-    def __init__(self, definitions: Iterable[ToolDefinition], begun: str = "") -> None:
+    ``raw`` is the whole answer, with a beginning that is shown already.
+    """
+
+    def __init__(self, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, begun: str = "") -> None:
+        self._format = tool_format
+        self._searched, self._call_at = len(begun), -1  # where in ``raw`` a call begins; -1: none so far
         self._parts = parts_of(definitions)
         self.raw = begun
         self._num_shown = len(begun)
@@ -70,7 +76,7 @@ class VisibleText:
 
     def rest_of(self, said: str) -> str:
         """The answer has ended with calls: what it ``said`` beside them that was not shown."""
-        return said[self._num_said :]
+        return said[max(0, self._num_shown - split_thinking(self.raw).answer_start) :]
 
     def _count(self, parts: Iterable[object]) -> None:
         """Count what is said before the first call."""
@@ -81,8 +87,20 @@ class VisibleText:
 
     def _end(self) -> int:
         split = split_thinking(self.raw)
-        is_thinking = split.opened and not split.closed
-        return len(self.raw) if is_thinking else split.answer_start + self._num_said
+        if split.opened and not split.closed:
+            return len(self.raw)
+        if self._call_at < 0:
+            begin = max(split.answer_start, self._searched - MARK_CHARS)
+            place = place_of_mark(self.raw[begin:], self._format)
+            first = self.raw[split.answer_start : split.answer_start + MARK_CHARS].lstrip()
+            if place is None and self._format is not ToolFormat.NONE and first.startswith("{"):  # a call without marks
+                if '"name"' not in first and len(first) < MARK_CHARS:
+                    return split.answer_start
+                begin, place = (split.answer_start, 0) if '"name"' in first else (0, None)
+            self._searched = len(self.raw)
+            self._call_at = -1 if place is None else begin + place
+        end = split.answer_start + self._num_said
+        return end if self._call_at < 0 else min(end, self._call_at)
 
     def _up_to(self, end: int) -> Piece:
         begin, self._num_shown = self._num_shown, max(self._num_shown, end)

@@ -13,7 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.paths import find_paths
-from app.startup.single_instance import SingleInstance
+from app.startup.single_instance import ACTIVATION, SingleInstance
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
@@ -23,7 +23,7 @@ from PySide6.QtCore import QCoreApplication, QTimer
 from app.startup.single_instance import SingleInstance
 application = QCoreApplication([])
 instance = SingleInstance(Path(sys.argv[1]))
-instance.raise_requested.connect(lambda: print("raised", flush=True))
+instance.raise_requested.connect(lambda token: print("raised" + token, flush=True))
 instance.file_requested.connect(lambda path: print("open", path, flush=True))
 taken = instance.take()
 if sys.argv[2] == "late":
@@ -47,6 +47,23 @@ def end(child: subprocess.Popen[bytes]) -> None:
     child.wait()
     assert child.stdout is not None
     child.stdout.close()
+
+
+def test_a_second_start_hands_over_the_token_that_lets_a_window_come_forward(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ACTIVATION, "abc")
+    file = tmp_path / "a model.gguf"
+    file.touch()
+    child = hold(tmp_path / "lock", "answer")
+    second = SingleInstance(tmp_path / "lock", file=str(file))
+    try:
+        assert not second.take()
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in range(3)]
+        assert lines == [b"raised\n", b"raisedabc\n", f"open {file}\n".encode()]
+    finally:
+        end(child)
 
 
 @pytest.mark.parametrize("how", ["answer", "late"])

@@ -179,3 +179,19 @@ def test_a_file_that_is_handed_over_is_loaded_where_it_is_seen(harness: AppHarne
         open_file(window, "models/other.gguf")
         assert not place.is_open
     assert harness.engine.loads[-1].target == "models/other.gguf"
+
+
+def test_a_file_that_the_system_opens_with_the_app_is_taken() -> None:
+    script = """
+import sys
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QFileOpenEvent
+from app.startup.window import Application
+application, told = Application([]), []
+application.file_opened.connect(told.append)
+QCoreApplication.sendEvent(application, QFileOpenEvent(sys.argv[1]))
+print(told == [sys.argv[1]] == [application.file])
+"""
+    command = [sys.executable, "-c", script, str(ROOT / "model.gguf")]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout == "True\n"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.models import (
@@ -483,3 +483,27 @@ def test_a_head_in_a_file_of_its_own_is_called_one(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(replace(r.PAIR, drafting=Drafting.SIDE_FILE))
     assert "Draft head" in said(place.drafts.card)
+
+
+def test_the_filter_keeps_the_rows_and_makes_no_widget(place: ModelsPanel, qtbot: QtBot) -> None:
+    page = place.library
+    rows = [
+        replace(r.library()[0], key=str(number), path=f"/m/{number}.gguf", name=f"Model {number}")
+        for number in range(60)
+    ]
+    page.set_library(rows, r.OFFERS)
+    place.open("library")
+    kept, num_widgets = list(page.lines), len(page.findChildren(QWidget))
+    page.filter.setFocus()
+    qtbot.keyClicks(page.filter, "model 57")
+    assert [line.row.name for line in page.lines] == ["Model 57"]
+    assert [line for line in kept if not line.isHidden()] == page.lines
+    assert len(page.findChildren(QWidget)) == num_widgets
+    page.filter.clear()
+    assert page.lines == kept
+    rows[3] = replace(rows[3], name="Other name")
+    page.set_library(rows, r.OFFERS)
+    assert [one is other for one, other in zip(page.lines, kept, strict=True)].count(False) == 1
+    page.order.setCurrentIndex(page.order.findData("name"))
+    assert page.models.indexOf(page.lines[-1]) == 59
+    assert page.lines[-1].row.name == "Other name"

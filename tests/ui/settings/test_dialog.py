@@ -313,3 +313,17 @@ def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDial
     row.edit.setText("0.5")
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
     assert dialog.elsewhere.text() == "Prompts: Give every prompt a name."
+
+
+def test_tab_goes_from_the_own_choice_to_the_number(qtbot: QtBot) -> None:
+    row = NumberRow(SettingField("seed", "S", "Seed", FieldKind.INTEGER, 7, "h", 0, 2**63 - 1, automatic="random"))
+    qtbot.addWidget(row)
+    row.set_value(7)
+    with qtbot.waitActive(row):
+        row.show()
+        row.activateWindow()
+    row.automatic.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(row.automatic, Qt.Key.Key_Tab)
+    assert row.edit.hasFocus()
+    qtbot.keyClick(row.edit, Qt.Key.Key_Backtab)
+    assert row.automatic.hasFocus()

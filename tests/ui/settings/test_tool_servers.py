@@ -60,26 +60,26 @@ def test_a_long_name_leaves_room_for_the_buttons(qtbot: QtBot) -> None:
     assert (page.rows["files"].switch.text(), page.rows["files"].switch.toolTip()) == ("files", "")
 
 
-def test_servers_are_added_switched_off_imported_and_removed(qtbot: QtBot) -> None:
+def test_a_typed_server_is_on_imported_ones_are_off_and_both_can_be_removed(qtbot: QtBot) -> None:
     keep_settings({})
     harness = open_app()
     other = harness.paths.config / "other.json"
     other.write_text(json.dumps({"mcpServers": {"notes": {"url": "https://example.com/mcp"}}}))
     page = ToolServers(harness.window.theme, harness.window.tool_servers)
     qtbot.addWidget(page)
-    page.line.setText("uvx mcp-server-time --utc")
+    page.line.setText("no-such-server --utc")
     page.add_button.click()
     harness.window.tool_servers.import_requested.emit(str(other), ["notes"])
     page.refresh()
     assert {name: row.switch.isChecked() for name, row in page.rows.items()} == {
-        "mcp-server-time": False,
+        "no-such-server": True,
         "notes": False,
     }
     kept = json.loads(harness.paths.tool_servers_file.read_text())["mcpServers"]
-    assert kept["mcp-server-time"]["command"] == "uvx"
-    assert kept["mcp-server-time"]["args"] == ["mcp-server-time", "--utc"]
+    assert kept["no-such-server"]["command"] == "no-such-server"
+    assert kept["no-such-server"]["args"] == ["--utc"]
     page.rows["notes"].remove.click()
-    assert list(page.rows) == ["mcp-server-time"]
+    assert list(page.rows) == ["no-such-server"]
     harness.close()
 
 

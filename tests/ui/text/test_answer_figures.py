@@ -58,7 +58,10 @@ def test_within_noise_the_line_below_an_answer_claims_no_difference() -> None:
 
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
-    assert answer_figures.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft"
+    assert (
+        answer_figures.footer(stats)
+        == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft · 412 tokens"
+    )
 
 
 def test_footer_tells_what_the_form_of_calls_left_no_choice_about() -> None:
@@ -71,7 +74,7 @@ def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
         answer_figures.footer(stats)
-        == "41.2 tok/s · 2.7 tokens per pass · 1.62× faster · 210 drafted, 68% accepted · draft"
+        == "41.2 tok/s · 2.7 tokens per pass · 1.62× faster · 210 drafted, 68% accepted · draft · 388 tokens"
     )
     meanings = dict(answer_figures.footer_parts(stats))
     assert meanings["1.62× faster"].startswith("Without drafting: 24.2 to 26.7 tok/s")
@@ -88,7 +91,7 @@ def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_onl
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
     stats = RunStats(mode=Mode.OFF, tokens=100, passes=100, decode_s=4.0)
-    assert answer_figures.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · off"
+    assert answer_figures.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · off · 100 tokens"
 
 
 def test_the_footer_says_why_nothing_was_drafted() -> None:

@@ -1,4 +1,4 @@
-"""Text can be read on every surface it stands on, in both palettes."""
+"""Text can be read on every surface it stands on, in all palettes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 import pytest
 
 from engine.records import Source
-from ui.theme.palette import DARK, LIGHT, Palette, contrast
+from ui.theme.palette import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Palette, contrast
 from ui.theme.stylesheet import TypeScale, stylesheet
 
-BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
+ALL = [LIGHT, DARK, HIGH_LIGHT, HIGH_DARK]
+BOTH = pytest.mark.parametrize("palette", ALL, ids=["light", "dark", "high light", "high dark"])
 SURFACES = ("page", "pane", "raised", "tint", "hover", "selected")
 CODE = ("code_keyword", "code_string", "code_number", "code_comment", "code_name", "code_type")
 MARKS = ("ngram", "draft", "recovered", "bonus", "target", "verify", "sample", "rest")
@@ -77,7 +78,24 @@ def test_provenance_stands_out_from_the_page_it_underlines(palette: Palette) -> 
 @BOTH
 def test_disabled_text_is_weaker_but_there(palette: Palette) -> None:
     for surface in ("page", "pane", "raised"):
-        assert 2.3 <= contrast(palette.text_disabled, getattr(palette, surface)) < 4.5
+        found = contrast(palette.text_disabled, getattr(palette, surface))
+        assert 2.3 <= found < contrast(palette.text_muted, getattr(palette, surface))
+
+
+@BOTH
+def test_edges_of_fields_and_cards_are_seen(palette: Palette) -> None:
+    assert (
+        min(contrast(palette.edge, getattr(palette, surface)) for surface in ("page", "pane", "raised", "tint")) >= 3.0
+    )
+
+
+@pytest.mark.parametrize("palette", [HIGH_LIGHT, HIGH_DARK], ids=["light", "dark"])
+def test_high_contrast_is_seven_to_one(palette: Palette) -> None:
+    inks = (*CODE, *MARKS, "text", "text_muted", "accent_text", "focus", "danger", "good", "caution", "edge")
+    for surface in SURFACES:
+        assert min(contrast(getattr(palette, ink), getattr(palette, surface)) for ink in inks) >= 7.0
+    assert contrast(palette.on_accent, palette.accent) >= 7.0
+    assert contrast(palette.warning_text, palette.warning_surface) >= 7.0
 
 
 @BOTH

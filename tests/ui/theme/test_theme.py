@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import (
+    QAccessibilityHints,
     QColor,
     QFont,
     QFontDatabase,
@@ -16,18 +17,29 @@ from PySide6.QtGui import (
     QFontMetrics,
     QGuiApplication,
     QImage,
+    QPalette,
     QPixmap,
     QRawFont,
     QTextLayout,
 )
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLayout, QRadioButton, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QCheckBox,
+    QLabel,
+    QLayout,
+    QLineEdit,
+    QRadioButton,
+    QStyleOptionViewItem,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import ASSETS, FIELDS, READY, STATS, rows
-from tests.ui.filled_window import fill_models
-from ui.theme.palette import LIGHT
+from tests.ui.filled_window import fill_models, make_window, opened
+from ui.theme.palette import HIGH_DARK, HIGH_LIGHT, LIGHT, contrast
 from ui.theme.stylesheet import TypeScale, stylesheet
 from ui.theme.theme import (
     APP_ICON_SIZES,
@@ -395,3 +407,57 @@ def test_another_font_of_the_system_is_reported_and_taken(theme: Theme, own_font
         QApplication.setFont(other)
     assert theme.paint_cache.font().italic()
     assert theme.font().italic()
+
+
+def test_the_systems_size_of_text_is_followed_while_the_window_is_open(
+    window: MainWindow, own_font: QFont, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.set_text_size("large")
+    before, larger = window.theme.type.base, QFont(own_font)
+    larger.setPixelSize(window.theme._system_base + 6)
+    monkeypatch.setattr(QFontDatabase, "systemFont", lambda _which: larger)
+    QApplication.sendEvent(window, QEvent(QEvent.Type.ActivationChange))
+    assert window.theme.type.base == before + 6
+    assert QApplication.font().families()[0] == WORDS
+    assert QFontInfo(window.composer.edit.font()).pixelSize() == before + 6 + 1
+
+
+@pytest.mark.parametrize(("name", "factor"), [("150", 1.5), ("200", 2.0)])
+def test_text_grows_to_twice_the_systems_size(window: MainWindow, name: str, factor: float) -> None:
+    normal = window.theme.type.base
+    window.set_text_size(name)
+    assert window.theme.type.base == round(normal * factor)
+    assert window.theme.text_size_beside(1) == "200"
+
+
+@pytest.mark.parametrize("theme_name", ["light", "dark"])
+def test_high_contrast_is_taken_from_the_system(
+    window: MainWindow, theme_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.set_theme(theme_name)
+    monkeypatch.setattr(QAccessibilityHints, "contrastPreference", lambda _hints: Qt.ContrastPreference.HighContrast)
+    QApplication.styleHints().accessibility().contrastPreferenceChanged.emit(Qt.ContrastPreference.HighContrast)
+    assert window.theme.tokens is (HIGH_LIGHT if theme_name == "light" else HIGH_DARK)
+    assert window.theme.tokens.edge in window.styleSheet()
+
+
+@pytest.mark.parametrize("theme_name", ["light", "dark"])
+def test_what_is_said_in_empty_fields_can_be_read(window: MainWindow, theme_name: str) -> None:
+    window.set_theme(theme_name)
+    palette = window.theme.tokens
+    for field, ground in ((window.composer.edit, palette.raised), (window.sidebar.search, palette.hover)):
+        field.ensurePolished()
+        ink = field.palette().color(QPalette.ColorRole.PlaceholderText)
+        assert ink.alpha() == 255
+        assert contrast(ink.name(), ground) >= 4.5
+
+
+@pytest.mark.parametrize("place", ["window", "chat_settings", "library", "search", "recommended"])
+def test_what_is_clicked_is_large_enough(qtbot: QtBot, place: str) -> None:
+    window, small = make_window(qtbot), dict[str, tuple[int, int]]()
+    with opened(window, place) as shown:
+        for button in shown.findChildren(QAbstractButton):
+            is_small = min(button.width(), button.height()) < 24
+            if is_small and button.isVisible() and not isinstance(button.parent(), QLineEdit):  # Qt's own is in a field
+                small[button.accessibleName() or button.text()] = (button.width(), button.height())
+    assert small == {}

@@ -374,7 +374,9 @@ def test_modes_stay_as_the_app_says_while_the_engine_changes(window: MainWindow)
 
 def test_the_system_theme_follows_the_system(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     schemes = {"now": Qt.ColorScheme.Light}
-    hints = type("Hints", (), {"colorScheme": lambda _self: schemes["now"]})()
+    real = QApplication.styleHints()
+    kept = {"colorScheme": lambda _self: schemes["now"], "accessibility": lambda _self: real.accessibility()}
+    hints = type("Hints", (), kept)()
     monkeypatch.setattr(QApplication, "styleHints", lambda: hints)
     window.set_theme("system")
     assert window.theme.tokens is LIGHT

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
+from engine.records import Problem
 from tests.ui.conftest import STATS
 from ui.statistics.plots import DepthBars
 from ui.widgets import banner
@@ -57,10 +58,10 @@ def test_keys_make_the_text_larger_and_smaller(window: MainWindow, qtbot: QtBot)
     window.dialogs.saved.connect(take)
     for key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Plus):
         qtbot.keyClick(window.composer.edit, key, CTRL)
-    assert sizes == ["large", "larger", "larger"]
+    assert sizes == ["large", "larger", "150"]
     for _ in range(4):
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_Minus, CTRL)
-    assert sizes[3:] == ["large", "normal", "small", "small"]
+    assert sizes[3:] == ["larger", "large", "normal", "small"]
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, CTRL)
     assert sizes[-1] == "normal"
 
@@ -78,6 +79,30 @@ def test_a_notice_goes_by_itself_but_not_while_somebody_is_at_it(
     window.composer.setFocus()
     qtbot.mouseMove(window.composer.edit, QPoint(5, 5))
     qtbot.waitUntil(window.notice_banner.isHidden, timeout=30_000)
+
+
+def test_what_is_said_stands_on_every_page_and_waits_for_who_is_away(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(banner, "NOTICE_MS", 60)
+    states = iter([Qt.ApplicationState.ApplicationInactive] * 3)
+    active = Qt.ApplicationState.ApplicationActive
+    monkeypatch.setattr(QApplication, "applicationState", lambda: next(states, active))
+    window.show_problem(Problem("Downloads", "The download has stopped.", "Try again."))
+    window.models.toggle()
+    window.show_notice("The model is there.")
+    rounds: list[bool] = []
+    window.notice_banner._leave.timeout.connect(lambda: rounds.append(window.notice_banner.isVisible()))
+    for bar in (window.notice_banner, window.problem_banner):
+        qtbot.waitUntil(bar.isVisible)
+        corner = bar.mapTo(window, QPoint(0, 0))
+        assert corner.y() > window.height() // 2
+    qtbot.waitUntil(window.notice_banner.isHidden, timeout=30_000)
+    assert len(rounds) == 4  # nobody was there for three of them
+    window.models.toggle()
+    qtbot.waitUntil(window.problem_banner.isVisible)
+    qtbot.wait(0)
+    assert window.composer.mapTo(window, QPoint(0, 0)).y() > window.problem_banner.mapTo(window, QPoint(0, 0)).y()
 
 
 def test_the_overview_calls_the_key_as_keyboards_do(window: MainWindow) -> None:

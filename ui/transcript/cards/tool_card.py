@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus, CallTokens, StoredCall
 from ui.composer.attachments.chips import AttachmentRows
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
@@ -46,6 +46,7 @@ _WORDS = {
     CallStatus.STOPPED: mark("ToolCard", "Stopped"),
     CallStatus.UNKNOWN: mark("ToolCard", "Was not finished"),
 }
+NOT_RUN = mark("ToolCard", "This call was not run: it cannot be read, or there is no such tool.")
 _ICONS = {
     CallStatus.WAITING: "pause",
     CallStatus.ASKED: "circle-question-mark",
@@ -130,7 +131,8 @@ class ToolCard(MessageCard):
         if call.status is CallStatus.RUNNING and (was is None or was.status is not CallStatus.RUNNING):
             self._since_s = self._clock()
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
-        self.author.setText(call.title or call.name)
+        is_unreadable = not call.server and call.name == UNREADABLE
+        self.author.setText(translate("ToolCard", "Tool call") if is_unreadable else call.title or call.name)
         name = call.name if call.title and call.title != call.name else ""  # the heading has it
         show_text(self.server, " · ".join(filter(None, (call.server, name))))
         lines = readable_arguments(call.arguments)
@@ -143,6 +145,9 @@ class ToolCard(MessageCard):
         self.copy_button.setEnabled(bool(view.text))
 
     def _show_result(self, text: str) -> None:
+        if not is_result(self.call):
+            is_failed = self.call.status is CallStatus.FAILED
+            text = translate("ToolCard", NOT_RUN) if is_failed else ""  # what else happened, the status says
         preview, is_whole = preview_of(text)
         self.preview.setText(preview)
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
@@ -186,7 +191,7 @@ class ToolCard(MessageCard):
         tokens = self.theme.tokens
         colors = {CallStatus.DONE: tokens.good, CallStatus.FAILED: tokens.danger, CallStatus.ASKED: tokens.caution}
         color = colors.get(status, tokens.caution if status is CallStatus.UNKNOWN else "")
-        self.sign.setPixmap(self.theme.icon(_ICONS[status], color, ICON_PX).pixmap(QSize(ICON_PX, ICON_PX)))
+        self.sign.setPixmap(self.theme.pixmap(_ICONS[status], color, ICON_PX, self.devicePixelRatioF()))
         name = translate("ToolCard", "Call of {tool} of {server}. {status}.")
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
@@ -306,10 +311,16 @@ class ToolCard(MessageCard):
             self.set_open(True)
 
 
+def is_result(call: StoredCall) -> bool:
+    """Whether the text of its message comes from a tool; otherwise the app wrote that text for the model."""
+    return bool(call.server) and call.status is not CallStatus.REFUSED
+
+
 def call_text(view: MessageView) -> str:
     """All that there is of a call: its tool, arguments as JSON, what they were written with, and the whole result."""
     call = view.call or StoredCall("", "", "", "")
-    arguments, result = translate("ToolCard", "Arguments"), translate("ToolCard", "Result")
+    arguments = translate("ToolCard", "Arguments")
+    result = translate("ToolCard", "Result") if is_result(call) else translate("ToolCard", "Told to the model")
     parts = [call.title or call.name, f"{arguments}\n{pretty_json(call.arguments)}"]
     parts += [tokens_words(call.written)] if call.written.tokens else []
     parts += [f"{result}\n{_first_lines(shown_text(view.text))}"] if view.text else []

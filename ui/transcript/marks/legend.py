@@ -177,7 +177,7 @@ class SourceSwitch(IconButton):
     """
 
     def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], refused: QAbstractButton) -> None:
-        super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source (Ctrl+Shift+M)"))
+        super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source"))
         self.setCheckable(True)
         self._refused = refused
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]

@@ -341,7 +341,7 @@ FIELDS: tuple[SettingField, ...] = (
         TOOLS,
         "Keep tool calls valid",
         FieldKind.SWITCH,
-        False,
+        True,
         "Once a call has begun, the model can write only what the tool's schema allows. Where that leaves no choice, "
         "no pass is spent.",
     ),
@@ -372,7 +372,14 @@ FIELDS: tuple[SettingField, ...] = (
         FieldKind.CHOICE,
         "normal",
         "Size of all text in the window, relative to the system's.",
-        choices=(("small", "Small"), ("normal", "Same as system"), ("large", "Large"), ("larger", "Larger")),
+        choices=(
+            ("small", "Small"),
+            ("normal", "Same as system"),
+            ("large", "Large"),
+            ("larger", "Larger"),
+            ("150", "150 %"),
+            ("200", "200 %"),
+        ),
     ),
     SettingField(
         "density",
@@ -382,6 +389,15 @@ FIELDS: tuple[SettingField, ...] = (
         "comfortable",
         "How much space is left between elements.",
         choices=(("comfortable", "Comfortable"), ("compact", "Compact")),
+    ),
+    SettingField(
+        "announce",
+        LOOK,
+        "Screen reader",
+        FieldKind.CHOICE,
+        "words",
+        "What a screen reader says by itself while an answer is made.",
+        choices=(("words", "All, with the answer"), ("events", "Beginnings and endings"), ("nothing", "Nothing")),
     ),
     SettingField(
         "language",

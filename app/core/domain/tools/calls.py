@@ -20,6 +20,7 @@ class CallStatus(StrEnum):
     UNKNOWN = "unknown"  # the app went away while it ran: it may have had an effect
 
 
+UNREADABLE = "unreadable"  # the name of a call that has none
 OPEN = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
 REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
 # Calls that nobody waits for any more: what is known of them.

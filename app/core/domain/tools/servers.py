@@ -28,6 +28,36 @@ class ToolServerView:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool that a chat may have, or a whole server without a ``name``.
+
+    ``tokens`` are those of its definition in the prompt; None while they are not known. ``note`` says in a sentence why
+    a server offers none.
+    """
+
+    server: str
+    name: str
+    title: str
+    is_on: bool
+    tokens: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMenu:
+    """The tools of the open chat: whether they are on, why the model takes none, and all that there are.
+
+    ``tokens`` are those of the definitions that are on, of a context of ``context_size``; 0 while they are not known.
+    """
+
+    is_on: bool = False
+    refusal: str = ""
+    tokens: int = 0
+    context_size: int = 0
+    tools: tuple[OfferedTool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedServer:
     """A server that another program's file would add; ``place`` is what it runs, and the names of what it is given."""
 

@@ -105,7 +105,7 @@ class ChatsFile:
         try:
             with transaction(connection):
                 num_interrupted = messages.interrupt_streaming(connection) + settle_open(connection)
-                self.wiped = wipe_marked(connection)
+                self.wiped = wipe_marked(connection, self._now())
             if num_interrupted:
                 log.info("%d answers and calls of tools were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:

@@ -1,6 +1,7 @@
 """Deleting that can be taken back: a chat is marked, messages are moved into a marked chat of their own.
 
-What is marked is in no list, no search and no export. It is wiped a moment later, or when the file is opened next.
+What is marked is in no list, no search and no export. Messages are wiped a moment later, or when the file is opened
+next; chats when it is opened `KEPT` after they were deleted.
 """
 
 from __future__ import annotations
@@ -8,12 +9,24 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import conversations, messages
 from app.core.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
+
+KEPT = timedelta(days=30)
+_CHAT = "title <> ''"  # what messages are moved into has none
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedChat:
+    """A chat that can be taken back until ``until``."""
+
+    id: int
+    title: str
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +52,26 @@ class Deletions:
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
-    def mark(self, conversation_id: int, now: datetime) -> None:
-        """Take a chat out of sight."""
-        self._access.write(lambda db: _mark(db, conversation_id, now))
+    def mark(self, conversation_ids: Sequence[int], now: datetime) -> None:
+        """Take chats out of sight: all or none."""
 
-    def take_back(self, conversation_id: int) -> None:
-        """Show a marked chat again, where it was."""
+        def job(db: sqlite3.Connection) -> None:
+            for conversation_id in conversation_ids:
+                _mark(db, conversation_id, now)
+
+        self._access.write(job)
+
+    def take_back(self, conversation_ids: Sequence[int]) -> None:
+        """Show marked chats again, where they were."""
         sql = "UPDATE conversations SET deleted_at = NULL WHERE id = ?"
-        self._access.write(lambda db: db.execute(sql, (conversation_id,)))
+        self._access.write(lambda db: db.executemany(sql, ((each,) for each in conversation_ids)))
+
+    def deleted_chats(self) -> tuple[DeletedChat, ...]:
+        """Chats that can be taken back, the last deleted first."""
+        marked = f"FROM conversations WHERE deleted_at IS NOT NULL AND {_CHAT}"
+        sql = f"SELECT id, title, deleted_at {marked} ORDER BY deleted_at DESC"
+        rows = self._access.read(lambda db: db.execute(sql).fetchall())
+        return tuple(DeletedChat(chat, title, conversations.from_us(at) + KEPT) for chat, title, at in rows)
 
     def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
         """Take a message and all that follows it out of sight; None where it is gone."""
@@ -70,9 +95,10 @@ class Deletions:
         self._access.write(job)
 
 
-def wipe_marked(db: sqlite3.Connection) -> tuple[int, ...]:
-    """Remove for good what was marked before; return the ids of the chats."""
-    marked = tuple(row[0] for row in db.execute("SELECT id FROM conversations WHERE deleted_at IS NOT NULL"))
+def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
+    """Remove for good what was marked before, chats only `KEPT` later; return the ids."""
+    sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
+    marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - KEPT),)))
     for conversation_id in marked:
         conversations.delete_conversation(db, conversation_id)
     return marked

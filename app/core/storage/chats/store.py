@@ -144,6 +144,8 @@ class ChatStore(ChatsFile):
             path = tree.path() if instead_of is None else _above(tree, instead_of)
             if not text.strip() and (names := attachments.names(db, conversation_id)):
                 conversations.title_if_unnamed(db, conversation, title_from(names[0]))
+            if instead_of is not None and not path and text.strip():
+                _rename_after(db, conversation, instead_of, text)
             question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
             if instead_of is None:
                 attachments.take_unsent(db, conversation_id, question.id)
@@ -330,3 +332,11 @@ def _gone() -> StorageError:
 
 
 _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
+
+
+def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
+    """Name a conversation after its edited first question, where it is named after the question as it was."""
+    stored = conversations.read_conversation(db, conversation_id)
+    was = messages.list_texts(db, (first,))
+    if stored is not None and was and stored.title == title_from(was[0].text):
+        conversations.set_title(db, conversation_id, title_from(text))

@@ -36,9 +36,9 @@ _COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
 _MOST_SECONDS = 3_600  # of a timeout; more are milliseconds
 # Programs that run others, what they are told first, and options of theirs with a value.
-_RUNNER = re.compile(r"npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
-_RUNS = re.compile(r"run|exec|dlx|x")
-_WITH_VALUE = re.compile(r"-[evp]|--(env|volume|mount|name|network|directory|project|with|from|package)")
+_RUNNER = re.compile(r"env|npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
+_RUNS = re.compile(r"tool|run|exec|dlx|x|/c|\w+=.*")
+_WITH_VALUE = re.compile(r"-[evpXW]|--(env|volume|mount|name|network|directory|project|with|from|package|python)")
 _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 
@@ -175,12 +175,14 @@ def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
 
 def _name_of(words: list[str]) -> str:
     """The program that a command starts, or the one that it starts through a runner such as ``npx``."""
-    named = words
-    if _RUNNER.fullmatch(Path(words[0]).name.removesuffix(".exe")):
-        rest = words[max((at for at, word in enumerate(words[:-1]) if _RUNS.fullmatch(word)), default=0) + 1 :]
-        values = {at + 1 for at, word in enumerate(rest) if _WITH_VALUE.fullmatch(word)}
-        named = [word for at, word in enumerate(rest) if not word.startswith("-") and at not in values] or words
-    name = Path(named[0]).name
+    named, is_value = words[0], False
+    for word in words:
+        is_runner = _RUNNER.fullmatch(Path(word).name.removesuffix(".exe")) or _RUNS.fullmatch(word)
+        if not (is_value or is_runner or word.startswith("-")):
+            named = word
+            break
+        is_value = not is_value and _WITH_VALUE.fullmatch(word) is not None
+    name = Path(named).name
     return name[:1] + name[1:].partition("@")[0]  # without its version
 
 

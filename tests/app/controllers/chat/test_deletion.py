@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
@@ -14,6 +14,8 @@ from app.core.domain.messages import MessageState
 from engine.records import FinishReason
 from tests.app.controllers.chat.test_branches import answer, texts
 from tests.app.fakes import AppHarness, open_app
+from ui.widgets.choice_list import ChoiceList
+from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import UNDO_SHOWN_MS, UndoBar
 
 
@@ -92,24 +94,65 @@ def test_the_composer_keeps_its_own_undo(chats: AppHarness, qtbot: QtBot) -> Non
     assert chats.rows() == ["about giraffes", "about zebras"]
 
 
-def test_after_some_seconds_it_is_gone_for_good(chats: AppHarness, qtbot: QtBot) -> None:
+def test_after_some_seconds_it_can_be_restored_from_recently_deleted(chats: AppHarness, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
     assert bar(chats)._timer.interval() == UNDO_SHOWN_MS
-    assert not wiped(chats)
     bar(chats)._timer.setInterval(1)
     qtbot.waitUntil(bar(chats).isHidden)
-    assert wiped(chats)
+    assert not wiped(chats)
     assert chats.engine.forgotten_states == [gone]
     assert chats.engine.num_forgotten >= 1
-    chats.controller.deletions.take_back()  # nothing happens any more
+    chats.controller.deletions.take_back()  # of the bar: nothing happens any more
+    assert chats.rows() == ["about zebras"]
+    dialog, rows = recently_deleted(chats)
+    assert [(row.title, row.side) for row in rows.rows.rows] == [("about giraffes", "29 days left")]
+    qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    assert chats.rows() == ["about giraffes", "about zebras"]
+    assert chats.controller.state.chat_id == gone
+    assert texts(chats.messages()) == ["about giraffes", "Giraffes are tall."]
+
+
+def recently_deleted(harness: AppHarness) -> tuple[ConfirmDialog, ChoiceList]:
+    harness.window.sidebar.library_signals.deleted_wanted.emit()
+    dialog = next(each for each in harness.window.findChildren(ConfirmDialog) if each.isVisible())
+    rows = dialog.findChild(ChoiceList)
+    assert rows is not None
+    return dialog, rows
+
+
+def test_what_is_deleted_for_good_leaves_nothing(chats: AppHarness, qtbot: QtBot) -> None:
+    gone = press_del(chats, qtbot)
+    qtbot.mouseClick(bar(chats).close_button, Qt.MouseButton.LeftButton)
+    assert bar(chats).isHidden()
+    dialog, rows = recently_deleted(chats)
+    button = next(each for each in dialog.findChildren(QPushButton) if each.text() == "Delete for good")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert rows.rows.rows == ()
+    assert not button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
+    assert wiped(chats)
+    assert gone in chats.engine.forgotten_states
+    dialog.reject()
     assert chats.rows() == ["about zebras"]
 
 
-def test_dismissing_the_bar_is_enough(chats: AppHarness, qtbot: QtBot) -> None:
-    press_del(chats, qtbot)
-    qtbot.mouseClick(bar(chats).close_button, Qt.MouseButton.LeftButton)
-    assert bar(chats).isHidden()
-    assert wiped(chats)
+def test_several_chats_are_selected_deleted_and_taken_back_at_once(chats: AppHarness, qtbot: QtBot) -> None:
+    listing, control = chats.window.sidebar.list, Qt.KeyboardModifier.ControlModifier
+    shown = list(chats.window.shown)
+    other = next(row.id for row in chats.store.conversations() if row.id != chats.controller.state.chat_id)
+    place = listing.visualRect(listing.rows.index_of(other)).center()
+    qtbot.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, control, place)
+    assert list(chats.window.shown) == shown  # nothing was opened by it
+    assert len(listing.selected_ids) == 2
+    menu = listing.make_menu(listing.rows.index_of(listing.selected_ids[0]))
+    assert menu is not None
+    assert [action.text() for action in menu.actions()] == ["Archive 2 chats", "Delete 2 chats\tDel"]
+    listing.setFocus()
+    qtbot.keyClick(listing, Qt.Key.Key_Backspace)
+    assert chats.rows() == []
+    assert bar(chats).words.text() == "Deleted 2 chats."
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
+    assert chats.rows() == ["about giraffes", "about zebras"]
 
 
 def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: AppHarness, qtbot: QtBot) -> None:
@@ -124,9 +167,10 @@ def test_a_second_deletion_lets_go_of_the_first(chats: AppHarness, qtbot: QtBot)
     press_del(chats, qtbot)
     chats.window.sidebar.list.delete_requested.emit(chats.store.conversations()[0].id)
     assert chats.rows() == []
-    assert wiped(chats)
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
     assert chats.rows() == ["about zebras"]
+    _dialog, rows = recently_deleted(chats)
+    assert [row.title for row in rows.rows.rows] == ["about giraffes"]
 
 
 def folder_with(harness: AppHarness, *chats: int) -> int:
@@ -175,7 +219,7 @@ def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: AppHarness, 
     assert chats.store.library.folders() == ()
     press_del(chats, qtbot)
     press_del_on_folder(chats, qtbot, folder_with(chats))
-    assert wiped(chats)  # one deletion can be taken back: the last
+    chats.controller.deletions.take_back()  # the bar takes one deletion back: the last
     assert chats.rows() == ["about zebras"]
 
 
@@ -218,13 +262,14 @@ def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: 
     assert chats.messages()[-1].state is MessageState.STOPPED
 
 
-def test_what_was_deleted_before_the_end_is_wiped_at_the_next_start(chats: AppHarness, qtbot: QtBot) -> None:
-    gone = press_del(chats, qtbot)
+def test_what_was_deleted_before_the_end_can_be_restored_after_the_next_start(chats: AppHarness, qtbot: QtBot) -> None:
+    press_del(chats, qtbot)
     chats.close()
     again = open_app()
     assert again.rows() == ["about zebras"]
-    assert wiped(again)
-    assert again.engine.forgotten_states == [gone]
+    dialog, _rows = recently_deleted(again)
+    qtbot.keyClick(dialog, Qt.Key.Key_Return)
+    assert again.rows() == ["about giraffes", "about zebras"]
     again.close()
 
 
@@ -259,7 +304,6 @@ def test_it_stays_while_the_pointer_is_near(chats: AppHarness, qtbot: QtBot) -> 
     assert not wiped(chats)
     QApplication.sendEvent(bar(chats), QEvent(QEvent.Type.Leave))
     qtbot.waitUntil(bar(chats).isHidden)
-    assert wiped(chats)
 
 
 def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppHarness, qtbot: QtBot) -> None:
@@ -267,7 +311,9 @@ def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppH
     chats.window.composer.submitted.emit("about okapis")
     chats.engine.say("Okapis hide.")
     press_del(chats, qtbot)
-    bar(chats).expire()
+    dialog, _rows = recently_deleted(chats)
+    next(each for each in dialog.findChildren(QPushButton) if each.text() == "Delete for good").click()
+    dialog.reject()
     assert not chats.controller.state.answering
     chats.engine.say(" Nobody reads this.")
     chats.engine.finish(FinishReason.CANCELLED)

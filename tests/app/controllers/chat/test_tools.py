@@ -16,19 +16,22 @@ from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.seeds import SeedWish
 from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.table import TOOLS
 from app.core.domain.tools.calls import CallStatus
 from app.core.storage.chats import answer_records
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import picture_attachment
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.core.tools.turn import MAX_STEPS
+from app.core.tools.turn import MAX_STEPS, MAX_UNREADABLE
 from engine.records import EngineReady, FinishReason, Message, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
 from ui.composer.attachments.reader import PictureViewer
+from ui.composer.composer import MANAGE
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
+from ui.widgets.choice_list import ChoiceList
 
 
 class ScriptedTools:
@@ -423,10 +426,104 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     assert [card.author.isHidden() for card in answers] == [False, False]  # another model went on
 
 
-@pytest.mark.parametrize("holds", [False, True])
-def test_calls_are_held_in_their_form_where_that_is_wanted(qtbot: QtBot, holds: bool) -> None:
-    harness, _tools = opened(qtbot, hold_calls=holds)
+@pytest.mark.parametrize("holds", [False, True, None])
+def test_calls_are_held_in_their_form_unless_that_is_switched_off(qtbot: QtBot, holds: bool | None) -> None:
+    harness, _tools = opened(qtbot, **({} if holds is None else {"hold_calls": holds}))
     harness.window.composer.submitted.emit("Read")
-    assert harness.engine.requests[-1].holds_calls is holds
+    assert harness.engine.requests[-1].holds_calls is (holds is not False)
     answer(harness, qtbot, "Yes.")
     harness.close()
+
+
+def test_calls_that_cannot_be_read_end_in_a_sentence(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, tools = app
+    harness.window.composer.submitted.emit("Read")
+    for number in range(MAX_UNREADABLE):
+        qtbot.waitUntil(lambda wanted=number + 1: len(harness.engine.requests) == wanted)
+        harness.engine.say('<tool_call>\n{{"name": "read"}}\n</tool_call>')
+        harness.engine.finish()
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+    assert len(harness.engine.requests) == MAX_UNREADABLE
+    assert not tools.calls
+    answers = [view for view in harness.messages() if view.role == "assistant"]
+    assert [view.text for view in answers] == [""] * 3
+    assert answers[-1].notice.startswith("The model wrote tool calls that cannot be read, 3 times in a row")
+
+
+def picker(harness: AppHarness) -> ChoiceList:
+    popup = harness.window.composer.tools_popup
+    assert popup is not None
+    return popup.list
+
+
+def shown_tools(harness: AppHarness) -> dict[str, tuple[str, str, str]]:
+    """Title, cost and state of each row, by its key."""
+    return {row.key: (row.title, row.side, row.spoken) for row in picker(harness).rows.rows if row.key}
+
+
+def click_row(harness: AppHarness, qtbot: QtBot, key: str) -> None:
+    view = picker(harness)
+    line = next(line for line, row in enumerate(view.rows.rows) if row.key == key)
+    view.scrollTo(view.rows.index(line, 0))
+    place = view.visualRect(view.rows.index(line, 0)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_the_picker_switches_servers_and_tools_and_says_what_they_cost(
+    app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
+) -> None:
+    harness, _tools = app
+    composer = harness.window.composer
+    qtbot.mouseClick(composer.tools_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: all(row[1] for key, row in shown_tools(harness).items() if "\n" in key and key != "\n"))
+    rows = shown_tools(harness)
+    assert rows["\n"][2] == "on"
+    assert rows["Built in\ncalculate"][0::2] == ("Calculator", "off")
+    assert rows["files\n"][0::2] == ("All tools of this server", "on")
+    assert "files" in [row.title for row in picker(harness).rows.rows if not row.key]
+    assert rows["files\nread"][0::2] == ("Read", "on")
+    assert rows["files\n"][1].endswith("tokens")
+    before = composer.tools_button.accessibleName()
+    assert before.startswith("Tools are on. They take about ")
+    click_row(harness, qtbot, "files\nwrite")
+    assert picker(harness).isVisible()  # for the next one
+    assert shown_tools(harness)["files\nwrite"][2] == "off"
+    assert composer.tools_button.accessibleName() != before
+    click_row(harness, qtbot, "Built in\ncalculate")
+    composer.tools_popup.close()
+    composer.submitted.emit("Read")
+    offered = [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # type: ignore[index]
+    assert offered == ["calculate", "read"]
+    answer(harness, qtbot, "Yes.")
+
+
+def test_one_pick_switches_tools_on_and_another_all_of_them_off(qtbot: QtBot) -> None:
+    harness, _tools = opened(qtbot, tools=False)
+    composer = harness.window.composer
+    assert composer.tools_button.accessibleName() == "Tools are off in this chat."
+    qtbot.mouseClick(composer.tools_button, Qt.MouseButton.LeftButton)
+    click_row(harness, qtbot, "Built in\ncalculate")
+    assert shown_tools(harness)["Built in\ncalculate"][2] == "on"
+    assert harness.controller.state.chat.settings.values["tools"] is True
+    click_row(harness, qtbot, "files\n")
+    assert {key: row[2] for key, row in shown_tools(harness).items() if key.startswith("files")} == {
+        "files\n": "off",
+        "files\nread": "off",
+        "files\nwrite": "off",
+    }
+    click_row(harness, qtbot, "files\nread")  # brings its server back
+    assert shown_tools(harness)["files\n"][2] == "on"
+    click_row(harness, qtbot, "\n")
+    assert harness.controller.state.chat.settings.values["tools"] is False
+    composer.tools_popup.close()
+    harness.close()
+
+
+def test_the_picker_leads_to_the_servers(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
+    harness, _tools = app
+    sections: list[str] = []
+    harness.window.dialogs.open_section = sections.append  # type: ignore[method-assign]
+    qtbot.mouseClick(harness.window.composer.tools_button, Qt.MouseButton.LeftButton)
+    click_row(harness, qtbot, MANAGE)
+    assert sections == [TOOLS]
+    assert not picker(harness).isVisible()

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
+import app.controllers.window.notifications
 from app.controllers.window.notifications import NotificationController
 from engine.records import EngineFailed, Finished, FinishReason, Problem, RunStats
 from tests.app.fakes import AppHarness, open_app
@@ -113,3 +114,17 @@ def test_coming_back_by_another_way_takes_the_icon_away(
     assert told_by.tray.isVisible()
     application.focusWindowChanged.emit(harness.window.windowHandle())
     assert not told_by.tray.isVisible()
+
+
+@pytest.mark.parametrize("has_tray", [True, False])
+def test_the_desktop_shows_it_where_there_is_no_tray(
+    harness: AppHarness, told: Told, monkeypatch: pytest.MonkeyPatch, has_tray: bool
+) -> None:
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr(app.controllers.window.notifications, "send_to_portal", lambda *words: sent.append(words))
+    monkeypatch.setattr(app.controllers.window.notifications.sys, "platform", "linux")
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: has_tray)
+    notifications(harness, monkeypatch, active=False).on_event(Finished(1, FinishReason.END, LONG))
+    shown, other = (told.messages, sent) if has_tray else (sent, told.messages)
+    assert shown == [("Your answer is ready", "900 tokens at 30.0 tok/s")]
+    assert other == []

@@ -120,13 +120,15 @@ def test_a_call_that_cannot_be_read_goes_back_as_an_error(text: str, name: str, 
     assert problem in result.content
 
 
-def test_a_model_that_goes_on_writing_what_cannot_be_read_is_let_have_its_say() -> None:
+def test_a_model_that_goes_on_writing_what_cannot_be_read_ends_the_turn() -> None:
     one = turn()
-    for _ in range(MAX_UNREADABLE):
+    for _ in range(MAX_UNREADABLE - 1):
         one.answered("<tool_call>\nadd it\n</tool_call>")
-    one.answered("One writes\n<tool_call>\nadd it\n</tool_call>")
-    assert one.todo == LoopFinished(LoopEnding.ANSWERED)
-    assert one.messages[-1].content == "One writes\n<tool_call>\nadd it\n</tool_call>"
+        assert isinstance(one.todo, Generate)
+    last = one.answered("Adding.\n<tool_call>\nadd it\n</tool_call>")
+    assert one.todo == LoopFinished(LoopEnding.UNREADABLE)
+    assert last is not None
+    assert last.said == "Adding."  # what cannot be read is no answer
 
 
 def test_bare_objects_are_read_and_strange_ones_told() -> None:

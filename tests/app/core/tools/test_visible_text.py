@@ -7,7 +7,7 @@ import pytest
 from app.core.domain.tools.calls import CallTokens
 from app.core.tools.interface import ToolDefinition
 from app.core.tools.visible_text import VisibleText
-from engine.records import Source, TokenSpan
+from engine.records import Source, TokenSpan, ToolFormat
 
 TOOLS = (ToolDefinition("read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}}, "files"),)
 FIRST = '<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'
@@ -16,7 +16,7 @@ SECOND = '\n<tool_call>\n{"name": "read", "arguments": {"path": "bbb"}}\n</tool_
 
 def fed(*texts: str, size: int) -> VisibleText:
     """The texts in pieces of ``size`` characters: tokens of one character, of each piece all but the last drafted."""
-    visible = VisibleText(TOOLS)
+    visible = VisibleText(TOOLS, ToolFormat.HERMES)
     whole = "".join(texts)
     for start in range(0, len(whole), size):
         piece = whole[start : start + size]
@@ -46,13 +46,13 @@ def test_each_of_two_calls_has_its_own_tokens() -> None:
 
 
 def test_a_call_counts_what_its_form_forced_and_the_pass_that_goes_on_behind_it() -> None:
-    visible = VisibleText(TOOLS)
+    visible = VisibleText(TOOLS, ToolFormat.HERMES)
     head, rest = FIRST[:30], FIRST[30:]
     forced = [TokenSpan(1, Source.NGRAM, is_forced=True)] * 9
     visible.feed(head, [*forced, *[TokenSpan(1, Source.DRAFT)] * 20, TokenSpan(1, Source.BONUS)])
     visible.feed(rest + "\n", [*[TokenSpan(1, Source.NGRAM)] * len(rest), TokenSpan(1, Source.BONUS)])
     assert visible.tokens_of(0) == CallTokens(len(FIRST) + 1, len(FIRST) - 1, 9, 2)
-    visible = VisibleText(TOOLS)
+    visible = VisibleText(TOOLS, ToolFormat.HERMES)
     visible.feed(
         FIRST, [TokenSpan(1, Source.NGRAM)] * len(FIRST)
     )  # the pass ended with the token that ended the answer
@@ -62,3 +62,15 @@ def test_a_call_counts_what_its_form_forced_and_the_pass_that_goes_on_behind_it(
 def test_what_is_no_call_is_held_no_longer() -> None:
     visible = fed("1 < 2, and <b> is a tag.", size=3)
     assert visible.num_held == 0
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+@pytest.mark.parametrize("broken", ['<tool_call>\n{{"name": "read"}}\n</tool_call> and more', '{{"name": "read"}}'])
+def test_what_begins_as_a_call_and_cannot_be_read_is_not_shown(broken: str, size: int) -> None:
+    words = "" if broken.startswith("{") else "Reading. "
+    visible = VisibleText(TOOLS, ToolFormat.HERMES)
+    whole = words + broken
+    shown = "".join(visible.feed(whole[at : at + size], ())[0] for at in range(0, len(whole), size))
+    assert shown == words
+    assert visible.rest_of(words) == ""
+    assert visible.rest()[0] == broken  # where the answer turns out to call nothing

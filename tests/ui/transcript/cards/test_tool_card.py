@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import CallStatus, CallTokens, StoredCall
+from app.core.domain.tools.calls import UNREADABLE, CallStatus, CallTokens, StoredCall
 from ui.theme.theme import Theme
 from ui.transcript.cards.tool_card import MOST_LINES, ToolCard, tokens_words
 
@@ -53,3 +53,26 @@ def test_a_card_names_its_tool_once(theme: Theme, qtbot: QtBot) -> None:
     assert (card.author.text(), card.server.text()) == ("Read a file", "files · read")
     card.show_call(MessageView(1, "tool", "", call=replace(CALL, server="")))
     assert card.server.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("call", "title", "shown"),
+    [
+        (StoredCall("a", UNREADABLE, "", "add it", CallStatus.FAILED), "Tool call", "This call was not run: it cannot"),
+        (StoredCall("a", "subtract", "", "{}", CallStatus.FAILED), "subtract", "This call was not run: it cannot"),
+        (replace(CALL, status=CallStatus.REFUSED), "read", ""),
+        (replace(CALL, status=CallStatus.FAILED), "read", "Write it again"),
+    ],
+)
+def test_what_the_model_is_told_is_not_shown_as_a_result(
+    theme: Theme, qtbot: QtBot, call: StoredCall, title: str, shown: str
+) -> None:
+    card = ToolCard(theme, MessageView(1, "tool", "Write it again.", call=call))
+    qtbot.addWidget(card)
+    assert card.author.text() == title
+    assert card.preview.text().startswith(shown)
+    assert bool(card.preview.text()) == bool(shown)
+    card.set_open(True)
+    assert card.details is not None
+    heading = "Result" if call.server and call.status is CallStatus.FAILED else "Told to the model"
+    assert card.details.toPlainText().endswith(f"{heading}\nWrite it again.")

@@ -108,7 +108,7 @@ def test_what_is_not_sent_or_gone_is_not_found(store: ChatStore) -> None:
     assert find(store, "ferry") == ()
     conversation, _ = send(store)
     assert len(find(store, "ferry")) == 1
-    store.deletions.mark(conversation, NOW)
+    store.deletions.mark((conversation,), NOW)
     assert find(store, "ferry") == ()
     store.deletions.wipe([conversation])
     assert find(store, "ferry") == ()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats.answers import AnswerEnding
+from app.core.storage.chats.deletion import KEPT
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore, StoredTurn
 from app.core.storage.exchange.transfer import export_chats, import_chats
@@ -33,7 +34,7 @@ def count(store: ChatStore, table: str) -> int:
 
 def test_a_marked_chat_is_in_no_list_no_search_and_no_export(store: ChatStore, tmp_path: Path) -> None:
     kept, gone = ask(store, None, "about zebras"), ask(store, None, "about giraffes")
-    store.deletions.mark(gone.conversation_id, NOW)
+    store.deletions.mark((gone.conversation_id,), NOW)
     assert [row.id for row in store.conversations()] == [kept.conversation_id]
     assert store.conversation(gone.conversation_id) is None
     assert store.latest_conversation() == kept.conversation_id
@@ -46,8 +47,8 @@ def test_a_marked_chat_is_in_no_list_no_search_and_no_export(store: ChatStore, t
 def test_a_chat_that_is_taken_back_is_as_it_was(store: ChatStore) -> None:
     turn = ask(store, None, "about zebras")
     before = store.conversations(), store.messages(turn.conversation_id)
-    store.deletions.mark(turn.conversation_id, NOW)
-    store.deletions.take_back(turn.conversation_id)
+    store.deletions.mark((turn.conversation_id,), NOW)
+    store.deletions.take_back((turn.conversation_id,))
     assert (store.conversations(), store.messages(turn.conversation_id)) == before
     assert store.library.search("zebras").result()
 
@@ -55,30 +56,41 @@ def test_a_chat_that_is_taken_back_is_as_it_was(store: ChatStore) -> None:
 def test_a_marked_chat_can_be_imported_again(store: ChatStore, tmp_path: Path) -> None:
     turn = ask(store, None, "about zebras")
     export_chats(store, tmp_path / "one.json", "json", turn.conversation_id)
-    store.deletions.mark(turn.conversation_id, NOW)
+    store.deletions.mark((turn.conversation_id,), NOW)
     assert import_chats(store, tmp_path / "one.json").num_new == 1
 
 
 def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     turn = ask(store, None, "about zebras")
     store.library.keep_unsent(turn.conversation_id, "half a question").result()
-    store.deletions.mark(turn.conversation_id, NOW)
+    store.deletions.mark((turn.conversation_id,), NOW)
     store.deletions.wipe([turn.conversation_id])
     assert [count(store, table) for table in ("conversations", "messages", "unsent")] == [0, 0, 0]
-    store.deletions.take_back(turn.conversation_id)  # too late, and no harm
+    store.deletions.take_back((turn.conversation_id,))  # too late, and no harm
     assert store.conversations() == ()
 
 
-def test_the_next_opening_wipes_what_was_marked(place: StoreLocation) -> None:
+def test_chats_can_be_taken_back_for_thirty_days_and_messages_until_the_next_opening(place: StoreLocation) -> None:
     first = ChatStore(place, [].append)
     assert first.open() is None
-    kept, gone = ask(first, None, "about zebras"), ask(first, None, "about giraffes")
-    first.deletions.mark(gone.conversation_id, NOW)
+    now = datetime.now(UTC)
+    kept, recent, old = (ask(first, None, f"about {animal}") for animal in ("zebras", "giraffes", "lions"))
+    later = ask(first, kept.conversation_id, "more")
+    first.deletions.mark((recent.conversation_id,), now - KEPT + timedelta(hours=1))
+    first.deletions.mark((old.conversation_id,), now - KEPT - timedelta(hours=1))
+    branch = first.deletions.mark_branch(later.question.id, now)
+    assert branch is not None
+    assert [each.title for each in first.deletions.deleted_chats()] == ["about giraffes", "about lions"]
     assert first.close()
     second = ChatStore(place, [].append)
     assert second.open() is None
-    assert second.wiped == (gone.conversation_id,)
-    assert count(second, "messages") == len(second.messages(kept.conversation_id)) == 2
+    assert set(second.wiped) == {old.conversation_id, branch.kept_in}
+    (found,) = second.deletions.deleted_chats()
+    assert (found.id, found.title) == (recent.conversation_id, "about giraffes")
+    assert timedelta(0) < found.until - now < timedelta(hours=2)
+    second.deletions.take_back((found.id,))
+    assert texts(second.messages(found.id))[0] == "about giraffes"
+    assert count(second, "messages") == 4
     assert second.close()
 
 

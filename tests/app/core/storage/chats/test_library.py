@@ -59,7 +59,7 @@ def test_a_deleted_folder_comes_back_with_its_place_and_all_that_was_not_moved_m
     first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
     store.library.arrange([chats[1], chats[0], chats[2], chats[3]], folder_id=work)
     store.library.fold(work, True)
-    store.deletions.mark(chats[3], datetime.now(UTC))
+    store.deletions.mark((chats[3],), datetime.now(UTC))
     before = store.library.folders()
     gone = store.library.delete_folder(work)
     assert gone is not None
@@ -69,7 +69,7 @@ def test_a_deleted_folder_comes_back_with_its_place_and_all_that_was_not_moved_m
     store.library.move_to_folder(chats[2], last)
     store.library.create_folder("New")
     store.library.take_back_folder(gone)
-    store.deletions.take_back(chats[3])
+    store.deletions.take_back((chats[3],))
     reopened = again(store, place)
     assert reopened.library.folders()[:3] == before
     assert row(reopened, chats[2]).folder_id == last

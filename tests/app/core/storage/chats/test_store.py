@@ -178,7 +178,7 @@ def test_of_the_newest_only_those_with_a_place_of_their_own_are_listed_besides(p
     store.library.set_pinned(pinned, True)
     store.library.set_archived(archived, True)
     store.library.move_to_folder(inside, store.library.create_folder("Mine"))
-    store.deletions.mark(gone, datetime(2026, 11, 21, tzinfo=UTC))
+    store.deletions.mark((gone,), datetime(2026, 11, 21, tzinfo=UTC))
     assert [row.id for row in store.conversations(2)] == [newest, new, inside, archived, pinned]
     assert [row.id for row in store.conversations()] == [newest, new, old, inside, archived, pinned]
     store.close()

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.domain.messages import MessageState
 from app.core.domain.titles import MAX_TITLE_CHARS, one_line, title_from
+from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.records import clean_title
+from engine.records import Mode
 
 ODD = {
     "line\nbreak\ttab\u2028end": "line break tab end",
@@ -62,3 +65,19 @@ def test_a_name_of_many_megabytes_is_cut_at_once(store: ChatStore) -> None:
     chat = store.create_conversation()
     store.rename_conversation(chat, "x" * 50_000_000)
     assert [len(row.title) for row in store.conversations()] == [MAX_TITLE_CHARS]
+
+
+@pytest.mark.parametrize("named", ["", "My trip"])
+def test_a_title_follows_the_edited_first_question_unless_the_user_wrote_it(store: ChatStore, named: str) -> None:
+    first = store.begin_turn(None, "Where is Rome?", Mode.OFF, None)
+    chat = first.conversation_id
+    if named:
+        store.rename_conversation(chat, named)
+    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
+    second = store.begin_turn(chat, "And Oslo?", Mode.OFF, None)
+    store.finish_answer(second.answer.id, AnswerEnding(MessageState.COMPLETE))
+    store.begin_turn(chat, "And Bergen?", Mode.OFF, None, second.question.id)
+    assert [row.title for row in store.conversations()] == [named or "Where is Rome?"]
+    edited = store.begin_turn(chat, "Where is Paris?", Mode.OFF, None, first.question.id)
+    assert edited.title == (named or "Where is Paris?")
+    assert [row.title for row in store.conversations()] == [edited.title]

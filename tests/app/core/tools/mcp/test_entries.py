@@ -142,6 +142,9 @@ def test_a_timeout_is_of_seconds_or_milliseconds(timeout: str, seconds: float | 
         ("python3.11 -m my_server --port 3", "my_server"),
         ("/opt/bin/server --name UTC", "server"),
         ("node", "node"),
+        ("uvx --python 3.12 mcp-server-time", "mcp-server-time"),
+        ("env TZ=UTC uvx mcp-server-time run UTC", "mcp-server-time"),
+        ("python server.py run UTC", "server.py"),
         ("https://example.com/mcp", "example.com"),
     ],
 )
