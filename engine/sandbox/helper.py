@@ -67,7 +67,7 @@ JOBS = {
     "template": Job("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
     "grammar": Job("engine.sandbox.grammar_check", "parse", is_raw=True, is_bare=True),
     "picture": Job("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
-    "pdf": Job("engine.sandbox.pdf_child", is_bare=True, is_silent=True),
+    "document": Job("engine.sandbox.document_child", is_bare=True, is_silent=True),
     "guard": Job("engine.sandbox.guard_child", is_raw=True),
 }
 

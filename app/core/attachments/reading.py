@@ -6,29 +6,31 @@ import contextlib
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from app.core.domain.attachment_errors import (
     AttachmentError,
+    DocumentDamagedError,
+    DocumentLockedError,
     FileTooLargeError,
     FileUnreadableError,
     NoTextError,
-    PdfDamagedError,
-    PdfLockedError,
+    NotTextError,
 )
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.file_kinds import kind_of, shown_name
 from app.core.domain.text_decoding import decode
 from app.core.storage.pictures import is_picture, picture_attachment
+from engine.sandbox.document_child import Section
 from engine.sandbox.helper import HelperSlowError, HelperStoppedError, run_helper
 from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
 from engine.sentences import said, size_of
 
 log = logging.getLogger(__name__)
-MAX_PDF_BYTES = 200_000_000
+MAX_DOCUMENT_BYTES = 200_000_000
 LIMIT_S = 60.0
 _OCR = said("Recognise its text first (OCR), or paste the text that matters.")
 MAX_TEXT_BYTES = 16_000_000
@@ -36,10 +38,19 @@ MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an expo
 _PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
 
 
-def read_pdf(
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The sections of a document in their order, and what a person should know of how it was read."""
+
+    sections: tuple[Section, ...]
+    num_pages: int = 0
+    notice: str = ""
+
+
+def read_document(
     path: Path, name: str, max_chars: int, should_stop: Callable[[], bool] = lambda: False, limit_s: float = LIMIT_S
-) -> tuple[str, str]:
-    """Give the text, and what a person should know of it.
+) -> Document:
+    """Read a PDF, an office document, a web page, an e-book or an e-mail.
 
     Raises:
         AttachmentError: it cannot be used; the sentence says why.
@@ -48,52 +59,58 @@ def read_pdf(
     kind = answer.get("error")
     if kind is not None:
         raise _refusal(str(kind), name, max_chars)
-    text, empty, pages = str(answer["text"]), int(str(answer["empty_pages"])), int(str(answer["pages"]))
-    if not text.strip():
+    sections = tuple(Section(*each) for each in answer["sections"])
+    empty, pages = int(answer["empty_pages"]), int(answer["pages"])
+    if not sections and pages:
         raise NoTextError(said("“{name}” has no text: its pages are scanned images.", name=name), _OCR)
+    if not sections:
+        raise NoTextError(said("“{name}” is empty.", name=name))
     if not empty:
-        return text, ""
+        return Document(sections, pages)
+    words = {"name": name, "empty": empty, "pages": pages}
     if empty == 1:
-        return text, said("1 of the {pages} pages of “{name}” has no text that could be read.", pages=pages, name=name)
-    return text, said(
-        "{empty} of the {pages} pages of “{name}” have no text that could be read.", empty=empty, pages=pages, name=name
+        return Document(
+            sections, pages, said("1 of the {pages} pages of “{name}” has no text that could be read.", **words)
+        )
+    return Document(
+        sections, pages, said("{empty} of the {pages} pages of “{name}” have no text that could be read.", **words)
     )
 
 
 def _ask_child(
     path: Path, name: str, max_chars: int, should_stop: Callable[[], bool], limit_s: float
-) -> dict[str, object]:
+) -> dict[str, Any]:
     words = [str(path.absolute()), str(max_chars), str(int(limit_s) + 1)]
     try:
-        ended = run_helper("pdf", words, limit_s=limit_s, should_stop=should_stop)
+        ended = run_helper("document", words, limit_s=limit_s, should_stop=should_stop)
     except HelperSlowError:
         message = said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s)
-        raise PdfDamagedError(message, "Attach a PDF of the pages that matter.") from None
+        raise DocumentDamagedError(message, "Use a file with only the pages that matter.") from None
     except HelperStoppedError:
         message = said("Reading “{name}” was cancelled.", name=name)
         raise AttachmentError(message, "Attach it again if you need it.") from None
     if ended.answer is None:
-        log.info("the reader of a PDF ended with %s and without an answer", ended.death)
-        raise PdfDamagedError(
+        log.info("the reader of a document ended with %s and without an answer", ended.death)
+        raise DocumentDamagedError(
             said("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
         )
     return ended.answer
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
-    if kind == "locked":
-        return PdfLockedError(said("“{name}” is password-protected.", name=name))
-    if kind == "cipher":
-        return PdfDamagedError(said("“{name}” uses a kind of encryption that is not supported.", name=name))
-    if kind == "long":
-        return FileTooLargeError(
-            said("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)
-        )
-    if kind == "gone":
-        return FileUnreadableError(said("“{name}” no longer exists or cannot be read.", name=name))
-    if kind == "memory":
-        return PdfDamagedError(said("Reading “{name}” takes more memory than a PDF of its size should.", name=name))
-    return PdfDamagedError(said("“{name}” is damaged or not a PDF.", name=name))
+    error, words = _REFUSALS.get(kind, _REFUSALS["damaged"])
+    return error(said(words, name=name, limit=max_chars))
+
+
+_REFUSALS: dict[str, tuple[type[AttachmentError], str]] = {
+    "locked": (DocumentLockedError, said("“{name}” is password-protected.")),
+    "cipher": (DocumentDamagedError, said("“{name}” uses a kind of encryption that is not supported.")),
+    "long": (FileTooLargeError, said("“{name}” has more than {limit:,} characters of text.")),
+    "unknown": (NotTextError, said("“{name}” is an archive or a document of a kind that cannot be read.")),
+    "gone": (FileUnreadableError, said("“{name}” no longer exists or cannot be read.")),
+    "memory": (DocumentDamagedError, said("Reading “{name}” takes more memory than a document of its size should.")),
+    "damaged": (DocumentDamagedError, said("“{name}” is damaged, or is not what its name says.")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +129,12 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
     """
     name = shown_name(path.name)
     num_bytes, head = _look(path, name)
-    if _PDF_MARK in head or kind_of(path.name) is AttachmentKind.PDF:
-        if num_bytes > MAX_PDF_BYTES:
-            raise _too_large(name, num_bytes, MAX_PDF_BYTES)
-        text, notice = read_pdf(path, name, MAX_CHARS, should_stop)
-        return ReadFile(Attachment(0, name, AttachmentKind.PDF, num_bytes, text), notice)
+    kind = AttachmentKind.PDF if _PDF_MARK in head else kind_of(path.name)
+    if kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT):
+        if num_bytes > MAX_DOCUMENT_BYTES:
+            raise _too_large(name, num_bytes, MAX_DOCUMENT_BYTES)
+        read = read_document(path, name, MAX_CHARS, should_stop)
+        return ReadFile(Attachment(0, name, kind, num_bytes, text_of(read.sections)), read.notice)
     if is_picture(head):
         if num_bytes > MAX_PICTURE_BYTES:
             raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
@@ -126,6 +144,15 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
         raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
     decoded = decode(_read(path, name), name)
     return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)
+
+
+def text_of(sections: Sequence[Section]) -> str:
+    """Join sections to one text: rows of a sheet line by line, all else with a blank line between."""
+    text = ""
+    for before, section in zip((None, *sections), sections, strict=False):
+        is_row = before is not None and section.line == before.line + 1 > 1
+        text += ("\n" if is_row else "\n\n" if text else "") + section.text
+    return text
 
 
 def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attachment:

@@ -28,7 +28,7 @@ class NotTextError(AttachmentError):
     """The file holds no text."""
 
     default_advice = (
-        "Attach text, code, Markdown, CSV or a PDF with text; other documents can be exported as one of them."
+        "Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one."
     )
 
 
@@ -38,16 +38,16 @@ class NoTextError(AttachmentError):
     default_advice = "Choose another file."
 
 
-class PdfLockedError(AttachmentError):
-    """The PDF asks for a password."""
+class DocumentLockedError(AttachmentError):
+    """The document asks for a password."""
 
     default_advice = "Save a copy without a password, and attach that."
 
 
-class PdfDamagedError(AttachmentError):
-    """The PDF cannot be understood, or takes too long."""
+class DocumentDamagedError(AttachmentError):
+    """The document cannot be understood, or takes too long."""
 
-    default_advice = "Open it in a PDF viewer and print it to a new PDF, or copy the text that matters."
+    default_advice = "Open it in its own program and save or print it anew, or copy the text that matters."
 
 
 class TooManyFilesError(AttachmentError):

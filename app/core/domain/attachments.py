@@ -14,6 +14,8 @@ class AttachmentKind(StrEnum):
     MARKDOWN = "markdown"
     CSV = "csv"
     PDF = "pdf"
+    DOCUMENT = "document"  # of an office program, a book, an e-mail
+    PASSAGES = "passages"  # found in the files of a project
     PICTURE = "picture"
 
 

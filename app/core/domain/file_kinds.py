@@ -28,6 +28,7 @@ _KINDS = {
     "csv": AttachmentKind.CSV,
     "tsv": AttachmentKind.CSV,
     "pdf": AttachmentKind.PDF,
+    **dict.fromkeys(("docx", "pptx", "xlsx", "epub", "eml"), AttachmentKind.DOCUMENT),
     **dict.fromkeys(("png", "jpg", "jpeg", "webp", "gif"), AttachmentKind.PICTURE),
 }
 _FENCES = {AttachmentKind.MARKDOWN: "markdown", AttachmentKind.CSV: "csv"}

@@ -14,6 +14,8 @@ KIND_WORDS = {
     AttachmentKind.MARKDOWN: "Markdown",
     AttachmentKind.CSV: "CSV",
     AttachmentKind.PDF: "text of a PDF",
+    AttachmentKind.DOCUMENT: "text of a document",
+    AttachmentKind.PASSAGES: "passages found in the user's files",
     AttachmentKind.PICTURE: "picture",
 }
 

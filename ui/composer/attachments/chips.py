@@ -28,6 +28,8 @@ ICONS = {
     AttachmentKind.MARKDOWN: "file-text",
     AttachmentKind.CSV: "file-spreadsheet",
     AttachmentKind.PDF: "file-type",
+    AttachmentKind.DOCUMENT: "file-type",
+    AttachmentKind.PASSAGES: "search",
     AttachmentKind.PICTURE: "image",
 }
 KINDS = {
@@ -36,6 +38,8 @@ KINDS = {
     AttachmentKind.MARKDOWN: mark("Attachments", "Markdown"),
     AttachmentKind.CSV: mark("Attachments", "CSV"),
     AttachmentKind.PDF: mark("Attachments", "PDF"),
+    AttachmentKind.DOCUMENT: mark("Attachments", "Document"),
+    AttachmentKind.PASSAGES: mark("Attachments", "Passages of your files"),
     AttachmentKind.PICTURE: mark("Attachments", "Picture"),
 }
 ROWS_SEEN = 3.5  # half a row says that there are more

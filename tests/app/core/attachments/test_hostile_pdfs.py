@@ -16,7 +16,7 @@ import pytest
 
 from app.core.attachments import reading
 from app.core.attachments.reading import MAX_CHARS, read_attachment
-from app.core.domain.attachment_errors import AttachmentError, PdfDamagedError, PdfLockedError
+from app.core.domain.attachment_errors import AttachmentError, DocumentDamagedError, DocumentLockedError
 
 CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
 ONE_PAGE = "<< /Type /Pages /Kids [4 0 R] /Count 1 >>"
@@ -128,7 +128,7 @@ def test_it_ends_as_text_or_as_one_sentence(tmp_path: Path, name: str) -> None:
         assert "paper.pdf" in told
         assert "within 60" not in told
     assert told
-    assert [each for each in psutil.Process().children() if "pdf" in each.cmdline()] == []
+    assert [each for each in psutil.Process().children() if "document" in each.cmdline()] == []
 
 
 def test_a_count_that_lies_changes_nothing(tmp_path: Path) -> None:
@@ -141,14 +141,14 @@ def test_a_count_that_lies_changes_nothing(tmp_path: Path) -> None:
 def test_a_bomb_is_reported_as_one(tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     path.write_bytes(HOSTILE["a bomb"])
-    with pytest.raises(PdfDamagedError, match="more memory"):
+    with pytest.raises(DocumentDamagedError, match="more memory"):
         read_attachment(path)
 
 
 def test_an_unknown_cipher_is_reported_as_a_lock(tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     path.write_bytes(HOSTILE["a cipher that cannot be"])
-    with pytest.raises((PdfLockedError, PdfDamagedError)):
+    with pytest.raises((DocumentLockedError, DocumentDamagedError)):
         read_attachment(path)
 
 
@@ -167,6 +167,6 @@ def test_a_page_that_takes_for_ever_is_given_up_and_its_reader_ended(tmp_path: P
     path.write_bytes(
         of_one_page(stream(zlib.compress(b"BT /F1 12 Tf (a) Tj ET " * 3_000_000), "/Filter /FlateDecode "))
     )
-    with pytest.raises(PdfDamagedError, match="within 1 seconds"):
-        reading.read_pdf(path, "paper.pdf", MAX_CHARS, limit_s=1.0)
-    assert [each for each in psutil.Process().children() if "pdf" in each.cmdline()] == []
+    with pytest.raises(DocumentDamagedError, match="within 1 seconds"):
+        reading.read_document(path, "paper.pdf", MAX_CHARS, limit_s=1.0)
+    assert [each for each in psutil.Process().children() if "document" in each.cmdline()] == []
