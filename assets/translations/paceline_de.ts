@@ -2729,6 +2729,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>sieht Bilder mit {side_file}</translation>
     </message>
     <message>
+        <source>Looking for your models…</source>
+        <translation>Ihre Modelle werden gesucht …</translation>
+    </message>
+    <message>
         <source>Add a GGUF file…</source>
         <translation>GGUF-Datei hinzufügen …</translation>
     </message>
@@ -9283,12 +9287,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Schneller machen sie ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
-        <source>Choose a pair</source>
-        <translation>Ein Paar wählen</translation>
-    </message>
-    <message>
-        <source>See here what it is good for and whether it fits.</source>
-        <translation>Wofür es gut ist und ob es passt, steht dann hier.</translation>
+        <source>Looking for models that fit this computer…</source>
+        <translation>Modelle, die auf diesen Rechner passen, werden gesucht …</translation>
     </message>
     <message>
         <source>Pair</source>
