@@ -3542,20 +3542,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Stellen Sie die Entwurfslänge auf „Auto“, damit Token entworfen werden.</translation>
     </message>
     <message>
-        <source>the draft would not pay off</source>
-        <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
-    </message>
-    <message>
-        <source>Drafting with it would slow this model down here. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
-        <translation>Mit seinen Entwürfen wäre dieses Modell hier langsamer. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen; wiederholter Text wird ohne eines entworfen.</translation>
-    </message>
-    <message>
         <source>the draft was not used</source>
         <translation>das Entwurfsmodell wurde nicht benutzt</translation>
     </message>
     <message>
-        <source>The loaded draft model was not used: it costs more time here than it would save. Of the text so far too little repeated to draft from it instead. A smaller draft of the same family may pay off.</source>
-        <translation>Das geladene Entwurfsmodell wurde nicht benutzt: Es kostet hier mehr Zeit, als es sparen würde. Vom bisherigen Text wiederholte sich zu wenig, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen.</translation>
+        <source>The loaded draft model was not used: it would slow this model down here. Of the text so far too little repeated to draft from it instead. A smaller draft of the same family may pay off.</source>
+        <translation>Das geladene Entwurfsmodell wurde nicht genutzt: Mit ihm wäre dieses Modell hier langsamer. Vom bisherigen Text hat sich zu wenig wiederholt, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen.</translation>
     </message>
     <message>
         <source>drafts from the text were rejected too often</source>
@@ -5430,30 +5422,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurf an: {share}</translation>
     </message>
     <message>
-        <source>draft paused: {why}</source>
-        <translation>Entwurf pausiert: {why}</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% accepted</source>
-        <translation>{percent:.0f}&#xa0;% akzeptiert</translation>
-    </message>
-    <message>
-        <source>text lookup paused: {share}, {needs}</source>
-        <translation>Textsuche pausiert: {share}, {needs}</translation>
-    </message>
-    <message>
-        <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
-        <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
-    </message>
-    <message>
-        <source>draft on as chosen, but it does not pay off: {why}</source>
-        <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {why}</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% expected</source>
-        <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
         <source>Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.</source>
         <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
     </message>
@@ -7262,6 +7230,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
     </message>
     <message>
+        <source>draft paused, since it would not pay off: {share}</source>
+        <translation>Entwurf pausiert, weil er sich nicht lohnen würde: {share}</translation>
+    </message>
+    <message>
+        <source>text lookup paused, since it would not pay off: {percent:.0f}% expected</source>
+        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f} % erwartet</translation>
+    </message>
+    <message>
+        <source>draft on as chosen, but it does not pay off: {share}</source>
+        <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {share}</translation>
+    </message>
+    <message>
+        <source>text lookup paused, since it would not pay off: {percent:.0f}% accepted</source>
+        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f} % akzeptiert</translation>
+    </message>
+    <message>
         <source>No more pictures can be told apart in one run of the program.</source>
         <translation>In einem Lauf des Programms lassen sich nicht mehr Bilder unterscheiden.</translation>
     </message>
@@ -8066,16 +8050,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
     </message>
     <message>
-        <source>{percent:.0f}% needed here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{percent:.0f}% of its first tokens are accepted</source>
         <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
-    </message>
-    <message>
-        <source>no acceptance rate pays off here</source>
-        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
         <source>Restart Paceline.</source>
