@@ -5546,10 +5546,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
-        <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
-    </message>
-    <message>
         <source>Short answers and higher temperatures gain less.</source>
         <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
@@ -5564,14 +5560,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
         <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
-    </message>
-    <message>
-        <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
-    </message>
-    <message>
-        <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
@@ -6442,6 +6430,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das lohnt sich hier nicht: Ein kleineres Entwurfsmodell würde sich lohnen, oder Köpfe für die nächsten Token (eine MTP-Datei). Wiederholter Text wird ohne eines entworfen.</translation>
     </message>
     <message>
+        <source>Passes are limited by {what} here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation>Durchläufe sind hier durch {what} begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>den Speicher</translation>
+    </message>
+    <message>
+        <source>arithmetic</source>
+        <translation>die Rechenleistung</translation>
+    </message>
+    <message>
+        <source>memory and arithmetic</source>
+        <translation>Speicher und Rechenleistung</translation>
+    </message>
+    <message>
         <source>Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.</source>
         <translation>Prüfen Sie Netzwerk, Proxy und {variable} (derzeit {address}); Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
     </message>
@@ -7235,7 +7239,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>text lookup paused, since it would not pay off: {percent:.0f}% expected</source>
-        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f} % erwartet</translation>
+        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f}&#xa0;% erwartet</translation>
     </message>
     <message>
         <source>draft on as chosen, but it does not pay off: {share}</source>
@@ -7243,7 +7247,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>text lookup paused, since it would not pay off: {percent:.0f}% accepted</source>
-        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f} % akzeptiert</translation>
+        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f}&#xa0;% akzeptiert</translation>
     </message>
     <message>
         <source>No more pictures can be told apart in one run of the program.</source>
