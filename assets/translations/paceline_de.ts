@@ -281,6 +281,14 @@
         <translation>PDF</translation>
     </message>
     <message>
+        <source>Document</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passages of your files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Picture</source>
         <translation>Bild</translation>
     </message>
@@ -2926,6 +2934,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>sieht Bilder mit {side_file}</translation>
     </message>
     <message>
+        <source>Looking for your models…</source>
+        <translation>Ihre Modelle werden gesucht …</translation>
+    </message>
+    <message>
         <source>Add a GGUF file…</source>
         <translation>GGUF-Datei hinzufügen …</translation>
     </message>
@@ -3735,20 +3747,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Stellen Sie die Entwurfslänge auf „Auto“, damit Token entworfen werden.</translation>
     </message>
     <message>
-        <source>the draft would not pay off</source>
-        <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
-    </message>
-    <message>
-        <source>Drafting with it would slow this model down here. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
-        <translation>Mit seinen Entwürfen wäre dieses Modell hier langsamer. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen; wiederholter Text wird ohne eines entworfen.</translation>
-    </message>
-    <message>
         <source>the draft was not used</source>
         <translation>das Entwurfsmodell wurde nicht benutzt</translation>
     </message>
     <message>
-        <source>The loaded draft model was not used: it costs more time here than it would save. Of the text so far too little repeated to draft from it instead. A smaller draft of the same family may pay off.</source>
-        <translation>Das geladene Entwurfsmodell wurde nicht benutzt: Es kostet hier mehr Zeit, als es sparen würde. Vom bisherigen Text wiederholte sich zu wenig, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen.</translation>
+        <source>The loaded draft model was not used: it would slow this model down here. Of the text so far too little repeated to draft from it instead. A smaller draft of the same family may pay off.</source>
+        <translation>Das geladene Entwurfsmodell wurde nicht genutzt: Mit ihm wäre dieses Modell hier langsamer. Vom bisherigen Text hat sich zu wenig wiederholt, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen.</translation>
     </message>
     <message>
         <source>drafts from the text were rejected too often</source>
@@ -4166,10 +4170,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hängen Sie den wichtigen Teil an, oder fügen Sie ihn in die Nachricht ein.</translation>
     </message>
     <message>
-        <source>Attach text, code, Markdown, CSV or a PDF with text; other documents can be exported as one of them.</source>
-        <translation>Hängen Sie Text, Code, Markdown, CSV oder ein PDF mit Text an; andere Dokumente lassen sich so exportieren.</translation>
-    </message>
-    <message>
         <source>Choose another file.</source>
         <translation>Wählen Sie eine andere Datei.</translation>
     </message>
@@ -4178,20 +4178,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Speichern Sie eine Kopie ohne Passwort, und hängen Sie diese an.</translation>
     </message>
     <message>
-        <source>Open it in a PDF viewer and print it to a new PDF, or copy the text that matters.</source>
-        <translation>Öffnen Sie es in einem PDF-Betrachter und drucken Sie es in ein neues PDF, oder kopieren Sie den wichtigen Text.</translation>
-    </message>
-    <message>
         <source>Not all files were attached</source>
         <translation>Nicht alle Dateien wurden angehängt</translation>
     </message>
     <message>
         <source>Remove some, or send them in several messages.</source>
         <translation>Entfernen Sie einige, oder senden Sie sie in mehreren Nachrichten.</translation>
-    </message>
-    <message>
-        <source>Attach a PDF of the pages that matter.</source>
-        <translation>Hängen Sie ein PDF der wichtigen Seiten an.</translation>
     </message>
     <message>
         <source>Attach it again if you need it.</source>
@@ -4386,10 +4378,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{empty} der {pages} Seiten von „{name}“ haben keinen lesbaren Text.</translation>
     </message>
     <message>
-        <source>“{name}” is damaged or not a PDF.</source>
-        <translation>„{name}“ ist beschädigt oder keine PDF-Datei.</translation>
-    </message>
-    <message>
         <source>“{name}” has no text: its pages are scanned images.</source>
         <translation>„{name}“ hat keinen Text: Die Seiten sind eingescannte Bilder.</translation>
     </message>
@@ -4404,10 +4392,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>“{name}” no longer exists or cannot be read.</source>
         <translation>„{name}“ ist nicht mehr da oder kann nicht gelesen werden.</translation>
-    </message>
-    <message>
-        <source>Reading “{name}” takes more memory than a PDF of its size should.</source>
-        <translation>„{name}“ braucht zum Lesen mehr Speicher, als eine PDF-Datei dieser Größe sollte.</translation>
     </message>
     <message>
         <source>“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.</source>
@@ -5650,30 +5634,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurf an: {share}</translation>
     </message>
     <message>
-        <source>draft paused: {why}</source>
-        <translation>Entwurf pausiert: {why}</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% accepted</source>
-        <translation>{percent:.0f}&#xa0;% akzeptiert</translation>
-    </message>
-    <message>
-        <source>text lookup paused: {share}, {needs}</source>
-        <translation>Textsuche pausiert: {share}, {needs}</translation>
-    </message>
-    <message>
-        <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
-        <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
-    </message>
-    <message>
-        <source>draft on as chosen, but it does not pay off: {why}</source>
-        <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {why}</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% expected</source>
-        <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
         <source>Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.</source>
         <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
     </message>
@@ -5798,10 +5758,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
-        <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
-    </message>
-    <message>
         <source>Short answers and higher temperatures gain less.</source>
         <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
@@ -5816,14 +5772,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
         <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
-    </message>
-    <message>
-        <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
-    </message>
-    <message>
-        <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
@@ -6694,6 +6642,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das lohnt sich hier nicht: Ein kleineres Entwurfsmodell würde sich lohnen, oder Köpfe für die nächsten Token (eine MTP-Datei). Wiederholter Text wird ohne eines entworfen.</translation>
     </message>
     <message>
+        <source>Passes are limited by {what} here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation>Durchläufe sind hier durch {what} begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>den Speicher</translation>
+    </message>
+    <message>
+        <source>arithmetic</source>
+        <translation>die Rechenleistung</translation>
+    </message>
+    <message>
+        <source>memory and arithmetic</source>
+        <translation>Speicher und Rechenleistung</translation>
+    </message>
+    <message>
         <source>Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.</source>
         <translation>Prüfen Sie Netzwerk, Proxy und {variable} (derzeit {address}); Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
     </message>
@@ -7130,6 +7094,30 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
+        <source>Use a file with only the pages that matter.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{name}” is an archive or a document of a kind that cannot be read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reading “{name}” takes more memory than a document of its size should.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{name}” is damaged, or is not what its name says.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open it in its own program and save or print it anew, or copy the text that matters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
@@ -7492,6 +7480,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{mode} at the chosen draft length of {depth}</source>
         <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
+    </message>
+    <message>
+        <source>draft paused, since it would not pay off: {share}</source>
+        <translation>Entwurf pausiert, weil er sich nicht lohnen würde: {share}</translation>
+    </message>
+    <message>
+        <source>text lookup paused, since it would not pay off: {percent:.0f}% expected</source>
+        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f}&#xa0;% erwartet</translation>
+    </message>
+    <message>
+        <source>draft on as chosen, but it does not pay off: {share}</source>
+        <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {share}</translation>
+    </message>
+    <message>
+        <source>text lookup paused, since it would not pay off: {percent:.0f}% accepted</source>
+        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f}&#xa0;% akzeptiert</translation>
     </message>
     <message>
         <source>No more pictures can be told apart in one run of the program.</source>
@@ -8302,16 +8306,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
     </message>
     <message>
-        <source>{percent:.0f}% needed here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{percent:.0f}% of its first tokens are accepted</source>
         <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
-    </message>
-    <message>
-        <source>no acceptance rate pays off here</source>
-        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
         <source>Restart Paceline.</source>
@@ -9523,12 +9519,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Schneller machen sie ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
-        <source>Choose a pair</source>
-        <translation>Ein Paar wählen</translation>
-    </message>
-    <message>
-        <source>See here what it is good for and whether it fits.</source>
-        <translation>Wofür es gut ist und ob es passt, steht dann hier.</translation>
+        <source>Looking for models that fit this computer…</source>
+        <translation>Modelle, die auf diesen Rechner passen, werden gesucht …</translation>
     </message>
     <message>
         <source>Pair</source>

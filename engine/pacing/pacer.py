@@ -32,7 +32,7 @@ from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.learning import AcceptanceStats, DraftAverage, Numbers, StatsByKind
 from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.pacing.prices import Prices
-from engine.pacing.reasons import Explanation, break_even
+from engine.pacing.reasons import Explanation
 from engine.pacing.rollback_cost import RollbackCost
 
 _MOST_BUDGET = 1e4  # plain passes
@@ -408,29 +408,3 @@ class Pacer:
         """Count passes that gave so many tokens each, in so many times a plain pass."""
         self.acceptance.observe_rate(tokens, cost, num_passes)
         self._probe_budget = min(self._probe_budget + PROBE_SHARE * cost * num_passes, _MOST_BUDGET)
-
-    # ---- where it would pay -----------------------------------------------------------------------------------------
-
-    def break_even(self) -> float | None:
-        """Give the acceptance per token from which the draft model pays here; None where it never can."""
-
-        def pays(chance: float) -> bool:
-            tokens, cost_ms = self._best_draft(chance)
-            return tokens * self.prices.plain_ms > cost_ms
-
-        return break_even(pays)
-
-    def text_break_even(self, num_tokens: int) -> float | None:
-        """Give the same of text of so many tokens."""
-        prices = self.prices
-        start_ms = prices.start_ms
-        longest = prices.max_proposed if start_ms else num_tokens  # what a start costs, only longer text can bring back
-
-        def pays(chance: float) -> bool:
-            alive = [chance**depth for depth in range(1, longest + 1)]
-            return any(
-                sum(alive[:depth]) * self.token_ms > prices.pass_ms(depth) - prices.pass_ms(0) + start_ms
-                for depth in range(1, longest + 1)
-            )
-
-        return break_even(pays)

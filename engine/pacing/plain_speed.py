@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import exp, log, sqrt
+from collections.abc import Callable, Collection
+from math import exp, hypot, log, sqrt
 from time import monotonic
+
+import numpy as np
 
 from engine.pacing.pacer import Pacer
 from engine.pacing.pass_report import PassReport, PlainRunReport
@@ -23,6 +24,7 @@ _OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
 _FAST = 1.5  # times as fast as the curve says: it was taken on a busy machine
 _TWO_SIDED = 1.96  # standard errors to 95%
 Place = tuple[int, bool]  # the band of the fill of the cache, and whether other answers are made at the same time
+Run = tuple[float, float]  # passes that followed each other, and the milliseconds of all
 
 
 def band_of(num_past: int) -> int:
@@ -30,53 +32,20 @@ def band_of(num_past: int) -> int:
     return bisect_left(BAND_ENDS, num_past)
 
 
-@dataclass(slots=True)
-class _Runs:
-    """Sums over runs of passes: their mean, and its standard error over runs, since a stall hits passes in a row."""
-
-    count: int = 0
-    passes: float = 0.0
-    total_ms: float = 0.0
-    ms_ms: float = 0.0
-    ms_passes: float = 0.0
-    passes_passes: float = 0.0
-
-    def add(self, passes: float, total_ms: float) -> None:
-        self.count += 1
-        self.passes += passes
-        self.total_ms += total_ms
-        self.ms_ms += total_ms * total_ms
-        self.ms_passes += total_ms * passes
-        self.passes_passes += passes * passes
-
-    def estimate(self, least_error: float) -> tuple[float, float] | None:
-        """Give milliseconds of a pass, and the relative standard error; None of too few."""
-        if self.count < _FEWEST_RUNS or self.passes < _FEWEST_PASSES:
-            return None
-        mean = self.total_ms / self.passes
-        squares = self.ms_ms - 2.0 * mean * self.ms_passes + mean * mean * self.passes_passes
-        error = sqrt(max(squares, 0.0) * self.count / (self.count - 1)) / self.total_ms
-        return mean, sqrt(error * error + least_error * least_error)
-
-
 class PlainPasses:
     """Plain passes of the last minutes on a loaded target, of all its answers."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
-        self._runs: deque[tuple[float, Place, int, float]] = deque(maxlen=_KEPT)
+        self._runs: deque[tuple[float, Place, Run]] = deque(maxlen=_KEPT)
 
-    def add(self, place: Place, num_passes: int, total_ms: float) -> None:
+    def add(self, place: Place, run: Run) -> None:
         """Record passes that followed each other."""
-        self._runs.append((self.clock(), place, num_passes, total_ms))
+        self._runs.append((self.clock(), place, run))
 
-    def before(self, now: float, place: Place) -> _Runs:
-        """Sum up those at a place in the minutes before ``now``."""
-        found = _Runs()
-        for at, where, num_passes, total_ms in self._runs:
-            if where == place and now - RECENT_S <= at < now:
-                found.add(num_passes, total_ms)
-        return found
+    def before(self, now: float, place: Place) -> list[Run]:
+        """Give those at a place in the minutes before ``now``."""
+        return [run for at, where, run in self._runs if where == place and now - RECENT_S <= at < now]
 
 
 class PlainSpeed:
@@ -90,39 +59,37 @@ class PlainSpeed:
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
         self._passes, self._pacer = passes, pacer
         self._began = passes.clock()
-        self._own = {False: _Runs(), True: _Runs()}
-        self._larger = _Runs()
+        self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
+        self._larger: deque[Run] = deque(maxlen=_KEPT)  # each counts as the plain passes that take as long by the curve
         self._num_shared = self._num_passes = self._num_history = 0
-        self._recent: dict[Place, _Runs] = {}
+        self._recent: dict[Place, tuple[float, float] | None] = {}
 
     def on_pass(self, report: PassReport) -> None:
         """See `PassObserver`. The first pass also wakes everything up, so it is left out."""
         self._num_history = report.num_history
-        if self._count(1, int(report.is_shared)) == 1:
+        self._num_passes += 1
+        self._num_shared += report.is_shared
+        if self._num_passes == 1:
             return
         if not report.num_proposed and report.num_decoded == 1:
             self._add_plain(1, report.total_ms - report.draft_ms - report.checkpoint_ms, is_shared=report.is_shared)
         elif self._pacer is not None and not report.is_joined:
             share = self._pacer.curve.plain_share(report.num_decoded)
             if share is not None:
-                self._larger.add(1.0 / share, report.forward_ms)
+                self._larger.append((1.0 / share, report.forward_ms))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         """See `PassObserver`."""
-        self._num_history, num_passes = report.num_history, len(report.passes_ms)
-        is_first = self._count(num_passes, report.num_shared) == num_passes
-        if num_passes > is_first:
-            total_ms = sum(report.passes_ms[is_first:])
-            self._add_plain(num_passes - is_first, total_ms, is_shared=2 * report.num_shared > num_passes)
-
-    def _count(self, num_passes: int, num_shared: int) -> int:
-        self._num_passes += num_passes
-        self._num_shared += num_shared
-        return self._num_passes
+        self._num_history, passes_ms = report.num_history, report.passes_ms[not self._num_passes :]
+        self._num_passes += len(report.passes_ms)
+        self._num_shared += report.num_shared
+        if passes_ms:
+            is_shared = 2 * report.num_shared > len(report.passes_ms)
+            self._add_plain(len(passes_ms), sum(passes_ms), is_shared=is_shared)
 
     def _add_plain(self, num_passes: int, total_ms: float, *, is_shared: bool) -> None:
-        self._own[is_shared].add(num_passes, total_ms)
-        self._passes.add((band_of(self._num_history), is_shared), num_passes, total_ms)
+        self._own[is_shared].append((num_passes, total_ms))
+        self._passes.add((band_of(self._num_history), is_shared), (num_passes, total_ms))
 
     @property
     def estimate(self) -> tuple[float, float] | None:
@@ -134,27 +101,35 @@ class PlainSpeed:
         """Give the same, however unsure it is."""
         place = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if place not in self._recent:
-            self._recent[place] = self._passes.before(self._began, place)
-        own, recent = self._own[place[1]].estimate(_OWN), self._recent[place].estimate(_DRIFT)
-        parts = [part for part in (own, self._implied(place), recent) if part]
+            self._recent[place] = _estimate(self._passes.before(self._began, place), _DRIFT)
+        larger = None if place[1] else _estimate(self._larger, _SHAPE)
+        if larger is not None and self._pacer is not None:
+            larger = larger[0] + self._pacer.prices.overhead_ms, larger[1]
+        parts = [part for part in (_estimate(self._own[place[1]], _OWN), larger, self._recent[place]) if part]
         if not parts:
             return None
         choices = [_combined(parts[: number + 1]) for number in range(len(parts))]
         milliseconds, error = min(choices, key=lambda found: found[1])
         return milliseconds, _TWO_SIDED * error
 
-    def _implied(self, place: Place) -> tuple[float, float] | None:
-        """Give what the larger passes of this answer imply; nothing beside other answers."""
-        found = None if place[1] else self._larger.estimate(_SHAPE)
-        if found is None or self._pacer is None:
-            return None
-        return found[0] + self._pacer.prices.overhead_ms, found[1]
-
     @property
     def is_curve_too_high(self) -> bool:
         """Whether passes were so much quicker than the curve says that it was taken on a busy machine."""
         found = self._likeliest()
         return found is not None and self._pacer is not None and found[0] * _FAST < self._pacer.curve.cost_ms(1)
+
+
+def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
+    """Give milliseconds of a pass and the relative standard error, over runs: a stall hits passes in a row.
+
+    None of too few.
+    """
+    passes, total_ms = np.asarray(runs or [(0.0, 0.0)]).T
+    if len(runs) < _FEWEST_RUNS or passes.sum() < _FEWEST_PASSES:
+        return None
+    mean = total_ms.sum() / passes.sum()
+    squares = np.square(total_ms - mean * passes).sum() * len(runs) / (len(runs) - 1)
+    return float(mean), hypot(sqrt(squares) / total_ms.sum(), least_error)
 
 
 def _combined(parts: list[tuple[float, float]]) -> tuple[float, float]:

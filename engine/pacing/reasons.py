@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.sentences import Sentence, said
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 TEXT = said("using repeated text (n-gram)")
 TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
 TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
-_HALVINGS = 12
 _PATIENCE = 3  # texts in a row that were not worth proposing
 
 
@@ -75,38 +74,19 @@ class Explanation:
 
     def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
         """Begin a state with the sentence that explains it."""
-        prices, drafted = pacer.prices, pacer.acceptance.drafted
+        drafted = pacer.acceptance.drafted
         accepted, is_observed = drafted.chance(0), drafted.is_observed
         self.state, self.is_guess = state, False
         if state == TEXT_RESTS:
             of_text = pacer.acceptance.text
-            self.reason = text_not_paying(
-                of_text.chance(text[0]), pacer.text_break_even(len(text)), is_observed=of_text.is_observed
-            )
+            self.reason = text_not_paying(of_text.chance(text[0]), is_observed=of_text.is_observed)
         elif state == "text":
             self.reason = TEXT if pays or not has_model else TEXT_ALONE
+        elif state == "draft" and pays:
+            self.reason, self.is_guess = drafting(accepted, is_observed=is_observed), not is_observed
         else:
+            self.reason = not_paying(accepted, as_asked=state == AS_ASKED, is_observed=is_observed)
             self.is_guess = not is_observed
-            if state == "draft" and pays:
-                self.reason = drafting(accepted, is_observed=is_observed)
-            else:
-                rollback = prices.rollback
-                rejection_ms = rollback.rejection_ms(prices.curve) if rollback and not rollback.num_snapshots else None
-                as_asked = state == AS_ASKED
-                self.reason = not_paying(
-                    accepted, pacer.break_even(), rejection_ms, as_asked=as_asked, is_observed=is_observed
-                )
-
-
-def break_even(pays: Callable[[float], bool]) -> float | None:
-    """Give the least acceptance per token that ``pays``; None where not even 1 does."""
-    if not pays(1.0):
-        return None
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if pays(middle) else (middle, high)
-    return high
 
 
 def drafting(accepted: float, *, is_observed: bool) -> Sentence:
@@ -114,29 +94,20 @@ def drafting(accepted: float, *, is_observed: bool) -> Sentence:
     return said("draft on: {share}", share=_at_first(accepted, is_observed=is_observed))
 
 
-def not_paying(
-    accepted: float, needed: float | None, rejection_ms: float | None, *, as_asked: bool, is_observed: bool
-) -> Sentence:
-    """Say that drafting does not pay below the acceptance ``needed``; ``rejection_ms`` where a rejection is dear."""
-    share, needs = _at_first(accepted, is_observed=is_observed), _needs(needed)
-    if rejection_ms is None:
-        why = said("{share}, {needs}", share=share, needs=needs)
-    else:
-        why = said(
-            "{share}, {needs}, where a rejection costs {cost:.1f} ms", share=share, needs=needs, cost=rejection_ms
-        )
+def not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentence:
+    """Say that drafting does not pay, since of its first tokens only a share is ``accepted``."""
+    share = _at_first(accepted, is_observed=is_observed)
     if as_asked:
-        return said("draft on as chosen, but it does not pay off: {why}", why=why)
-    return said("draft paused: {why}", why=why)
+        return said("draft on as chosen, but it does not pay off: {share}", share=share)
+    return said("draft paused, since it would not pay off: {share}", share=share)
 
 
-def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool) -> Sentence:
-    """Say that text that came before does not pay below the acceptance ``needed``."""
+def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
+    """Say that text that came before does not pay, since only a share of it is ``accepted``."""
     percent = accepted * 100
-    share = said("{percent:.0f}% accepted", percent=percent)
-    if not is_observed:
-        share = said("{percent:.0f}% expected", percent=percent)
-    return said("text lookup paused: {share}, {needs}", share=share, needs=_needs(needed))
+    if is_observed:
+        return said("text lookup paused, since it would not pay off: {percent:.0f}% accepted", percent=percent)
+    return said("text lookup paused, since it would not pay off: {percent:.0f}% expected", percent=percent)
 
 
 def _at_first(share: float, *, is_observed: bool) -> Sentence:
@@ -144,9 +115,3 @@ def _at_first(share: float, *, is_observed: bool) -> Sentence:
     if is_observed:
         return said("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
     return said("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)
-
-
-def _needs(acceptance: float | None) -> Sentence:
-    if acceptance is None:
-        return said("no acceptance rate pays off here")
-    return said("{percent:.0f}% needed here", percent=acceptance * 100)

@@ -27,10 +27,6 @@ class RollbackCost:
             return 0.0
         return self._save_ms() + (1.0 - alive) * self._rejected_ms(curve, num_proposed / 2)
 
-    def rejection_ms(self, curve: CostCurve) -> float:
-        """Give what the rejection of the first of a few tokens costs, for a sentence."""
-        return self.save_ms + self.restore_ms + self._replay_ms(curve, 1.0)
-
     def observe_save(self, milliseconds: float) -> None:
         """Record what a checkpoint took."""
         self.save_ms += (min(milliseconds, _CLIP * self.save_ms) - self.save_ms) * _RATE

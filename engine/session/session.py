@@ -437,7 +437,7 @@ class Session:
             yield from answer.events(should_stop)
         if answer.plain_speed.is_curve_too_high:
             costs.request_check()
-        if request.use_past:
+        if request.use_past and not answer.stats.looped:
             self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:

@@ -180,7 +180,7 @@ class LibraryPage(QWidget):
         self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
         self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
-        self.words = label("", "caption", wrap=True)
+        self.words = label(translate("LibraryPage", "Looking for your models…"), "caption", wrap=True)
         self.add_button = button(
             translate("LibraryPage", "Add a GGUF file…"),
             self._ask_file,

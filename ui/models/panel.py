@@ -152,8 +152,8 @@ class RecommendedPage(QWidget):
         self.card = PairCard(theme, requests)
         self._arrange()
         self.empty.say(
-            translate("RecommendedPage", "Choose a pair"),
-            translate("RecommendedPage", "See here what it is good for and whether it fits."),
+            translate("RecommendedPage", "Recommended pairs"),
+            translate("RecommendedPage", "Looking for models that fit this computer…"),
         )
 
     def _arrange(self) -> None:

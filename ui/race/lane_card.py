@@ -20,7 +20,7 @@ from ui.transcript.marks.provenance import SourceRuns
 from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import LargeFigure, LineFigure
+from ui.widgets.figures import LargeFigure, LineFigure, paint_bar
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
@@ -42,7 +42,7 @@ LINES = {
     "p95": (mark("Race", "Between tokens, p95"), mark("Race", "19 of 20 tokens came faster than this.")),
     "drafting": (mark("Race", "Drafting"), mark("Race", "Time that proposing tokens took.")),
 }
-BAR_PX, RADIUS_PX, GAP_PX = 8, 4, 6
+BAR_PX, GAP_PX = 8, 6
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
@@ -107,19 +107,6 @@ class LaneBar(FigureWidget):
             painter, track, self.share, QColor(tokens.hover), QColor(tokens.rest if self._is_base else tokens.accent)
         )
         self.paint_focus_ring(painter)
-
-
-def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fill: QColor) -> None:
-    """A rounded track, filled from the left by this share."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(ground)
-    radius = track.height() / 2
-    painter.drawRoundedRect(track, radius, radius)
-    if share > 0.0:
-        painter.setBrush(fill)
-        width = max(track.width() * share, track.height())
-        painter.drawRoundedRect(QRectF(track.left(), track.top(), width, track.height()), radius, radius)
 
 
 class LaneTextView(QScrollArea):

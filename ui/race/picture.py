@@ -13,7 +13,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from app.core.domain.speed.races import LaneChoice, LaneResult, RaceResult, main_verdict
-from ui.race.lane_card import paint_bar
 from ui.race.track import base_of, verdict_title
 from ui.race.words import (
     answers_sentence,
@@ -30,6 +29,7 @@ from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
+from ui.widgets.figures import paint_bar
 
 WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
 FOOT_PX = 62.0  # from the lower margin to where the question begins

@@ -32,7 +32,7 @@ from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label
 from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import INSET_PX, LegendRow, ValueFigure, baseline
+from ui.widgets.figures import INSET_PX, LegendRow, ValueFigure, baseline, paint_bar
 from ui.widgets.styling import set_style_property
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
@@ -110,15 +110,8 @@ class SpeedBar(ValueFigure):
         painter.drawText(
             round(INSET_PX + width - text_px), round(baseline(0.0, self._line_px, cache.metrics())), self.value
         )
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        bar = QRectF(INSET_PX, self._line_px + GAP_PX, width, BAR_PX)
-        for share, field in ((1.0, tokens.hover), (self._share, str(getattr(tokens, self._field)))):
-            if share > 0:
-                painter.setBrush(cache.color(field))
-                filled = QRectF(bar.topLeft(), bar.bottomRight())
-                filled.setWidth(max(bar.width() * share, BAR_PX))
-                painter.drawRoundedRect(filled, BAR_PX / 2, BAR_PX / 2)
+        fill, bar = str(getattr(tokens, self._field)), QRectF(INSET_PX, self._line_px + GAP_PX, width, BAR_PX)
+        paint_bar(painter, bar, self._share, cache.color(tokens.hover), cache.color(fill))
         self.paint_focus_ring(painter)
 
 

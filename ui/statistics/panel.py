@@ -177,10 +177,10 @@ class TotalsPage(StatsPage):
             named.set_value(times_text(row for row in self.rows if (row.target, row.draft) == pair))
 
     def _add_title(self, row: PairSums) -> None:
-        for text, kind in ((target_title(row), "strong"), (draft_title(row), "caption")):
+        for text, kind, name in ((target_title(row), "strong", row.target), (draft_title(row), "caption", row.draft)):
             label = ElidedLabel(text, kind)
             label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
-            label.setToolTip(as_written(text))
+            label.setToolTip(as_written(name or text))  # that of the file, which tells how it is quantized
             self._pairs.addWidget(label)
 
     def _add_line(self, row: PairSums, name: str, words: str) -> LineFigure:

@@ -27,6 +27,7 @@ from ui.text.formatting import (
     times_plain,
 )
 from ui.text.language import mark, translate
+from ui.text.model_titles import title_of
 
 _SPREAD = mark("StatsPanel", "The time of a pass is spread over its tokens.")
 _TOGETHER = mark(
@@ -295,19 +296,19 @@ def _bytes(num_bytes: int, *, measured: bool) -> str:
 
 def pair_title(row: PairSums) -> str:
     """The models of a row."""
-    return f"{target_title(row)} · {row.draft}" if row.draft else target_title(row)
+    return f"{target_title(row)} · {title_of(row.draft)}" if row.draft else target_title(row)
 
 
 def target_title(row: PairSums) -> str:
     """The target of a row; answers of older versions did not note theirs."""
-    return row.target or translate("StatsPanel", "Model not recorded")
+    return title_of(row.target) or translate("StatsPanel", "Model not recorded")
 
 
 def draft_title(row: PairSums) -> str:
     """The draft of a row, in words."""
     if not row.draft:
         return translate("StatsPanel", "without a draft model")
-    return translate("StatsPanel", "with {draft}").format(draft=row.draft)
+    return translate("StatsPanel", "with {draft}").format(draft=title_of(row.draft))
 
 
 def mode_title(mode: str) -> str:

@@ -51,20 +51,12 @@ NO_LENGTH = _Cause(
     mark("NothingDrafted", "the draft length is 0"),
     mark("NothingDrafted", "Set the draft length to “Auto” to have tokens drafted."),
 )
-DEAR_DRAFT = _Cause(
-    mark("NothingDrafted", "the draft would not pay off"),
-    mark(
-        "NothingDrafted",
-        "Drafting with it would slow this model down here. A smaller draft of the same family may pay off, and text "
-        "that repeats is drafted without one.",
-    ),
-)
 UNUSED_DRAFT = _Cause(
     mark("NothingDrafted", "the draft was not used"),
     mark(
         "NothingDrafted",
-        "The loaded draft model was not used: it costs more time here than it would save. Of the text so far too "
-        "little repeated to draft from it instead. A smaller draft of the same family may pay off.",
+        "The loaded draft model was not used: it would slow this model down here. Of the text so far too little "
+        "repeated to draft from it instead. A smaller draft of the same family may pay off.",
     ),
 )
 UNLIKELY_TEXT = _Cause(
@@ -96,9 +88,7 @@ def cause_of(stats: RunStats) -> _Cause:
         return PLAIN
     if any(_AT_DEPTH in each for each in said):
         return NO_LENGTH
-    if any(_PAUSED in each for each in said):
-        return DEAR_DRAFT
-    if any(_UNUSED in each for each in said):
+    if any(_PAUSED in each or _UNUSED in each for each in said):
         return UNUSED_DRAFT
     if any(_TEXT_PAUSED in each for each in said):
         return UNLIKELY_TEXT

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy
 
 from ui.text.formatting import UNKNOWN, hover
@@ -94,6 +94,19 @@ class _Line:
         painter.setFont(self._small)
         painter.setPen(self._muted)
         painter.drawText(self._name_room, _LEFT, self._shown)
+
+
+def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fill: QColor) -> None:
+    """A rounded track, filled from the left by this share."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ground)
+    radius = track.height() / 2
+    painter.drawRoundedRect(track, radius, radius)
+    if share > 0.0:
+        painter.setBrush(fill)
+        width = max(track.width() * share, track.height())
+        painter.drawRoundedRect(QRectF(track.left(), track.top(), width, track.height()), radius, radius)
 
 
 class ValueFigure(FigureWidget):

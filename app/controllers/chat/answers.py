@@ -534,7 +534,7 @@ class AnswerController(PartsController):
 
     def _keep_speed(self, run: Generation, temperature: float) -> None:
         """Have the figures of a run that drafted, or could have, kept by the thread that writes chats."""
-        if run.stats.mode is Mode.OFF or not run.target:
+        if run.stats.mode is Mode.OFF or not run.target or run.stats.looped:
             return
         speed = answer_speed(run.stats, temperature, time.time())
         draft = credited_draft(run.stats, run.draft)

@@ -130,6 +130,11 @@ class PairJudge:
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether what is expected of speeds was estimated on a busy machine, and had better be asked again."""
+        return self._speed_forecasts is not None and self._speed_forecasts.is_doubtful
+
     def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
         """The header of a model, read once; ``may_be_head``: a head in a file of its own is taken, too.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
+
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import CatalogRow, DraftList, Hardware, ModelRef, PairSide, PairView, VocabularyMatch
@@ -21,6 +23,9 @@ from ui.window.main_window import MainWindow
 if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
     from app.controllers.models.pair_judge import PairJudge, ShouldStop
     from app.controllers.models.recommendations import OpenedPair, Recommendations
+
+
+AGAIN_MS = 35_000  # until an estimate that was made on a busy machine is made again; see `speed_forecasts.RETRY_S`
 
 
 class HubPairsController:
@@ -79,6 +84,12 @@ class HubPairsController:
 
     def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
         self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
+        if self._judge().is_doubtful:
+            QTimer.singleShot(AGAIN_MS, self._window, self._suggest_again)
+
+    def _suggest_again(self) -> None:
+        if self._window.models.is_open and self._window.models.page == WELCOME:
+            self._on_page(WELCOME)
 
     def _show_all(self) -> None:
         def failed(problem: Problem) -> None:

@@ -19,9 +19,9 @@ from engine.records import Mode, RunStats
 PLAIN = RunStats(mode=Mode.OFF, tokens=30, passes=30, decode_s=3.0, plain_ms=100.0)
 DRAFTED = RunStats(
     mode=Mode.DRAFT,
-    tokens=60,
-    passes=20,
-    decode_s=3.0,
+    tokens=120,
+    passes=40,
+    decode_s=6.0,
     plain_ms=100.0,
     proposed=80,
     accepted=40,
@@ -50,8 +50,8 @@ def test_the_table_has_a_line_for_each_pair_and_one_for_all(capsys: pytest.Captu
         ["big", "-", "off"],
         ["all", "-", "-"],
     ]
-    assert lines[1].split()[3:] == ["1", "60", "20.0", "3.00", "50%", "2.00", "10.3", "10.3", "126.3"]
-    assert lines[3].split()[3:6] == ["2", "90", "15.0"]
+    assert lines[1].split()[3:] == ["1", "120", "20.0", "3.00", "50%", "2.00", "10.3", "10.3", "126.3"]
+    assert lines[3].split()[3:6] == ["2", "150", "16.7"]
     assert len({line.rstrip()[:40].count("\t") for line in lines}) == 1
 
 
@@ -68,7 +68,7 @@ def test_csv_of_the_totals_and_of_every_answer(tmp_path: Path, capsys: pytest.Ca
     file = tmp_path / "totals.csv"
     assert main(["stats", "--csv", str(file)]) == 0
     with file.open(encoding="utf-8-sig", newline="") as handle:
-        assert [row["answer_tokens"] for row in csv.DictReader(handle)] == ["60", "30"]
+        assert [row["answer_tokens"] for row in csv.DictReader(handle)] == ["120", "30"]
     assert main(["stats", "--answers", "--csv", str(file)]) == 0
     with file.open(encoding="utf-8-sig", newline="") as handle:
         assert [row["chat_title"] for row in csv.DictReader(handle)] == ["'=HYPERLINK()", "second"]

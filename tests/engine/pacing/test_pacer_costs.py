@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.pacing import reasons
 from engine.pacing.constants import MAX_DEPTH, MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Choice, Pacer
@@ -61,7 +62,7 @@ def test_a_draft_that_takes_longer_than_the_target_is_hardly_tried() -> None:
         if is_tried:
             pacer.observe_draft([0.95] * 3, 0, 3.0)
     assert num_tried <= 3
-    assert "no acceptance rate pays off" in pacer.reason
+    assert pacer.reason.startswith("draft paused")
     asked_for = pacer.choose([], has_model=True, limit=16, may_pause=False)
     assert asked_for.choice is Choice.DRAFT
 
@@ -100,7 +101,7 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
     pacer = Pacer(CostCurve(TINY), 0.6)
     pacer.begin()
     asked: list[int] = []
-    monkeypatch.setattr(Pacer, "break_even", lambda _self: asked.append(1))
+    monkeypatch.setattr(reasons, "not_paying", lambda *_args, **_more: asked.append(1) or "draft paused")
     for _ in range(50):
         pacer.choose([], has_model=True, limit=16)
         pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)

@@ -378,6 +378,7 @@ def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     wanted = asked(place.requests.recommendations_requested)
     place.open("recommended")
     assert wanted == [()]
+    assert "Looking for models that fit this computer" in said(place.recommended)
     opened = asked(place.requests.catalog_requested)
     place.recommended.set_rows(r.catalog())
     headings = [row.title for row in place.recommended.list.rows.rows if not row.key]

@@ -26,7 +26,9 @@ from ui.statistics.panel import ALL, CHAT, NOW, RecentSpeed, StatsPanel, TotalsP
 from ui.statistics.plots import DEPTHS, HistoryPlot
 from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
+from ui.text.model_titles import note_title
 from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
 from ui.window.main_window import MainWindow
 
@@ -338,6 +340,17 @@ def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPan
     shares = [stats.acceptance_from(*depths) for depths in DEPTHS]
     weights = [last - first + 1 for first, last in DEPTHS]
     assert sum(s * w for s, w in zip(shares, weights, strict=True) if s) / 32 == stats.acceptance_rate
+
+
+def test_pairs_are_called_by_their_titles_and_hovered_by_their_files(panel: StatsPanel) -> None:
+    note_title("qwen2.5-1.5b-q4_k_m", "Qwen2.5 1.5B")
+    row = PairSums("qwen2.5-1.5b-q4_k_m", "unknown-0.5b", "auto", ROWS[0].sums)
+    panel.show_all((row,), row.sums)
+    labels = panel.all.by_pair.findChildren(ElidedLabel)
+    assert [(each.text(), each.toolTip()) for each in labels] == [
+        ("Qwen2.5 1.5B", "qwen2.5-1.5b-q4_k_m"),
+        ("with unknown-0.5b", "unknown-0.5b"),
+    ]
 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:

@@ -15,8 +15,8 @@ from ui.text import answer_figures
 from ui.text.answer_figures import cause_of, figure_words, help_words
 
 DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
-PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, 0.44, None, as_asked=False, is_observed=False))
-TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, 0.4, is_observed=True))
+PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, as_asked=False, is_observed=False))
+TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, is_observed=True))
 UNUSED = said("token {place}: {reason}", place=1, reason=TEXT_ALONE)
 
 
@@ -103,9 +103,9 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(answer_figures.footer_parts(stats))
     why = "Draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
-    meaning = meanings["nothing drafted: the draft would not pay off"]
+    meaning = meanings["nothing drafted: the draft was not used"]
     assert f"one token of the target. {why}" in meaning
-    assert meaning.endswith("text that repeats is drafted without one.")
+    assert meaning.endswith("A smaller draft of the same family may pay off.")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
     assert dict(answer_figures.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
 
@@ -134,7 +134,7 @@ def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
     [
         (run(Mode.OFF, choose_draft_length(Mode.OFF, None, can_pace=True).reason), answer_figures.PLAIN),
         (run(Mode.AUTO, choose_draft_length(Mode.AUTO, 0, can_pace=True).reason), answer_figures.NO_LENGTH),
-        (run(Mode.AUTO, PAUSED), answer_figures.DEAR_DRAFT),
+        (run(Mode.AUTO, PAUSED), answer_figures.UNUSED_DRAFT),
         (run(Mode.AUTO, UNUSED), answer_figures.UNUSED_DRAFT),
         (run(Mode.AUTO, TEXT_PAUSED), answer_figures.UNLIKELY_TEXT),
         (run(Mode.AUTO, tokens=3), answer_figures.SHORT),
@@ -153,7 +153,7 @@ def test_the_line_says_it_in_a_few_words_and_the_hover_what_would_help() -> None
     assert "“Auto”" in help_words(run(Mode.OFF))
     assert figure_words(run(Mode.AUTO)) == "nothing drafted: no text repeated"
     assert "Find a draft" in help_words(run(Mode.AUTO))
-    assert figure_words(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft would not pay off"
+    assert figure_words(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft was not used"
     assert "smaller draft" in help_words(run(Mode.AUTO, PAUSED))
 
 

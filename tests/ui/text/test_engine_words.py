@@ -50,14 +50,11 @@ def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) 
 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
-    text = reasons.not_paying(0.41, 0.63, 12.5, as_asked=False, is_observed=True)
-    assert (
-        text == "draft paused: 41% of its first tokens are accepted, 63% needed here, where a rejection costs 12.5 ms"
-    )
+    text = reasons.not_paying(0.41, as_asked=False, is_observed=True)
+    assert text == "draft paused, since it would not pay off: 41% of its first tokens are accepted"
     german_words = in_language(text)
-    assert german_words.startswith("Entwurf pausiert: 41\N{NO-BREAK SPACE}% ")
-    assert "63\N{NO-BREAK SPACE}%" in german_words
-    assert "12,5 ms" in german_words
+    assert german_words.startswith("Entwurf pausiert, weil er sich nicht lohnen würde: 41\N{NO-BREAK SPACE}% ")
+    assert "(etwa 2,0 ms)" in in_language(_decoded_again(1900, 0.002, "memory", 0.003))
 
 
 @pytest.mark.parametrize(
@@ -95,10 +92,10 @@ def noted(reason: Sentence, num_tokens: int) -> str:
     [
         (noted(reasons.TEXT, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
         (
-            noted(reasons.text_not_paying(0.31, 0.45, is_observed=True), 90),
-            "Token 90: Textsuche pausiert: 31\N{NO-BREAK SPACE}% akzeptiert, nötig sind hier 45\N{NO-BREAK SPACE}%",
+            noted(reasons.text_not_paying(0.31, is_observed=True), 90),
+            "Token 90: Textsuche pausiert, weil sie sich nicht lohnen würde: 31\N{NO-BREAK SPACE}% akzeptiert",
         ),
-        (reasons.text_not_paying(0.31, None, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet, keine Akzeptanz"),
+        (reasons.text_not_paying(0.31, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet"),
         (
             reasons.drafting(0.83, is_observed=True),
             "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert",
@@ -108,10 +105,9 @@ def noted(reason: Sentence, num_tokens: int) -> str:
             "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert",
         ),
         (
-            reasons.not_paying(0.5, 0.7, None, as_asked=True, is_observed=False),
+            reasons.not_paying(0.5, as_asked=True, is_observed=False),
             "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% seiner ersten Token werden "
-            "voraussichtlich akzeptiert, "
-            "nötig sind hier 70\N{NO-BREAK SPACE}%",
+            "voraussichtlich akzeptiert",
         ),
         (
             noted(said("draft model: {why}", why=_changed(2, 1, said("another program uses the cores"))), 5),

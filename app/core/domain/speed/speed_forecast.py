@@ -191,22 +191,11 @@ class SpeedForecast:
 
     @property
     def _bound(self) -> Sentence:
-        cost = self.cost_of_four
-        if self.bound == "memory":
-            return said(
-                "Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.",
-                cost=cost,
-            )
-        if self.bound == "arithmetic":
-            return said(
-                "Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.",
-                cost=cost,
-            )
+        known = {"memory": said("memory"), "arithmetic": said("arithmetic")}
         return said(
-            "Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as "
-            "one.",
-            cost=cost,
-        )
+            "Passes are limited by {what} here: checking four tokens takes {cost:.1f} times as long as one.",
+            what=known.get(self.bound, said("memory and arithmetic")), cost=self.cost_of_four,
+        )  # fmt: skip
 
     @property
     def _conditions(self) -> Sentence:

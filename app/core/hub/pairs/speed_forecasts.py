@@ -73,6 +73,7 @@ class SpeedForecasts:
         self._lock = threading.Lock()
         self._read_speed: float | None = None
         self._tried_at = -math.inf
+        self.is_doubtful = False  # forecasts rest on a measurement beside other programs
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
         """What is to be expected of it, or of the target alone; None where nothing here could tell.
@@ -138,6 +139,7 @@ class SpeedForecasts:
             finally:
                 self._tried_at = time.monotonic()
             self._read_speed = max(found, self._read_speed or 0.0)
+            self.is_doubtful = not others.is_low
             if others.is_low:
                 store.write({str(cores): self._read_speed})
             return self._read_speed

@@ -11,6 +11,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.controllers.models import pairs
+from app.controllers.models.pair_judge import PairJudge
+from app.controllers.models.recommendations import Recommendations
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.models import DownloadStatus
@@ -175,3 +178,17 @@ def test_once_it_is_removed_it_is_offered_again(harness: AppHarness, model: Firs
     qtbot.waitUntil(lambda: not place_of_model(model).exists(), timeout=WAIT_MS)
     harness.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(harness) is None, timeout=WAIT_MS)
+
+
+@pytest.mark.parametrize("doubtful", [True, False])
+def test_an_estimate_that_was_made_on_a_busy_machine_is_made_again(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, doubtful: bool
+) -> None:
+    looked: list[bool] = []
+    monkeypatch.setattr(pairs, "AGAIN_MS", 1)
+    monkeypatch.setattr(PairJudge, "is_doubtful", property(lambda _self: doubtful and len(looked) < 2))
+    monkeypatch.setattr(Recommendations, "suggested", lambda _self: looked.append(True) or ())
+    harness.window.models.open("welcome")
+    qtbot.waitUntil(lambda: len(looked) == 1 + doubtful, timeout=60_000)
+    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=60_000)
+    assert len(looked) == 1 + doubtful

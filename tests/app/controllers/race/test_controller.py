@@ -179,8 +179,8 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     tell, track = harness.engine.tell, page.track
     tell(RaceRoundBegan(0))
     tell(LaneText(1, 0, "Water flows", (TokenSpan(5, Source.TARGET), TokenSpan(6, Source.NGRAM))))
-    plain = RunStats(tokens=10, passes=10, decode_s=2.0, inter_token_ms_p50=200.0)
-    auto = RunStats(tokens=10, passes=5, decode_s=1.0, proposed=15, accepted=5, inter_token_ms_p50=100.0)
+    plain = RunStats(tokens=100, passes=100, decode_s=20.0, inter_token_ms_p50=200.0)
+    auto = RunStats(tokens=100, passes=50, decode_s=10.0, proposed=15, accepted=5, inter_token_ms_p50=100.0)
     tell(LaneProgress(0, 0, plain, finished=False))
     tell(LaneProgress(1, 0, auto, finished=False))
     qtbot.waitUntil(lambda: track.lanes[1].speed.value == "10.0")
@@ -189,7 +189,7 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     assert track.verdict.headline.text() == "2.00×"
     assert track.verdict.words.text() == "Auto: 2.00× so far"
     assert track.lanes[1].lines["accepted"].value == "33% of 15"
-    tell(LaneProgress(1, 0, RunStats(tokens=20, passes=9, decode_s=2.0), finished=True))
+    tell(LaneProgress(1, 0, RunStats(tokens=200, passes=90, decode_s=20.0), finished=True))
     qtbot.waitUntil(lambda: track.lanes[1].bar.share == 1.0)
     assert track.lanes[0].bar.share == 0.5  # of the tokens of the answer that is known by now
     tell(RaceRoundEnded(1, (VERDICT,)))

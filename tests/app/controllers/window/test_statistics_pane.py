@@ -59,6 +59,7 @@ def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(harness: Ap
     answer(harness, qtbot, replace(long, mode=Mode.OFF))  # nothing to compare
     answer(harness, qtbot, replace(long, mode=Mode.AUTO, decode_s=5.0, plain_ms=None))
     answer(harness, qtbot, replace(long, mode=Mode.NGRAM))
+    answer(harness, qtbot, replace(long, looped=60))  # as fast as its drafts were easy
     answer(harness, qtbot, replace(long, mode=Mode.AUTO, provenance={Source.NGRAM: long.accepted}))  # not by the draft
     harness.store.read(lambda _db: None)  # what was posted before is done
     speeds = PairSpeeds(harness.paths.pair_speeds_file)

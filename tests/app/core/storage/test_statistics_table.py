@@ -63,14 +63,15 @@ def test_a_formula_is_reported_as_text() -> None:
 
 
 def test_units_are_in_the_names_and_numbers_stay_numbers() -> None:
-    text = "".join(csv_chunks([answer_row(answer())]))
+    long = replace(STATS, tokens=80, decode_s=4.0)
+    text = "".join(csv_chunks([answer_row(answer(stats=long))]))
     (row,) = csv.DictReader(io.StringIO(text))
     assert float(row["tokens_per_second"]) == 20.0
     assert float(row["speedup_over_plain_ratio"]) == 2.0
     assert float(row["time_to_first_token_ms"]) == 250.0
     assert float(row["acceptance_share"]) == 0.8
     assert row["created_at_utc"] == "2026-01-02T03:04:05+00:00"
-    assert (row["answer_tokens"], row["from_draft_tokens"], row["context_used_tokens"]) == ("40", "24", "64")
+    assert (row["answer_tokens"], row["from_draft_tokens"], row["context_used_tokens"]) == ("80", "24", "64")
     ends = ("_id", "_title", "_utc", "_ms", "_s", "_tokens", "_ratio", "_share", "_per_second", "_per_pass", "_token")
     words = {"state", "target", "draft", "mode", "num_passes"}
     assert [name for name in row if name not in words and not name.endswith(ends)] == []
