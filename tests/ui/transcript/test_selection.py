@@ -10,6 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall
+from ui.race.lane_card import LaneTextView
+from ui.theme.theme import Theme
 from ui.transcript.cards import text_part
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
@@ -152,6 +154,15 @@ def test_all_of_the_chat_is_selected_where_any_text_of_it_has_the_focus(page: Ma
     assert not card.preview.hasSelectedText()  # type: ignore[attr-defined]
 
 
+def test_the_slots_of_a_text_are_about_the_page(page: MainWindow) -> None:
+    view = texts(page)[1]
+    view.selectAll()
+    assert highlighted(page)[0] == "My question"
+    page.transcript.selection.select(Position(1, 0), Position(2, 4))
+    view.copy()
+    assert QApplication.clipboard().text() == "My question\n\nSome"
+
+
 def test_what_is_written_elsewhere_ends_it(page: MainWindow) -> None:
     view = texts(page)[0]
     view.setFocus()
@@ -187,8 +198,11 @@ def test_streaming_does_not_lose_it(window: MainWindow, qtbot: QtBot, text: str)
         window.transcript.append_text(piece, ())
         QApplication.processEvents()
     assert copied(window, qtbot) == before_it
-    joined = "".join(highlighted(window)).replace("\n", "")
-    assert joined.replace("\N{OBJECT REPLACEMENT CHARACTER}", "$x$") == "".join(shown).replace("\n", "")
+
+    def one_line(words: list[str]) -> str:
+        return "".join(words).replace("\n", "").replace("\N{OBJECT REPLACEMENT CHARACTER}", "$x$")
+
+    qtbot.waitUntil(lambda: one_line(highlighted(window)) == one_line(shown), timeout=WAIT_MS)
     window.finish_answer(MessageView(2, "assistant", window.transcript.cards[-1].raw_text))
     qtbot.wait(50)
     assert copied(window, qtbot) == before_it
@@ -323,3 +337,19 @@ def test_a_selection_costs_no_more_the_longer_the_answer_is(
         QApplication.processEvents()
     assert len(looked) < 40  # of thirty pieces, with a dozen texts selected at each
     assert sum(view.textCursor().hasSelection() for view in texts(window)) > 3
+
+
+def test_the_answer_of_a_lane_has_a_selection_of_its_own(theme: Theme, qtbot: QtBot) -> None:
+    lane = LaneTextView(theme, "Draft")
+    qtbot.addWidget(lane)
+    lane.resize(500, 700)
+    lane.set_text("<b> **one** two\n\n```\nthree four\n```\n\nfive six", ())
+    lane.show()
+    first, last = lane.parts[0].view, lane.parts[-1].view
+    drag(first, "two", last, "six")
+    shown = [part.view.textCursor().selectedText().strip() for part in lane.parts]
+    assert shown == ["two", "three four", "five"]
+    first.copy()
+    assert QApplication.clipboard().text() == "two\n\nthree four\n\nfive "
+    lane.clear()
+    assert not lane.selection

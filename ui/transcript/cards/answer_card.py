@@ -333,7 +333,7 @@ class AnswerCard(MessageCard):
         return self._text
 
     @property
-    def shows_reasoning(self) -> bool:  # type: ignore[override]
+    def shows_reasoning(self) -> bool:
         return self.reasoning is not None and self.reasoning.is_open
 
     @property

@@ -74,6 +74,10 @@ class MessageCard(QFrame):
         raise NotImplementedError
 
     @property
+    def role(self) -> str:
+        return self._view.role
+
+    @property
     def raw_text(self) -> str:
         """What the places of its parts are counted in."""
         return self._view.text
@@ -83,7 +87,9 @@ class MessageCard(QFrame):
         """The texts of it that can be read now, from top to bottom."""
         return ()
 
-    shows_reasoning = False
+    @property
+    def shows_reasoning(self) -> bool:
+        return False
 
     def set_wholly_selected(self, *, selected: bool) -> None:
         """All of the message is selected, or not; for what is no text of its own."""
