@@ -12,6 +12,7 @@ from app.core.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.excerpt import Excerpt, Piece, part_of
@@ -128,6 +129,7 @@ class MessageCard(QFrame):
         button = self.add_action(icon, name, action)
         row.insertWidget(row.indexOf(before) + 1, button)
         QWidget.setTabOrder(before, button)
+        allow_updates(button)  # the pointer may come upon a card that is just growing
         button.show()
         return button
 

@@ -15,7 +15,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QAbstractScrollArea, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.markdown.source_map import SourceMap
-from ui.transcript.marks.provenance import source_places
+from ui.transcript.marks.provenance import PassView, SourceRuns, source_places
 
 if TYPE_CHECKING:
     Base = QAbstractScrollArea
@@ -98,6 +98,11 @@ class TextPart:
     def unit_of(self, place: int) -> int:
         """The first unit of the view that stands at a place of the raw text, or behind it."""
         return min(bisect_left(self._all_places(), place), self.num_units)
+
+    def pass_at(self, unit: int, raw: str, runs: SourceRuns) -> PassView | None:
+        """The pass of the token at a unit of the view; None where that is not known."""
+        place = min(self.place_of(unit), self.span[1] - 1)
+        return runs.pass_at(raw, place) if place >= 0 and len(runs.sources) == len(raw) else None
 
     def select(self, begin: int, end: int, *, backwards: bool = False) -> None:
         """Highlight what of the view stands between two places of the raw text, and nothing else."""
