@@ -39,7 +39,7 @@ def formula_source(address: str) -> str:
     return unquote(address.removeprefix(FORMULA)) if address.startswith(FORMULA) else ""
 
 
-def _image(token: Token) -> str:
+def image_link(token: Token) -> str:
     """Nothing is ever loaded: an image is its description, linked to its address."""
     address = str(token.attrGet("src") or "")
     return f'<a href="{escape(address)}">{escape(token.content or "image")}</a>'
@@ -117,7 +117,7 @@ _RULES: dict[str, Callable[[Token], str]] = {
     "code_inline": lambda token: f'<span class="code">{escape(token.content)}</span>',
     "fence": _nested_code,
     "code_block": _nested_code,
-    "image": _image,
+    "image": image_link,
     "text_special": lambda token: escape(token.content),
     INLINE: _formula,
     BLOCK: _formula_block,

@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from ui.markdown.blocks import plain_segments
+from ui.markdown.html_writer import image_link
 from ui.markdown.lists import TASK, TASKS
 from ui.markdown.math_rules import BLOCK, INLINE
 from ui.markdown.parser import SafeParser
@@ -99,8 +100,7 @@ class _Writer:
     def write(self, tokens: Sequence[Token]) -> str:
         for index, token in enumerate(tokens):
             if token.type == "list_item_open":
-                words = next((each for each in tokens[index:] if each.type == "inline"), None)
-                is_task = words is not None and [each.type for each in words.children or ()][:1] == [TASK]
+                is_task = [each.type for each in _words_behind(tokens, index).children or ()][:1] == [TASK]
                 self._marks.append(f"{token.info}. " if token.info else "" if is_task else "- ")
             elif token.type == "list_item_close":
                 self._marks.pop()
@@ -123,9 +123,9 @@ class _Writer:
             self._begin(token)
             self._add(token.content.removesuffix("\n"))
         elif self._cells is not None:
-            self._cells.append(words_of(token).replace("\n", " "))
+            self._cells.append(_words_of(token).replace("\n", " "))
         else:
-            self._add(words_of(token))
+            self._add(_words_of(token))
 
     def _begin(self, token: Token) -> None:
         """An empty line stands between blocks, but within lists."""
@@ -138,7 +138,13 @@ class _Writer:
             self._marks = [" " * len(mark) for mark in self._marks]
 
 
-def words_of(token: Token) -> str:
+def _words_behind(tokens: Sequence[Token], index: int) -> Token:
+    """The first inline block behind a token; an empty one where there is none."""
+    found = (tokens[number] for number in range(index, len(tokens)) if tokens[number].type == "inline")
+    return next(found, Token("inline", "", 0))
+
+
+def _words_of(token: Token) -> str:
     """What an inline block shows, formulas as their source."""
     shown = ("\n" if child.type in _BREAKS else child.content for child in token.children or ())
     return "".join(shown).strip("\n")
@@ -177,8 +183,7 @@ def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | fl
         align = str(token.attrGet("style") or "").removeprefix("text-align:")
         ground = f";color:{INK};background-color:{GROUND}" if token.type == "th_open" else ""
         found["style"] = f"{_CELL}{align or 'start'}{ground}"
-    words = next((each.content for each in tokens[index + 1 :] if each.type == "inline"), "")
-    if is_right_to_left(words):
+    if is_right_to_left(_words_behind(tokens, index).content):
         found["dir"] = "rtl"
     return found
 
@@ -188,15 +193,11 @@ def pre_html(code: str, language: str, drawing: Drawing) -> str:
     return f'<pre dir="ltr" {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
 
 
-def _image(token: Token) -> str:
-    return f'<a href="{escape(str(token.attrGet("src") or ""))}">{escape(token.content or "image")}</a>'
-
-
 _RULES: dict[str, Callable[[Token, Drawing], str]] = {
     "code_inline": lambda token, _: f'<code dir="ltr" {_CODE};white-space:pre-wrap">{escape(token.content)}</code>',
     "fence": lambda token, drawing: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], drawing),
     "code_block": lambda token, drawing: pre_html(token.content, "", drawing),
-    "image": lambda token, _: _image(token),
+    "image": lambda token, _: image_link(token),
     "text_special": lambda token, _: escape(token.content),
     "softbreak": lambda _token, _: "<br>\n",
     INLINE: lambda token, drawing: drawing.formula(token.content),

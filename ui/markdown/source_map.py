@@ -228,7 +228,7 @@ def _clip_inline(token: Token, places: Sequence[int], begin: int, end: int) -> l
 def _close(kept: list[Token], closing: Token) -> None:
     """Close what was opened last, or leave it out where nothing is in it: a row, where nothing is in its cells."""
     if closing.type == "tr_close":
-        first = max(index for index, token in enumerate(kept) if token.type == "tr_open")
+        first = next(index for index in range(len(kept) - 1, -1, -1) if kept[index].type == "tr_open")
         if not any(token.children for token in kept[first:]):
             del kept[first:]
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
@@ -16,7 +16,9 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
+from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
+from ui.transcript.selection import SelectingArea, TranscriptSelection
 from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figure_widget import FigureWidget
@@ -109,8 +111,10 @@ class LaneBar(FigureWidget):
         self.paint_focus_ring(painter)
 
 
-class LaneTextView(QScrollArea):
-    """The answer of a lane. While it grows its end stays in sight, unless somebody scrolled up."""
+class LaneTextView(SelectingArea, QScrollArea):
+    """The answer of a lane, as one message. While it grows its end stays in sight, unless somebody scrolled up."""
+
+    message_id, role, shows_reasoning = 0, "assistant", True
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -118,6 +122,7 @@ class LaneTextView(QScrollArea):
         self.text, self._runs, self._wanted = "", SourceRuns(), frozenset[Source]()
         self._follows = True
         self.body = AnswerBody(theme, self)
+        self.selection = TranscriptSelection(theme, self, lambda: [self])
         self.setAccessibleName(translate("Race", "Answer of the lane {name}").format(name=name))
         inner = QWidget()
         inner.setObjectName("laneText")
@@ -129,7 +134,19 @@ class LaneTextView(QScrollArea):
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
         self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._note_place))
 
+    @property
+    def raw_text(self) -> str:
+        return self.text
+
+    @property
+    def parts(self) -> Sequence[TextPart]:
+        return self.body.parts
+
+    def set_wholly_selected(self, *, selected: bool) -> None:
+        """It has nothing but its texts."""
+
     def clear(self) -> None:
+        self.selection.clear()
         self.text, self._runs, self._follows = "", SourceRuns(), True
         self.body.reset()
         self.body.grow_in = self._grow
@@ -141,6 +158,7 @@ class LaneTextView(QScrollArea):
         self.body.append(text)
         if self._wanted:
             self.body.mark(self.text, self._runs, self._wanted, afresh=False)
+        self.selection.refresh()
         MessageArea.lay_out()
 
     @staticmethod

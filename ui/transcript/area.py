@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
 
 from app.core.domain.context import SummaryView
@@ -26,7 +26,7 @@ from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.excerpt import Excerpt, Piece, part_of
 from ui.transcript.recycling.pool import CardPool
-from ui.transcript.selection import Entry, TranscriptSelection
+from ui.transcript.selection import Entry, SelectingArea, TranscriptSelection
 from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.popups import Menu
 from ui.widgets.pyside_wrappers import wrap_viewport
@@ -345,7 +345,7 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
     return action
 
 
-class MessageArea(QScrollArea):
+class MessageArea(SelectingArea, QScrollArea):
     """What is marked is marked in all cards, also in those made later.
 
     Signals:
@@ -406,27 +406,6 @@ class MessageArea(QScrollArea):
     def entries(self) -> Sequence[Entry]:
         """All messages, from top to bottom."""
         raise NotImplementedError
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.selection.press(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self.selection.move(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002
-        self.selection.release()
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.selection.double_click(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copying, and selecting all, are about all of the chat."""
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.selection.copy()
-        elif event.matches(QKeySequence.StandardKey.SelectAll):
-            self.selection.select_all()
-        else:
-            super().keyPressEvent(event)
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         """Mark the tokens of these sources in every answer, until others are wanted."""

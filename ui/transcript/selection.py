@@ -7,16 +7,15 @@ typeset, or a card far away is recycled; the parts of cards highlight what they 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
-from PySide6.QtGui import QClipboard, QKeyEvent, QMouseEvent, QTextCursor
+from PySide6.QtGui import QClipboard, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QWidget
 from shiboken6 import isValid
 
 from app.core.domain.messages import MessageView
 from ui.theme.theme import Theme
-from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
@@ -25,7 +24,11 @@ from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
 AROUND_PX = 24  # of the page, above and below a caret that is brought into sight
 SCROLL_MS = 30  # between two steps while the pointer is beyond the page
 MOST_OFFERED = 50  # messages whose words are put where the middle button finds them
-Entry = MessageCard | CardState | MessageView  # the last: of a card that was never made
+
+if TYPE_CHECKING:
+    Base = QScrollArea
+else:
+    Base = object
 _MOVES = QTextCursor.MoveOperation
 _STEPS = {
     Qt.Key.Key_Up: (_MOVES.Up, -1),
@@ -33,6 +36,28 @@ _STEPS = {
     Qt.Key.Key_Left: (_MOVES.Left, -1),
     Qt.Key.Key_Right: (_MOVES.Right, 1),
 }
+
+
+class Readable(Protocol):
+    """A widget with the texts of a message, as `MessageCard` has them."""
+
+    message_id: int
+
+    @property
+    def role(self) -> str: ...
+    @property
+    def raw_text(self) -> str: ...
+    @property
+    def parts(self) -> Sequence[TextPart]: ...
+    @property
+    def shows_reasoning(self) -> bool: ...
+    def set_wholly_selected(self, *, selected: bool) -> None: ...
+    def isVisible(self) -> bool: ...
+    def height(self) -> int: ...
+    def mapFromGlobal(self, point: QPoint, /) -> QPoint: ...
+
+
+Entry = Readable | CardState | MessageView  # the last: of a card that was never made
 
 
 class Position(NamedTuple):
@@ -45,7 +70,7 @@ class Position(NamedTuple):
 class _Hit(NamedTuple):
     """A card at a point of the page; the part that is nearest there, if it has any, and a unit of its text."""
 
-    card: MessageCard
+    card: Readable
     part: TextPart | None
     unit: int
     is_below: bool = False  # of a card without parts: in its lower half
@@ -63,7 +88,7 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
         page.ensureVisible(place.x(), place.y(), 0, AROUND_PX)
 
 
-def texts_of(card: MessageCard) -> list[TextView]:
+def texts_of(card: Readable) -> list[TextView]:
     """The texts of a message that can be read now, from top to bottom."""
     return [part.view for part in card.parts]
 
@@ -123,7 +148,7 @@ class TranscriptSelection(QObject):
         first, last = sorted((_order(numbers, self._anchor), _order(numbers, self._head)))
         return first, last
 
-    def refresh(self, only: MessageCard | None = None) -> None:
+    def refresh(self, only: Readable | None = None) -> None:
         """Highlight what is selected, and nothing else, after parts of the page, or of one card, have changed."""
         if self._anchor is None:
             return
@@ -341,16 +366,16 @@ class TranscriptSelection(QObject):
 
     # ---- the page ---------------------------------------------------------------------------------------------------
 
-    def _cards(self) -> list[MessageCard]:
-        return [entry for entry in self._entries() if isinstance(entry, MessageCard)]
+    def _cards(self) -> list[Readable]:
+        return [entry for entry in self._entries() if not isinstance(entry, CardState | MessageView)]
 
     def _numbers(self) -> dict[int, int]:
         return {_id_of(entry): number for number, entry in enumerate(self._entries())}
 
 
 def _piece(entry: Entry, begin: int, end: int) -> Piece:
-    if isinstance(entry, MessageCard):
-        return Piece(entry.view.role, entry.raw_text, begin, end, entry.shows_reasoning)
+    if not isinstance(entry, CardState | MessageView):
+        return Piece(entry.role, entry.raw_text, begin, end, entry.shows_reasoning)
     view = entry if isinstance(entry, MessageView) else entry.view
     raw = call_text(view) if view.role == "tool" else view.text
     return Piece(view.role, raw, begin, end, isinstance(entry, CardState) and entry.unfolded)
@@ -364,7 +389,7 @@ def _order(numbers: dict[int, int], position: Position) -> tuple[int, int]:
     return numbers.get(position.message_id, -1), position.place
 
 
-def _gap(widget: QWidget, point: QPoint) -> int:
+def _gap(widget: QWidget | Readable, point: QPoint) -> int:
     """How far above or below a widget a point of the screen is."""
     y = widget.mapFromGlobal(point).y()
     return max(-y, y - widget.height() + 1, 0)
@@ -382,3 +407,37 @@ def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Positio
         units = cursor.selectionStart(), cursor.selectionEnd()
     begin, end = (Position(hit.card.message_id, hit.part.place_of(unit)) for unit in units)
     return begin, end
+
+
+class SelectingArea(Base):
+    """Mixed into a scroll area: what its texts leave to it goes to its ``selection``."""
+
+    selection: TranscriptSelection
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.selection.press(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.selection.move(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002
+        self.selection.release()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.selection.double_click(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copying, and selecting all, are about all of the chat."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.selectAll()
+        else:
+            super().keyPressEvent(event)
+
+    def copy(self) -> None:
+        """As Qt's texts have it."""
+        self.selection.copy()
+
+    def selectAll(self) -> None:
+        self.selection.select_all()

@@ -11,9 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
-from ui.markdown.source_map import SourceMap
 from ui.transcript import keys
-from ui.transcript.marks.provenance import nearest_place
 from ui.transcript.selection import texts_of
 from ui.window.main_window import MainWindow
 
@@ -166,15 +164,6 @@ def test_the_caret_stays_in_sight(window: MainWindow, qtbot: QtBot) -> None:
 
     qtbot.waitUntil(in_sight, timeout=30_000)
     assert "Paragraph" in view.textCursor().block().text()
-
-
-def test_a_place_between_tokens_belongs_to_what_follows_on_its_line() -> None:
-    source_map = SourceMap("one two", (0, 1, 2, 3, 4, 5, 6))
-    shown = "one two\n- \nx"
-    assert nearest_place(shown, source_map, 0) == 0
-    assert nearest_place(shown, source_map, 3) == 4  # the space itself stands nowhere
-    assert nearest_place(shown, source_map, 7) == 6  # at the end of the line
-    assert nearest_place(shown, source_map, 9) is None
 
 
 def test_selecting_a_word_by_key_does_not_leave_the_view(page: MainWindow, qtbot: QtBot) -> None:

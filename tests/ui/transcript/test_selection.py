@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
@@ -10,7 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall
+from ui.race.lane_card import LaneTextView
+from ui.theme.theme import Theme
 from ui.transcript.cards import text_part
+from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextView
@@ -24,6 +29,14 @@ ANSWER = (
 )
 LEFT, NONE, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 WAIT_MS = 30_000
+
+
+@pytest.fixture(autouse=True)
+def _buttons_are_let_go() -> Iterator[None]:
+    """Qt remembers a button that a test holds down."""
+    yield
+    kind, none = QEvent.Type.MouseButtonRelease, Qt.MouseButton.NoButton
+    QApplication.sendEvent(QWidget(), QMouseEvent(kind, QPointF(), QPointF(), LEFT, none, NONE))
 
 
 @pytest.fixture
@@ -49,7 +62,7 @@ def texts(page: MainWindow) -> list[TextView]:
 def mouse(view: TextView, kind: QEvent.Type, point: QPoint, modifiers: Qt.KeyboardModifier = NONE) -> None:
     target = view.viewport()
     buttons = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else LEFT
-    button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else LEFT
+    button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else LEFT  # also of a release
     place = QPointF(target.mapToGlobal(point))
     QApplication.sendEvent(target, QMouseEvent(kind, QPointF(point), place, button, buttons, modifiers))
 
@@ -113,7 +126,7 @@ def test_a_click_lets_go_of_what_was_selected_elsewhere(page: MainWindow) -> Non
 def test_the_other_button_keeps_it_and_escape_ends_it(page: MainWindow, qtbot: QtBot) -> None:
     view = texts(page)[0]
     drag(view, "My", view, "question")
-    qtbot.mousePress(texts(page)[-1].viewport(), Qt.MouseButton.RightButton, pos=QPoint(3, 3))
+    qtbot.mouseClick(texts(page)[-1].viewport(), Qt.MouseButton.RightButton, pos=QPoint(3, 3))
     assert highlighted(page) == ["My "]
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     assert highlighted(page) == []
@@ -152,6 +165,15 @@ def test_all_of_the_chat_is_selected_where_any_text_of_it_has_the_focus(page: Ma
     assert not card.preview.hasSelectedText()  # type: ignore[attr-defined]
 
 
+def test_the_slots_of_a_text_are_about_the_page(page: MainWindow) -> None:
+    view = texts(page)[1]
+    view.selectAll()
+    assert highlighted(page)[0] == "My question"
+    page.transcript.selection.select(Position(1, 0), Position(2, 4))
+    view.copy()
+    assert QApplication.clipboard().text() == "My question\n\nSome"
+
+
 def test_what_is_written_elsewhere_ends_it(page: MainWindow) -> None:
     view = texts(page)[0]
     view.setFocus()
@@ -187,8 +209,11 @@ def test_streaming_does_not_lose_it(window: MainWindow, qtbot: QtBot, text: str)
         window.transcript.append_text(piece, ())
         QApplication.processEvents()
     assert copied(window, qtbot) == before_it
-    joined = "".join(highlighted(window)).replace("\n", "")
-    assert joined.replace("\N{OBJECT REPLACEMENT CHARACTER}", "$x$") == "".join(shown).replace("\n", "")
+
+    def one_line(words: list[str]) -> str:
+        return "".join(words).replace("\n", "").replace("\N{OBJECT REPLACEMENT CHARACTER}", "$x$")
+
+    qtbot.waitUntil(lambda: one_line(highlighted(window)) == one_line(shown), timeout=WAIT_MS)
     window.finish_answer(MessageView(2, "assistant", window.transcript.cards[-1].raw_text))
     qtbot.wait(50)
     assert copied(window, qtbot) == before_it
@@ -307,12 +332,15 @@ def test_code_stays_where_it_is_scrolled_to(window: MainWindow, qtbot: QtBot) ->
 
 
 def test_a_selection_costs_no_more_the_longer_the_answer_is(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.show_conversation("t", [MessageView(1, "user", "Go on")])
     window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
     for _ in range(40):
         window.transcript.append_text(STORY + "\n\n", ())
+    answer = window.transcript.cards[-1]
+    assert isinstance(answer, AnswerCard)
+    qtbot.waitUntil(lambda: not answer.body._closed, timeout=WAIT_MS)  # what has ended was joined to what is above it
     looked: list[str] = []
     places = text_part._places
     monkeypatch.setattr(text_part, "_places", lambda shown, known: (looked.append(shown), places(shown, known))[1])
@@ -322,4 +350,20 @@ def test_a_selection_costs_no_more_the_longer_the_answer_is(
         window.transcript.append_text("more words and ", ())
         QApplication.processEvents()
     assert len(looked) < 40  # of thirty pieces, with a dozen texts selected at each
-    assert sum(view.textCursor().hasSelection() for view in texts(window)) > 3
+    assert sum(view.textCursor().hasSelection() for view in texts(window)) >= 3
+
+
+def test_the_answer_of_a_lane_has_a_selection_of_its_own(theme: Theme, qtbot: QtBot) -> None:
+    lane = LaneTextView(theme, "Draft")
+    qtbot.addWidget(lane)
+    lane.resize(500, 700)
+    lane.set_text("<b> **one** two\n\n```\nthree four\n```\n\nfive six", ())
+    lane.show()
+    first, last = lane.parts[0].view, lane.parts[-1].view
+    drag(first, "two", last, "six")
+    shown = [part.view.textCursor().selectedText().strip() for part in lane.parts]
+    assert shown == ["two", "three four", "five"]
+    first.copy()
+    assert QApplication.clipboard().text() == "two\n\nthree four\n\nfive "
+    lane.clear()
+    assert not lane.selection

@@ -333,7 +333,7 @@ class AnswerCard(MessageCard):
         return self._text
 
     @property
-    def shows_reasoning(self) -> bool:  # type: ignore[override]
+    def shows_reasoning(self) -> bool:
         return self.reasoning is not None and self.reasoning.is_open
 
     @property
@@ -441,9 +441,8 @@ class AnswerCard(MessageCard):
 
     def pass_at_caret(self, view: QWidget) -> PassView | None:
         """The pass of the token at the caret of one of the texts; None where none is noted."""
-        bodies = (self.body, self.reasoning.body if self.reasoning is not None else None)
-        body = next((body for body in bodies if body is not None and body.isAncestorOf(view)), None)
-        return None if body is None else body.pass_at_caret(view, self._text, self._runs)
+        part = next((part for part in self.parts if part.view is view), None)
+        return None if part is None else part.pass_at(part.view.textCursor().position(), self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
         """Only the last answer can go on: what follows an earlier one rests on it. Its buttons are always shown."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
@@ -17,18 +17,15 @@ from ui.markdown.source_map import SourceMap
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
-from ui.transcript.cards.page_growth import inherit_no_updates
+from ui.transcript.cards.page_growth import allow_updates, inherit_no_updates
 from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_some
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import (
-    PassView,
     RangeLocator,
     SourceRuns,
     formula_units,
-    nearest_place,
-    place_at,
     refused_at,
 )
 from ui.widgets.pyside_wrappers import wrap_viewport
@@ -84,6 +81,7 @@ class PartPool:
     def recycle(self, part: ProseView | CodeBlock) -> None:
         """Take in one that is not shown any more, as if made anew; delete it where it cannot be, or is one too many."""
         part.hide()
+        allow_updates(part)
         num_alike = sum(type(one) is type(part) for one in self._parts)
         if num_alike < MAX_POOLED and part.reset():
             self._parts.append(part)
@@ -101,62 +99,6 @@ class PartPool:
         for part in self._parts:
             part.deleteLater()
         self._parts = []
-
-
-class PassHover(QObject):
-    """Watches parts while their tokens are marked only: every one of their events would come by here."""
-
-    def __init__(self, parent: QWidget, parts: Sequence[BodyPart]) -> None:
-        super().__init__(parent)
-        self._parts = parts
-        self._raw, self._runs = "", SourceRuns()
-        self._is_watching = False
-
-    def set_provenance(self, raw: str, runs: SourceRuns, *, marked: bool) -> None:
-        """What the tokens of the parts are, and whether any of them may be marked."""
-        self._raw, self._runs = raw, runs
-        watched, self._is_watching = self._is_watching, marked
-        for part in self._parts if marked != watched else ():
-            self.watch(part)
-
-    def watch(self, part: BodyPart) -> None:
-        """Begin or end to see what happens to a part, as it is with the others."""
-        viewport = part.view.viewport()
-        (viewport.installEventFilter if self._is_watching else viewport.removeEventFilter)(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._is_watching:
-            for part in self._parts:
-                if part.view.viewport() is watched:
-                    self._show_tip(part, event)
-                    return True
-        return super().eventFilter(watched, event)
-
-    def _show_tip(self, part: BodyPart, event: QHelpEvent) -> None:
-        view = part.view
-        cursor = view.cursorForPosition(event.pos())
-        # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
-        position = cursor.position() - (1 if event.pos().x() < view.cursorRect(cursor).x() else 0)
-        found = _pass_at(place_at(view.toPlainText(), part.source_map, position), self._raw, self._runs)
-        if found is None:
-            QToolTip.hideText()
-            return
-        QToolTip.showText(event.globalPos(), pass_tip(found), view)
-        if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, pass_words(found)))
-
-    def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
-        """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
-        part = next((part for part in self._parts if part.view is view), None)
-        if part is None:
-            return None
-        place = nearest_place(part.view.toPlainText(), part.source_map, part.view.textCursor().position())
-        return _pass_at(place, raw, runs)
-
-
-def _pass_at(place: int | None, raw: str, runs: SourceRuns) -> PassView | None:
-    """The pass of the token at a place of the text; None where that is not known."""
-    return None if place is None or len(runs.sources) != len(raw) else runs.pass_at(raw, place)
 
 
 def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
@@ -187,7 +129,6 @@ class AnswerBody(QWidget):
         self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join))
         self._sealed = 0  # widgets that will not change any more
         self._parts: list[BodyPart] = []
-        self._hover = PassHover(self, self._parts)
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
@@ -330,7 +271,6 @@ class AnswerBody(QWidget):
 
     def _set_provenance(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         self._provenance = (raw, runs, wanted)
-        self._hover.set_provenance(raw, runs, marked=bool(wanted))
 
     def _mark_one(self, part: BodyPart) -> None:
         raw, runs, wanted = self._provenance
@@ -351,9 +291,30 @@ class AnswerBody(QWidget):
         refused = runs.rejections() if self._shows_refused and fits else []
         part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
 
-    def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
-        """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
-        return self._hover.pass_at_caret(view, raw, runs)
+    def event(self, event: QEvent) -> bool:
+        """Its texts leave hovers to it: where tokens are marked, the pass of the one under the pointer is told."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._provenance[2]:
+            self._show_tip(event.globalPos())
+            return True
+        return super().event(event)
+
+    def _show_tip(self, pointer: QPoint) -> None:
+        raw, runs, _ = self._provenance
+        ports = [(part, part.view.viewport()) for part in self._parts]
+        part = next((part for part, port in ports if port.rect().contains(port.mapFromGlobal(pointer))), None)
+        found = None
+        if part is not None:
+            place = part.view.viewport().mapFromGlobal(pointer)
+            cursor = part.view.cursorForPosition(place)
+            # A cursor stands between characters: the one before it is meant where the pointer is left of it.
+            unit = cursor.position() - (1 if place.x() < part.view.cursorRect(cursor).x() else 0)
+            found = part.pass_at(unit, raw, runs)
+        if part is None or found is None:
+            QToolTip.hideText()
+            return
+        QToolTip.showText(pointer, pass_tip(found), part.view)
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(part.view, pass_words(found)))
 
     def _note_change(self, index: int, top: int | None) -> None:
         """A part looks otherwise from a height on, or not."""
@@ -472,7 +433,6 @@ class AnswerBody(QWidget):
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
         self._parts.insert(index, BodyPart(view_of(widget), segment.source_map, widget, painted_of(widget)))
-        self._hover.watch(self._parts[index])
         self._column.insert_widget(index, widget)
         inherit_no_updates(widget)
         widget.show()  # a layout would show it one turn of the event loop later

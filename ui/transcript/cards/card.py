@@ -12,6 +12,7 @@ from app.core.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.excerpt import Excerpt, Piece, part_of
@@ -74,6 +75,10 @@ class MessageCard(QFrame):
         raise NotImplementedError
 
     @property
+    def role(self) -> str:
+        return self._view.role
+
+    @property
     def raw_text(self) -> str:
         """What the places of its parts are counted in."""
         return self._view.text
@@ -83,7 +88,9 @@ class MessageCard(QFrame):
         """The texts of it that can be read now, from top to bottom."""
         return ()
 
-    shows_reasoning = False
+    @property
+    def shows_reasoning(self) -> bool:
+        return False
 
     def set_wholly_selected(self, *, selected: bool) -> None:
         """All of the message is selected, or not; for what is no text of its own."""
@@ -122,6 +129,7 @@ class MessageCard(QFrame):
         button = self.add_action(icon, name, action)
         row.insertWidget(row.indexOf(before) + 1, button)
         QWidget.setTabOrder(before, button)
+        allow_updates(button)  # the pointer may come upon a card that is just growing
         button.show()
         return button
 

@@ -54,8 +54,13 @@ def inherit_no_updates(widget: QWidget) -> None:
     """Disable the updates of a widget that was just added where those of its parent are disabled."""
     home = widget.parentWidget()
     if home is not None and home.testAttribute(_UPDATES_DISABLED):
-        for each in with_children([widget]):
-            each.setAttribute(_UPDATES_DISABLED)
+        allow_updates(widget, allowed=False)
+
+
+def allow_updates(widget: QWidget, *, allowed: bool = True) -> None:
+    """Of a widget and all that is in it: one that goes again while it may not ask for any may come back later."""
+    for each in with_children([widget]):
+        each.setAttribute(_UPDATES_DISABLED, not allowed)
 
 
 def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:

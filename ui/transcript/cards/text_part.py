@@ -8,14 +8,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
-from PySide6.QtWidgets import QAbstractScrollArea, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QAbstractScrollArea, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.markdown.source_map import SourceMap
-from ui.transcript.marks.provenance import source_places
+from ui.transcript.marks.provenance import PassView, SourceRuns, source_places
 
 if TYPE_CHECKING:
     Base = QAbstractScrollArea
@@ -46,9 +46,28 @@ class ReadText(Base):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         event.ignore()
 
+    def copy(self) -> None:
+        """As of every text: what is selected, which is the page's to know."""
+        _page_of(self).copy()
+
+    def selectAll(self) -> None:
+        _page_of(self).selectAll()
+
     def is_of_page(self, event: QKeyEvent) -> bool:
         """Whether the page does what a key is for."""
         return event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.SelectAll)
+
+
+class _Page(Protocol):
+    def copy(self) -> None: ...
+    def selectAll(self) -> None: ...
+
+
+def _page_of(text: QWidget) -> _Page:
+    above = text.parentWidget()
+    while above is not None and not hasattr(above, "selectAll"):
+        above = above.parentWidget()
+    return cast("_Page", above)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +98,11 @@ class TextPart:
     def unit_of(self, place: int) -> int:
         """The first unit of the view that stands at a place of the raw text, or behind it."""
         return min(bisect_left(self._all_places(), place), self.num_units)
+
+    def pass_at(self, unit: int, raw: str, runs: SourceRuns) -> PassView | None:
+        """The pass of the token at a unit of the view; None where that is not known."""
+        place = min(self.place_of(unit), self.span[1] - 1)
+        return runs.pass_at(raw, place) if place >= 0 and len(runs.sources) == len(raw) else None
 
     def select(self, begin: int, end: int, *, backwards: bool = False) -> None:
         """Highlight what of the view stands between two places of the raw text, and nothing else."""

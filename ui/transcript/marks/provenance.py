@@ -322,30 +322,3 @@ def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int
             if before is not None or units[index][0] < max(end, begin + 1):
                 found.append((units[index][1], text))
     return found
-
-
-def place_at(shown: str, source_map: SourceMap, position: int) -> int | None:
-    """Where in the raw text the character at UTF-16 unit ``position`` of ``shown`` stands."""
-    unit = 0
-    for char, place in zip(shown, source_places(shown, source_map), strict=True):
-        width = 2 if ord(char) > 0xFFFF else 1
-        if unit <= position < unit + width:
-            return place if place >= 0 else None
-        unit += width
-    return None
-
-
-def nearest_place(shown: str, source_map: SourceMap, position: int) -> int | None:
-    """As `place_at`, or of the nearest character on the same line that is from the raw text, those behind it first."""
-    unit, before = 0, None
-    for char, place in zip(shown, source_places(shown, source_map), strict=True):
-        if char == "\n":
-            if unit >= position:
-                return before
-            before = None
-        elif place >= 0:
-            if unit >= position:
-                return place
-            before = place
-        unit += 2 if ord(char) > 0xFFFF else 1
-    return before

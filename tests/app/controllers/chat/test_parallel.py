@@ -68,7 +68,7 @@ def shown(harness: AppHarness) -> str:
     """The words of the last answer on the page."""
     card = harness.window.transcript.last_answer()
     assert isinstance(card, AnswerCard)
-    return card.whole_text
+    return card.raw_text
 
 
 def told(harness: AppHarness) -> str:

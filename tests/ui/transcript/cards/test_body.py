@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from engine.records import Source
 from tests.ui.markdown.documents import cut_documents, documents
 from ui.theme.highlighting import line_ranges
 from ui.theme.palette import DARK
 from ui.theme.theme import Theme
-from ui.transcript.cards import body as answer_body
-from ui.transcript.cards.body import AnswerBody, PassHover
+from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.finder import plain_text
-from ui.transcript.marks.provenance import SourceRuns
 
 CODE = "Before.\n\n```python\ndef f(x):  # says\n    return 'é😀' + x\n```\n\nAfter."
 
@@ -337,42 +333,6 @@ def test_a_block_that_was_closed_stays_as_it_is_when_code_begins_below_it(theme:
     qtbot.addWidget(at_once)
     at_once.set_text("One.\n\nTwo.\n\nThree\nand four.\n\n```python\nx = 1\ny = 2\n```\n\nThe end.")
     assert shown(body) == shown(at_once)
-
-
-def test_what_happens_to_the_text_goes_by_only_while_tokens_are_marked(
-    theme: Theme, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[QObject] = []
-
-    class Watching(PassHover):
-        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  (the overridden name)
-            seen.append(watched)
-            return super().eventFilter(watched, event)
-
-    monkeypatch.setattr(answer_body, "PassHover", Watching)
-    body = AnswerBody(theme)
-
-    def is_watched() -> list[bool]:
-        found = []
-        for part in body.segments:
-            before, view = len(seen), part.view if isinstance(part, CodeBlock) else part
-            QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Enter))
-            found.append(len(seen) > before)
-        return found
-
-    runs, some = SourceRuns(), frozenset({Source.DRAFT})
-    body.append("Words.\n\n```python\nx = 1\n```\n\nMore")
-    assert is_watched() == [False, False, False]
-    body.mark("", runs, some)
-    assert is_watched() == [True, True, True]
-    body.append(" of it.\n\n```python\ny = 2\n```\n\nThe end.")  # what is made then as well
-    assert is_watched() == [True] * 5
-    body.mark("", runs, frozenset())
-    assert is_watched() == [False] * 5
-    body.restart()
-    body.append("Once more.")  # shown by what was watched before
-    assert is_watched() == [False]
-    body.deleteLater()
 
 
 def test_code_is_read_from_the_left_whatever_its_first_words_are(theme: Theme, qtbot: QtBot) -> None:

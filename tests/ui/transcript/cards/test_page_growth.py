@@ -15,6 +15,8 @@ from app.core.domain.messages import MessageState, MessageView
 from engine.records import Source
 from tests.long_form import rounds
 from tests.ui.long_chats import KINDS, answer_of, history_of, spans_of
+from ui.transcript.cards.body import PartPool
+from ui.transcript.cards.page_growth import updates_disabled
 from ui.window.main_window import MainWindow
 
 NUM_TOKENS, STEP = 240, rounds(12, 6)
@@ -137,3 +139,17 @@ def test_words_that_fit_on_the_line_carry_no_layout_out(
     assert card.body.height() > max(heights)
     assert 1 <= len(layouts) < 20  # one for each line
     assert card.body.segments[0].toPlainText().rstrip() == text  # type: ignore[union-attr]
+
+
+def test_what_comes_or_goes_while_a_card_grows_is_painted_later(window: MainWindow, qtbot: QtBot) -> None:
+    """A part that is kept for later, and the buttons that come with the pointer."""
+    window.show_conversation("t", [MessageView(1, "assistant", "Words\n\n```\ncode\n```")])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.last_answer()
+    assert card is not None
+    pool, part = PartPool(), card.body.segments[0]
+    with updates_disabled([card, *card.findChildren(QWidget)], tuple):
+        more = card.more_button
+        pool.recycle(part)
+        assert more.updatesEnabled()
+        assert part.updatesEnabled()

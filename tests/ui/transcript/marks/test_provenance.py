@@ -23,7 +23,7 @@ from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.marks import UNDERLINES
-from ui.transcript.marks.provenance import MarkedRange, PassView, RangeLocator, SourceRuns, place_at
+from ui.transcript.marks.provenance import MarkedRange, PassView, RangeLocator, SourceRuns
 from ui.window.main_window import MainWindow
 
 WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
@@ -233,16 +233,6 @@ def test_the_sources_tell_the_passes_apart() -> None:
     assert told.pass_at(PASSES_RAW, 10) == PassView((), "", "y", Source.TARGET)
     assert told.pass_at(PASSES_RAW, 12) == PassView((".The",), "", "", Source.NGRAM)
     assert told.pass_at(PASSES_RAW, 99) is None
-
-
-@given(st.lists(st.sampled_from(["a", "**", "😀", " ", "b\n", "`"]), min_size=1, max_size=30))
-def test_a_shown_character_is_found_again_in_the_raw_text(parts: list[str]) -> None:
-    raw = "".join(parts)
-    unit = 0
-    for place, char in enumerate(raw):
-        found = place_at(raw, plain(raw), unit)
-        assert found == (None if char.isspace() else place)
-        unit += 2 if ord(char) > 0xFFFF else 1
 
 
 def test_a_line_of_two_directions_is_marked_letter_by_letter(window: MainWindow, qtbot: QtBot) -> None:
