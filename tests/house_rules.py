@@ -31,6 +31,7 @@ APP_MAY = {
     "app.core.hub": {"app.core.domain", "app.core.storage", "app.core.hub"},
     "app.core.remote": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.remote"},
     "app.core.attachments": {"app.core.domain", "app.core.storage", "app.core.attachments"},
+    "app.core.projects": {"app.core.domain", "app.core.storage", "app.core.attachments", "app.core.projects"},
     "app.core.benchmark": {"app.core.domain", "app.core.storage", "app.core.benchmark"},
     "app.core.tools": {"app.core.domain", "app.core.storage", "app.core.tools"},
     "app.core.server": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.tools", "app.core.server"},

@@ -54,6 +54,10 @@ EXAMPLES = {
     ),
     "paceline race": ("paceline race --model T.gguf --draft D.gguf --prompt 'List ten rivers.'",),
     "paceline chats": ("paceline chats export chats.json", "paceline chats import chats.json"),
+    "paceline projects": (
+        "paceline projects add Garden ~/papers/garden notes.md",
+        "paceline projects ask Garden 'When are beans sown?' --model T.gguf",
+    ),
     "paceline models": (
         "paceline models pull small",
         "paceline models search coder",
@@ -195,6 +199,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
+    _add_projects(commands.add_parser("projects", help="files that can be asked: read, found and quoted"))
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
@@ -263,8 +268,9 @@ def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="text, code, Markdown, CSV, PDF or a picture; repeatable",
+        help="text, code, PDF, an office document, EPUB or a picture; repeatable",
     )
+    group.add_argument("--project", metavar="NAME", help="answer from the files of this project, see paceline projects")
     group.add_argument("--system", metavar="S", help="a system prompt")
     group.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
 
@@ -470,6 +476,30 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
     into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
+
+
+def _add_projects(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="projects")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|add|remove|update|find|ask")
+    actions.add_parser("list", help="the projects, with what was read of their files")
+    add = actions.add_parser("add", help="make a project of files and folders, or add some to one")
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder with all that is in it")
+    remove = actions.add_parser("remove", help="remove a project, or files of it; the files themselves stay")
+    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("paths", nargs="*", metavar="PATH", help="only these; default: the project")
+    update = actions.add_parser("update", help="read what has changed in the files")
+    update.add_argument("name", nargs="?", metavar="NAME", help="default: all projects")
+    update.add_argument("--id", help=argparse.SUPPRESS)  # for the window
+    update.add_argument("--json", action="store_true", help="the progress as lines of JSON, at the lowest priority")
+    find = actions.add_parser("find", help="the passages that fit a question best")
+    find.add_argument("name", metavar="NAME")
+    find.add_argument("question", metavar="QUESTION")
+    find.add_argument("--most", type=int, default=5, metavar="N", help="default 5")
+    ask = actions.add_parser("ask", help="have a model answer from the files; options as of paceline run")
+    ask.add_argument("name", metavar="NAME")
+    ask.add_argument("question", metavar="QUESTION")
+    ask.add_argument("rest", nargs=argparse.REMAINDER, metavar="OPTION", help="such as --model T.gguf")
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:

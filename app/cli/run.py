@@ -26,6 +26,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.devices import device_names, written_placement
 from app.core.domain.errors import AppError
 from app.core.domain.framing import with_attachments
+from app.core.domain.projects import cited_passages
 from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
@@ -99,6 +100,7 @@ def _is_chat(options: argparse.Namespace) -> bool:
         "prompt",
         "prompt_file",
         "attach",
+        "project",
         "image",
         "json",
         "raw",
@@ -361,7 +363,7 @@ def _prompt_text(options: argparse.Namespace) -> str:
         text = options.prompt or ""
     if not text.strip() and not options.attach and not options.image:
         raise ValueError("There is no prompt: give one with --prompt, --prompt-file or on standard input.")
-    return with_attachments(text, _attachments(options))
+    return with_attachments(text, [*_attachments(options), *_passages(options, text)])
 
 
 def _bounded(stream: IO[bytes], kind: str = "prompt") -> str:
@@ -396,6 +398,20 @@ def _attachments(options: argparse.Namespace) -> list[Attachment]:
         if file.notice:
             notify(file.notice)
     return [file.attachment for file in files]
+
+
+def _passages(options: argparse.Namespace, question: str) -> list[Attachment]:
+    """Passages of the project's files, which the terminal names by their numbers."""
+    if not options.project:
+        return []
+    if options.raw:
+        raise ValueError("Passages go along with a message of a chat: leave out --project or --raw.")
+    from app.cli.projects import passages_for  # noqa: PLC0415  (few ask a project)
+
+    found = passages_for(options.project, question)
+    cited = [f"[{one.number}] {one.place}" for one in cited_passages(found.text)]
+    notify("\n".join(cited) or "Nothing in the files of this project fits the question.")
+    return [found]
 
 
 def _pictures(options: argparse.Namespace) -> list[Picture]:

@@ -11,6 +11,7 @@ from app.controllers.chat.context import ContextController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.deletion import DeletionController
 from app.controllers.chat.library import LibraryController
+from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.versions import VersionController
@@ -70,7 +71,8 @@ class Controller(PartsController):
         self.engines = EnginesController(parts, self.models)
         lists = ModelLists(self.hub, self.engines)
         self.context = ContextController(parts, self.conversations)
-        self.answers = AnswerController(parts, self.conversations, self.context)
+        self.projects = ProjectController(parts, self.conversations)
+        self.answers = AnswerController(parts, self.conversations, self.context, self.projects)
         self.versions = VersionController(parts, self.conversations, self.answers, self.models, lists)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
@@ -129,6 +131,7 @@ class Controller(PartsController):
         self.conversations.unsent.keep()
         self.conversations.edits.keep()
         self.space.close()
+        self.projects.close()
         self.help.close()
         if self.hub is not None:
             self.hub.close()
@@ -187,6 +190,7 @@ class Controller(PartsController):
             self.answers.on_event(event)
             if isinstance(event, StatsUpdate | Finished):
                 self.context.on_stats(event)
+                self.projects.on_stats(event.stats)
             elif isinstance(event, EngineFailed):
                 self.context.on_failed(event)
                 self.attachments.sums.conversation_changed()

@@ -6,12 +6,16 @@ What a chat without a message has of its own waits here until the chat is stored
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from app.controllers.state import AppState
+from app.core.domain.errors import StorageError
 from app.core.domain.model_name import model_name, name_of_file
+from app.core.domain.projects import Project
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, valid_values
 from app.core.domain.settings.values import Settings
+from app.core.projects.projects import ProjectError, Projects
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.model_settings import ModelSettings
 from engine.loading.loading import sampling_of_file
@@ -21,10 +25,13 @@ from engine.records import Mode, ModelInfo
 class ChatLayers:
     """Changes one layer at a time and keeps each where it belongs."""
 
-    def __init__(self, state: AppState, models: ModelSettings, store: ChatStore, target: str) -> None:
+    def __init__(
+        self, state: AppState, models: ModelSettings, store: ChatStore, projects: Projects, target: str
+    ) -> None:
         self._state = state
         self._models = models
-        self._store = store
+        self._store, self._projects = store, projects
+        self.project: Project | None = None  # of the open chat, or of the one that is about to begin
         self._conversation_id: int | None = None
         self._target = target
         self._target_name = name_of_file(target)
@@ -35,7 +42,8 @@ class ChatLayers:
     @property
     def now(self) -> Layers:
         """All layers as they are."""
-        return Layers(self._state.settings, self._model, self._chat, self._file)
+        own = self.project.values if self.project is not None else {}
+        return Layers(self._state.settings, self._model, self._chat, self._file, own)
 
     def effective(self) -> Settings:
         """The settings as they hold for the open chat."""
@@ -53,7 +61,8 @@ class ChatLayers:
     def view(self) -> LayersView:
         """What the window shows."""
         now = self.now
-        return LayersView(LAYERED_FIELDS, {layer: now.values(layer) for layer in EDITABLE}, self._target_name)
+        values = {layer: now.values(layer) for layer in EDITABLE}
+        return LayersView(LAYERED_FIELDS, values, self._target_name, self.project.name if self.project else "")
 
     def use_target(self, info: ModelInfo) -> None:
         """Take what another model remembers."""
@@ -69,9 +78,10 @@ class ChatLayers:
 
     # ---- chats ------------------------------------------------------------------------------------------------------
 
-    def open_new(self) -> None:
-        """Begin with a chat that has nothing of its own."""
+    def open_new(self, folder_id: int | None = None) -> None:
+        """Begin with a chat that has nothing of its own, in a folder or outside of any."""
         self._conversation_id, self._chat = None, {}
+        self.project = self._projects.of_folder(folder_id)
 
     def open(self, conversation_id: int) -> None:
         """Take what a stored chat has of its own; nothing of the one before stays, even where this fails.
@@ -79,7 +89,8 @@ class ChatLayers:
         Raises:
             StorageError: the chats cannot be read.
         """
-        self._conversation_id, self._chat = conversation_id, {}
+        self._conversation_id, self._chat, self.project = conversation_id, {}, None
+        self.project = self._projects.of_folder(self._store.library.folder_of(conversation_id))
         options = self._store.options.read(conversation_id)
         self._chat = valid_values(options) if options is not None else self._last_mode(conversation_id)
 
@@ -131,10 +142,21 @@ class ChatLayers:
 
     def _take(self, layers: Layers, layer: Layer) -> None:
         self._chat, self._model = layers.chat, layers.model
-        if layer is Layer.MODEL:
+        if layer is Layer.PROJECT:
+            self._keep_project(layers.project)
+        elif layer is Layer.MODEL:
             self._models.set_values(self._target, self._model)
         elif self._conversation_id is not None:
             self._write_chat()
+
+    def _keep_project(self, values: Mapping[str, SettingValue]) -> None:
+        if self.project is None:
+            return
+        self.project = replace(self.project, values=values)
+        try:
+            self._projects.update(self.project)
+        except ProjectError as error:
+            raise StorageError(error.message, error.advice) from error
 
     def _write_chat(self) -> None:
         if self._conversation_id is None:

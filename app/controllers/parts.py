@@ -14,6 +14,7 @@ from app.core.domain.errors import StorageError
 from app.core.domain.requests import Decode
 from app.core.domain.settings.fields import SettingValue
 from app.core.paths import Paths
+from app.core.projects.projects import Projects
 from app.core.remote.engines import Engines
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.pictures import PictureCache
@@ -57,7 +58,11 @@ class Parts:
     state: AppState
     paths: Paths
     engines: Engines
+    projects: Projects = field(init=False)
     pictures: PictureCache = field(default_factory=PictureCache)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "projects", Projects(self.paths.projects_file))
 
     @property
     def decode(self) -> Decode | None:

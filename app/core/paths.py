@@ -69,6 +69,16 @@ class Paths:
         return self.config / "layout.bin"
 
     @property
+    def projects_file(self) -> Path:
+        """The projects, as TOML."""
+        return self.config / "projects.toml"
+
+    @property
+    def documents_file(self) -> Path:
+        """The index of the projects' files, as SQLite; it can be made again."""
+        return self.cache / "documents.db"
+
+    @property
     def chats_file(self) -> Path:
         """The conversations, as SQLite."""
         return self.data / "chats.db"

@@ -539,6 +539,18 @@
         <translation>dieser Chat</translation>
     </message>
     <message>
+        <source>This project</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>For every chat in {project} that does not set its own value.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from the project</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>from the model</source>
         <translation>vom Modell</translation>
     </message>
@@ -555,12 +567,20 @@
         <translation>Standard</translation>
     </message>
     <message>
+        <source>this project</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>set for all</source>
         <translation>für alle festgelegt</translation>
     </message>
     <message>
         <source>overridden by this chat</source>
         <translation>von diesem Chat überschrieben</translation>
+    </message>
+    <message>
+        <source>overridden by the project</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>overridden by the model</source>
@@ -1228,6 +1248,14 @@
     <message>
         <source>Close</source>
         <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>New chat in this folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Files and instructions…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Remove folder, keep chats	Del</source>
@@ -7130,6 +7158,46 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie den Modus „Aus“ oder „Auto“, der nur entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
+        <source>“{name}” is {size}; the limit is {limit}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The project could not be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another one; “paceline projects list” names them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>projects</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no projects</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no project called {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A project needs a name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There are too many projects.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The projects could not be kept: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Set the mode to Off.</source>
         <translation>Stellen Sie den Modus auf „Aus“.</translation>
     </message>
@@ -8623,6 +8691,133 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
+    <name>ProjectPage</name>
+    <message numerus="yes">
+        <source>%Ln files</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln passages</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln could not be read</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not there now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model should know and do in every chat of this project</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation type="unfinished">Dateien</translation>
+    </message>
+    <message>
+        <source>Add files…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove from the project</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The files themselves stay where they are</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">Schließen</translation>
+    </message>
+    <message>
+        <source>Reading files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Every question in this project is answered with passages of these files. They are read on this computer, and stay where they are: a change in a folder is noticed. Drop files or folders here to add them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{done} of {total}: {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation type="unfinished">Anhalten</translation>
+    </message>
+    <message>
+        <source>Look for changes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Projects</name>
+    <message>
+        <source>The files of this project could not be read: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No passage was given under this number.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PromptCard</name>
     <message>
         <source>Send “{prompt}”</source>
@@ -8634,6 +8829,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>System prompt of this chat: {text}</source>
         <translation>Systemprompt dieses Chats: {text}</translation>
+    </message>
+    <message>
+        <source>Instructions of this project: {text}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>System prompt of this model: {text}</source>
@@ -10948,6 +11147,37 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Your chats will appear here.</source>
         <translation>Ihre Chats erscheinen hier.</translation>
+    </message>
+</context>
+<context>
+    <name>SourceDialog</name>
+    <message>
+        <source>Source {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text of the document</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model was given this passage. It is marked in the text of its document.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model was given this passage. Its document has changed since, or is not in the project any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the passage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">Schließen</translation>
     </message>
 </context>
 <context>

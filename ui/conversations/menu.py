@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QWidget
 
-from app.core.domain.conversations import ConversationRow
+from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.model import Heading, LibrarySignals
 from ui.text.formatting import on_button
 from ui.text.language import translate
@@ -28,7 +28,7 @@ def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
     if isinstance(item, ConversationRow):
         return _conversation_menu(listing, item, QPersistentModelIndex(index))
     if isinstance(item, Heading) and item.folder is not None:
-        return _folder_menu(listing, item, QPersistentModelIndex(index))
+        return _folder_menu(listing, item.folder, item, QPersistentModelIndex(index))
     return None
 
 
@@ -70,11 +70,22 @@ def _menu_of_several(listing: ConversationList, index: QPersistentModelIndex) ->
     return menu
 
 
-def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> Menu:
+def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading, index: QPersistentModelIndex) -> Menu:
     menu, theme = Menu(listing), listing.theme
     menu.addAction(
         translate("ConversationMenu", "Open") if heading.folded else translate("ConversationMenu", "Close"),
         lambda: listing.choose(_now(index)),
+    )
+    folder_id, library_signals = folder.id, listing.rows.library_signals
+    menu.addAction(
+        theme.icon("plus"),
+        translate("ConversationMenu", "New chat in this folder"),
+        partial(library_signals.new_in_folder.emit, folder_id),
+    )
+    menu.addAction(
+        theme.icon("file-text"),
+        translate("ConversationMenu", "Files and instructions…"),
+        partial(library_signals.project_wanted.emit, folder_id),
     )
     menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
     menu.addAction(

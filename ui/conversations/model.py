@@ -36,11 +36,14 @@ class LibrarySignals(QObject):
         arranged(object, object): ids in their new order, in a folder, or pinned for None.
         folder_made(object): a new folder, for a conversation or for None. folder_renamed(int, str).
         folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
+        new_in_folder(int): a chat is to begin there. project_wanted(int): the page of a folder is to be shown.
         deleted_wanted: the deleted conversations are to be shown.
         exported(object, str): a conversation, or all for None (of "print", the open one); "markdown", "json" or
             "print". imported: a file is to be chosen.
     """
 
+    new_in_folder = Signal(int)
+    project_wanted = Signal(int)
     pinned = Signal(int, bool)
     archived = Signal(int, bool)
     duplicated = Signal(int)

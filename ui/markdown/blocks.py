@@ -30,6 +30,7 @@ _PARSER = SafeParser()  # keeps nothing between calls
 _FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
 _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
+_CITED = range(1, 100)
 READ_CHARS = 400  # at once: about a millisecond
 LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
 TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer table
@@ -267,10 +268,12 @@ def _segment(run: Sequence[Block]) -> Segment:
 class BlockStream:
     """Feeds on text, gives blocks. The result does not depend on where the text was cut.
 
-    ``base``: where the text begins in the one that the places of the blocks are counted in.
+    ``base``: where the text begins in the one that the places of the blocks are counted in. ``cites``: with what the
+    address of ``[1]`` begins, where numbers in brackets are links.
     """
 
     base: int = 0
+    cites: str = ""
     _tail: str = ""
     _tail_blocks: list[Block] = field(default_factory=list)
     _finished: bool = False
@@ -365,7 +368,7 @@ class BlockStream:
         if not self._finished and _HALF_FENCE.search(known):
             known = _HALF_FENCE.sub("", known)
         text = self._head + known
-        groups = list(_top_level(_PARSER.parse(text)))
+        groups = list(_top_level(_PARSER.parse(text, _references(self.cites))))
         self._go_on_counting(groups)
         parts = self._close_part(text, groups)
         if parts:
@@ -412,7 +415,7 @@ class BlockStream:
     def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
         """The items of a list before a line; none where they are no list of their own."""
         first, place = _line_offset(text, _first_line(group)), _line_offset(text, line)
-        part = list(_top_level(_PARSER.parse(text[first:place])))
+        part = list(_top_level(_PARSER.parse(text[first:place], _references(self.cites))))
         if len(part) != 1:
             return []
         items = part[0]
@@ -508,18 +511,24 @@ def _is_closed(token: Token, text: str) -> bool:
     return last < len(lines) and len(closing) >= len(token.markup) and set(closing) == set(token.markup)
 
 
+def _references(cites: str) -> dict[str, object]:
+    """What the parser is told of the numbers of passages."""
+    return {"references": {str(number): {"href": f"{cites}{number}"} for number in _CITED}} if cites else {}
+
+
 @dataclass(slots=True)
 class MarkdownReading:
     """``text`` stands at ``base`` of the raw text, which the places of the segments are counted in."""
 
     text: str
     base: int = 0
+    cites: str = ""
     _at: int = 0
     _blocks: list[Block] = field(default_factory=list)
     _stream: BlockStream = field(init=False)
 
     def __post_init__(self) -> None:
-        self._stream = BlockStream(self.base)
+        self._stream = BlockStream(self.base, self.cites)
 
     def go_on(self) -> list[Segment] | None:
         """Read the next piece; the segments of the whole text when there is no more of it, None before."""

@@ -31,11 +31,13 @@ FIRST = ("system_prompt", "temperature")  # what people come for
 
 _TITLES: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "This chat"),
+    Layer.PROJECT: mark("ChatSettings", "This project"),
     Layer.MODEL: mark("ChatSettings", "This model"),
     Layer.GLOBAL: mark("ChatSettings", "All chats"),
 }
 _EXPLAINED: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "Only for this chat. Anything not set here comes from the model or the settings."),
+    Layer.PROJECT: mark("ChatSettings", "For every chat in {project} that does not set its own value."),
     Layer.MODEL: mark("ChatSettings", "For every chat with {model} that does not set its own value."),
     Layer.GLOBAL: mark("ChatSettings", "For every chat, unless the chat or its model sets its own value."),
 }
@@ -43,6 +45,7 @@ PAUSE_MS = 300  # typing is one change, not one for each key
 
 _ORIGINS: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "this chat"),
+    Layer.PROJECT: mark("ChatSettings", "from the project"),
     Layer.MODEL: mark("ChatSettings", "from the model"),
     Layer.GLOBAL: mark("ChatSettings", "from the settings"),
     Layer.FILE: mark("ChatSettings", "recommended for this model"),
@@ -50,11 +53,13 @@ _ORIGINS: dict[Layer, str] = {
 }
 _OWN: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "this chat"),
+    Layer.PROJECT: mark("ChatSettings", "this project"),
     Layer.MODEL: mark("ChatSettings", "this model"),
     Layer.GLOBAL: mark("ChatSettings", "set for all"),
 }
 _HIDDEN: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "overridden by this chat"),
+    Layer.PROJECT: mark("ChatSettings", "overridden by the project"),
     Layer.MODEL: mark("ChatSettings", "overridden by the model"),
 }
 
@@ -260,7 +265,12 @@ class ChatSettingsPanel(QFrame):
                 (row.force_value if other else row.set_value)(values[key], self.layer)
         model = view.model_name or translate("ChatSettings", "this model")
         self.switch.buttons[Layer.MODEL].setToolTip(as_written(model))
-        self.explanation.setText(translate("ChatSettings", _EXPLAINED[self.layer]).format(model=model))
+        self.switch.buttons[Layer.PROJECT].setVisible(bool(view.project_name))
+        if self.layer is Layer.PROJECT and not view.project_name:
+            self._show_layer(Layer.CHAT)
+            return
+        words = translate("ChatSettings", _EXPLAINED[self.layer])
+        self.explanation.setText(words.format(model=model, project=view.project_name))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_buttons()
 

@@ -38,6 +38,7 @@ SETTINGS_KEYS = "Ctrl+."
 PAD_PX = 16
 _SAID: dict[Layer, str] = {
     Layer.CHAT: mark("PromptLine", "System prompt of this chat: {text}"),
+    Layer.PROJECT: mark("PromptLine", "Instructions of this project: {text}"),
     Layer.MODEL: mark("PromptLine", "System prompt of this model: {text}"),
     Layer.GLOBAL: mark("PromptLine", "System prompt of all chats: {text}"),
 }

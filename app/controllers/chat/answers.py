@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from app.controllers.chat.context import ContextController
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.repeats import repeat_notice
 from app.controllers.chat.tools import ToolController, ToolTurn
 from app.controllers.models.models import NO_BUILTIN
@@ -17,6 +18,7 @@ from app.controllers.state import ChatAnswer
 from app.core.domain.engine_view import EngineState
 from app.core.domain.engines import AT
 from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
 from app.core.domain.seeds import Drawn, drawn_with, gone_on
 from app.core.domain.settings.fields import SettingValue
@@ -26,7 +28,7 @@ from app.core.domain.sums import draft_in, summed
 from app.core.domain.thinking import ThinkingTime
 from app.core.paths import builtin_target
 from app.core.storage.chats.answers import AnswerEnding, Generation
-from app.core.storage.chats.store import StoredTurn
+from app.core.storage.chats.store import AttachmentChanges, StoredTurn
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.tools.turn import functions_of
 from app.core.tools.visible_text import VisibleText
@@ -127,12 +129,18 @@ class _StreamingAnswer:
 class AnswerController(PartsController):
     """Answers in the making, at most one in a chat; they go on in the background when another chat is opened."""
 
-    def __init__(self, parts: Parts, conversations: ConversationController, context: ContextController) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        conversations: ConversationController,
+        context: ContextController,
+        projects: ProjectController,
+    ) -> None:
         super().__init__(parts)
-        self._conversations, self._context = conversations, context
+        self._conversations, self._context, self._projects = conversations, context, projects
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
-        self.tools = ToolController(parts, conversations)
+        self.tools = ToolController(parts, conversations, projects)
         self.tools.next_wanted.connect(self._ask_again)
         self.tools.changed.connect(self._tell)
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
@@ -171,7 +179,9 @@ class AnswerController(PartsController):
             self._window.restore_composer(text)
             return
         chat, conversations = self._state.chat, self._conversations
-        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth))
+        found = self._projects.for_question(text)
+        changes = AttachmentChanges(found=found)
+        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, None, changes))
         if turn is None:
             self._window.restore_composer(text)
             return
@@ -183,7 +193,7 @@ class AnswerController(PartsController):
         else:
             self._window.add_message(turn.question)
             conversations.unsent.sent(turn.conversation_id)
-        self._window.begin_answer(turn.answer)
+        self._window.begin_answer(replace(turn.answer, cites=bool(found)))
         self._show()
         self._tell()
         conversations.refresh()
@@ -191,7 +201,8 @@ class AnswerController(PartsController):
     def edit(self, message_id: int, text: str) -> None:
         """Ask an edited question: it becomes another version beside the one that was edited."""
         chat, without = self._state.chat, self._left_out.pop(message_id, frozenset())
-        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, without))
+        changes = AttachmentChanges(without, self._projects.for_question(text))
+        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, changes))
         if turn is not None:
             self._conversations.edits.sent(message_id)
             self._conversations.show()
@@ -354,7 +365,7 @@ class AnswerController(PartsController):
             return
         if conversation_id == self._state.chat_id:
             self._window.problem_banner.hide()
-            self._window.begin_answer(turn.answer)
+            self._window.begin_answer(with_citations((*turn.history, turn.answer))[-1])
         streaming = _StreamingAnswer(next_number(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
         streaming.values = tool_turn.values
         self._ask(streaming, turn, tool_turn.mode, tool_turn)

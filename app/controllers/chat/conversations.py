@@ -9,6 +9,7 @@ from app.controllers.chat.unsent import EditsController, UnsentController
 from app.controllers.layers import ChatLayers
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.projects import with_citations
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
 from app.core.load_requests import load_request
@@ -29,11 +30,12 @@ class ConversationController(PartsController):
         self.edits = EditsController(parts)
         target = load_request(self._state.settings).target
         models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
-        self.layers = ChatLayers(self._state, models, parts.store, target)
+        self.layers = ChatLayers(self._state, models, parts.store, parts.projects, target)
         self.problems = (models.problem,) if models.problem is not None else ()
         self._num_first: int | None = None  # the list is shown with the newest so many at first
         self._rest_waits = False
         self._marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        self._new_in: int | None = None  # the folder of a chat without a message
         self._unseen: set[int] = set()  # chats with an answer that was not looked at yet, as long as the app runs
         self._connect()
 
@@ -42,6 +44,7 @@ class ConversationController(PartsController):
         window.composer.mode_chosen.connect(lambda mode: self.change(Layer.CHAT, {"mode": mode.value}))
         window.composer.depth_chosen.connect(lambda depth: self.change(Layer.CHAT, {"depth": depth}))
         window.sidebar.new_chat.connect(self.new_chat)
+        window.sidebar.library_signals.new_in_folder.connect(self.new_chat)
         window.sidebar.list.chosen.connect(self.select)
         window.sidebar.list.rename_requested.connect(self.rename)
         state.settings_changed.connect(self.show_settings)
@@ -80,11 +83,12 @@ class ConversationController(PartsController):
         if self._rest_waits:
             self.refresh()
 
-    def new_chat(self) -> None:
-        """Open an empty chat, with nothing of its own."""
+    def new_chat(self, folder_id: int | None = None) -> None:
+        """Open an empty chat, with nothing of its own, that will be in a folder or outside of any."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
         self._open(None)
-        self.layers.open_new()
+        self._new_in = folder_id
+        self.layers.open_new(folder_id)
         self.show_settings()
         self.edits.open(None)
         self._window.show_conversation("", ())
@@ -117,6 +121,8 @@ class ConversationController(PartsController):
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         streaming = views[-1] if views and views[-1].state is MessageState.STREAMING else None
         self.edits.open(conversation_id, [view.id for view in views])
+        views = with_citations(views)
+        streaming = views[-1] if streaming else None
         self._window.show_conversation(title, views[:-1] if streaming else views)
         if streaming:
             self._show_streaming(streaming)
@@ -125,6 +131,9 @@ class ConversationController(PartsController):
     def stored(self, conversation_id: int) -> None:
         """Note that the open chat was stored with its first turn."""
         self._open(conversation_id)
+        if self._new_in is not None:
+            folder_id = self._new_in
+            self._attempt(lambda: self._store.library.move_to_folder(conversation_id, folder_id))
         self._attempt(lambda: self.layers.stored_as(conversation_id))
 
     def show_first(self, turn: StoredTurn) -> None:

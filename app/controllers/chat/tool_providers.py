@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import platformdirs
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.controllers.chat.projects import ProjectController
 from app.controllers.parts import Parts
 from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import ConversationRow
+from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.core.hub.tokens import tool_server_secret
-from app.core.tools.built_in import DEFINITIONS, NAMES, BuiltInSources, BuiltInTools, ChatHit
+from app.core.tools.built_in import DEFINITIONS, NAMES, SEARCH_DOCUMENTS, BuiltInSources, BuiltInTools, ChatHit
 from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import (
     ServerEntry,
@@ -45,9 +47,9 @@ class ToolProviders(QObject):
     servers_changed = Signal()
     _page_wanted = Signal(str, str)  # of a server's name, from its thread: where to sign in to it
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, projects: ProjectController) -> None:
         super().__init__()
-        self._store, self._window = parts.store, parts.window
+        self._store, self._window, self._projects = parts.store, parts.window, projects
         self._file = parts.paths.tool_servers_file
         self._servers: McpTools | None = None
         self.more: tuple[ToolProvider, ...] = ()
@@ -74,19 +76,22 @@ class ToolProviders(QObject):
 
         They stay in their order as long as no server changes: a prompt with them begins as the one before.
         """
-        built_in = [one for one in DEFINITIONS if one.name in names]
+        built_in = [one for one in (SEARCH_DOCUMENTS, *DEFINITIONS) if one.name in names]
         return (*built_in, *(one for one in self.of_servers() if not {one.server, path_of(one)} & set(unused)))
 
     def of_servers(self) -> tuple[ToolDefinition, ...]:
         """All tools of the servers that run."""
-        return tuple(one for one in Providers(*self._others).definitions() if one.name not in NAMES)
+        return tuple(one for one in Providers(*self._others).definitions() if one.name not in (*NAMES, SEARCH_TOOL))
 
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
         """Give the built-in tools of these names, which look for what is this chat's; have the servers started."""
         self.start_servers()
-        return BuiltInTools(
-            names, BuiltInSources(partial(self._files, conversation_id), partial(self._search, conversation_id))
+        sources = BuiltInSources(
+            partial(self._files, conversation_id),
+            partial(self._search, conversation_id),
+            partial(self._projects.search, conversation_id),
         )
+        return BuiltInTools(names, sources)
 
     def call(
         self, built_in: BuiltInTools, call: ParsedToolCall, done: Callable[[ToolResult], None]
@@ -106,7 +111,9 @@ class ToolProviders(QObject):
         from app.core.tools.mcp.provider import McpTools  # noqa: PLC0415
 
         entries = self._read()
-        servers = McpTools(entries, self.servers_changed.emit, reserved=NAMES, secrets=tool_server_secret)
+        servers = McpTools(
+            entries, self.servers_changed.emit, reserved=(*NAMES, SEARCH_TOOL), secrets=tool_server_secret
+        )
         for entry in entries:
             if entry.enabled:  # only those that somebody switched on
                 servers.start(entry.name)

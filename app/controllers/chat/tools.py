@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import Qt, Signal
 
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders, path_of
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.core.domain.attachments import Attachment
 from app.core.domain.messages import MessageView
+from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import FIELD_BY_KEY
@@ -93,10 +95,10 @@ class ToolController(PartsController):
     changed = Signal()
     _came = Signal(object, object)  # a turn and a result, from any thread
 
-    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+    def __init__(self, parts: Parts, conversations: ConversationController, projects: ProjectController) -> None:
         super().__init__(parts)
-        self._conversations = conversations
-        self.providers = ToolProviders(parts)
+        self._conversations, self._projects = conversations, projects
+        self.providers = ToolProviders(parts, projects)
         self.turns: dict[int, ToolTurn] = {}
         self._after_start: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # with servers that do not count
         self._told_failures: dict[str, str] = {}
@@ -129,8 +131,8 @@ class ToolController(PartsController):
             if reason:
                 self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
             return None
-        built_in = self.providers.open(read_names(settings.text("built_in_tools")), conversation_id)
-        definitions = self._offered(settings)
+        built_in = self.providers.open(self._names(settings, conversation_id), conversation_id)
+        definitions = self._offered(settings, conversation_id)
         if not definitions:
             return None
         always, chat = (
@@ -141,10 +143,15 @@ class ToolController(PartsController):
         turn = self.turns[conversation_id] = ToolTurn(conversation_id, mode, settings, loop, definitions, built_in)
         return turn
 
-    def _offered(self, settings: Settings) -> tuple[ToolDefinition, ...]:
+    def _offered(self, settings: Settings, conversation_id: int | None) -> tuple[ToolDefinition, ...]:
         """The tools that a chat has now."""
         unused = read_names(settings.text("unused_servers"))
-        return self.providers.offered(read_names(settings.text("built_in_tools")), unused)
+        return self.providers.offered(self._names(settings, conversation_id), unused)
+
+    def _names(self, settings: Settings, conversation_id: int | None) -> tuple[str, ...]:
+        """The built-in tools of a chat; in a project with files, the one that searches them is among these."""
+        searches = conversation_id is not None and self._projects.has_files(conversation_id)
+        return (*read_names(settings.text("built_in_tools")), *([SEARCH_TOOL] if searches else []))
 
     def _are_on(self, settings: Settings) -> bool:
         """Whether a chat has tools, and a model that takes them."""
@@ -153,7 +160,7 @@ class ToolController(PartsController):
     def _note_offered(self) -> None:
         """Write down the tool definitions of the next prompt."""
         settings = self._state.chat.settings
-        offered = self._offered(settings) if self._are_on(settings) else ()
+        offered = self._offered(settings, self._state.chat_id) if self._are_on(settings) else ()
         if offered != self._noted:  # some milliseconds of many tools
             self._noted = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
@@ -224,7 +231,7 @@ class ToolController(PartsController):
         )
 
     def _rows(self, settings: Settings) -> Iterator[OfferedTool]:
-        on = {(one.server, one.name) for one in self._offered(settings)}
+        on = {(one.server, one.name) for one in self._offered(settings, self._state.chat_id)}
         unused = read_names(settings.text("unused_servers"))
         failures = self.providers.failures(())
         of_servers = self.providers.of_servers()

@@ -29,7 +29,8 @@ class MessageView:
     ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before
     its words, where that is known. ``target``: the model that gave it. ``call``: the call of a tool whose result is the
     text, in a message of the role `tool`. ``drawn``: how it was drawn, where that is known. ``follows_calls``: an
-    answer that goes on after the results of calls that the same model made.
+    answer that goes on after the results of calls that the same model made. ``cites``: passages were given with it, and
+    a number in brackets in it is that of one.
     """
 
     id: int
@@ -47,6 +48,7 @@ class MessageView:
     call: StoredCall | None = None
     drawn: Drawn | None = None
     follows_calls: bool = False
+    cites: bool = False
 
     @property
     def can_continue(self) -> bool:

@@ -16,6 +16,8 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from app.core.domain.attachments import Attachment
+from app.core.domain.framing import NOTHING, PASSAGES
+from app.core.domain.projects import SEARCH_TOOL, Passage, quoted
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.policy import BUILT_IN
 
@@ -183,10 +185,11 @@ class ChatHit:
 
 @dataclass(frozen=True)
 class BuiltInSources:
-    """Where built-in tools look. Both are called on a thread of their own."""
+    """Where built-in tools look; called on a thread of their own."""
 
     files: Callable[[], Sequence[Attachment]] = tuple
     search: Callable[[str, int], Sequence[ChatHit]] = lambda _words, _most: ()
+    documents: Callable[[str], Sequence[Passage]] = lambda _question: ()
 
 
 class _WrongArgumentError(ValueError):
@@ -235,6 +238,14 @@ DEFINITIONS = (
         "Past chats",
     ),
 )
+SEARCH_DOCUMENTS = ToolDefinition(  # of chats in a project: nobody switches it
+    SEARCH_TOOL,
+    "Searches the files of the user's project, and gives the passages that fit best, each below a number. Put the "
+    "number of a passage that you use behind the sentence, like [1].",
+    _schema(("question",), question=("string", "What to look for, with the words that the files may have for it.")),
+    BUILT_IN,
+    "Project files",
+)
 NAMES = tuple(one.name for one in DEFINITIONS)
 
 
@@ -249,6 +260,7 @@ class BuiltInTools:
     ) -> None:
         self.enabled = frozenset(enabled)
         self._sources, self._now = sources or BuiltInSources(), now
+        self._num_passages = 0  # of this turn, so that each has a number of its own
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="built-in-tools")
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
@@ -279,6 +291,7 @@ class BuiltInTools:
             "calculate": lambda arguments: calculate(_text(arguments, "expression")),
             "read_attachment": self._read_attachment,
             "search_chats": self._search_chats,
+            SEARCH_TOOL: self._search_documents,
         }
         if call.name not in self.enabled or call.name not in tools:
             return ToolResult(call.id, f"The tool {call.name!r} is not switched on.", is_error=True)
@@ -343,6 +356,15 @@ class BuiltInTools:
         if not hits:
             return "No past chat contains these words."
         return "\n\n".join(f"“{one.title}”, {one.date}:\n{one.text[:HIT_CHARS]}" for one in hits)
+
+    def _search_documents(self, arguments: Arguments) -> str:
+        question = _text(arguments, "question").strip()
+        if not question:
+            raise _WrongArgumentError("question is empty.")
+        found = self._sources.documents(question)
+        first = self._num_passages + 1
+        self._num_passages += len(found)
+        return f"{PASSAGES}\n\n{quoted(found, first)}" if found else NOTHING
 
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # whatever the locale

@@ -30,7 +30,7 @@ PRESETS = (Preset("Precise", {"temperature": 0.0}, builtin=True), Preset("Mine",
 
 def view(chat: Mapping[str, SettingValue] | None = None, model: Mapping[str, SettingValue] | None = None) -> LayersView:
     """What the app would show for these values of the chat's and the model's own."""
-    own = {Layer.CHAT: dict(chat or {}), Layer.MODEL: dict(model or {}), Layer.GLOBAL: {}}
+    own = {Layer.CHAT: dict(chat or {}), Layer.PROJECT: {}, Layer.MODEL: dict(model or {}), Layer.GLOBAL: {}}
     values: dict[Layer, dict[str, LayeredValue]] = {}
     for place, layer in enumerate(EDITABLE):
         values[layer] = {}

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.projects import SOURCE_LINK
 from app.core.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
 from ui.text.formatting import count, percent
@@ -78,6 +79,9 @@ class AnswerCard(MessageCard):
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
         self.body = AnswerBody(theme, self, text_width)
+        if view.cites:
+            self.body.cites = f"{SOURCE_LINK}{view.id}/"
+            self.body.restart()
         self.body.link_activated.connect(self.link_activated)
         self.progress_label = label(translate("AnswerCard", "Reading the prompt"), "caption")
         self.progress = QProgressBar()

@@ -121,6 +121,7 @@ class AnswerBody(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._text_width = text_width  # expected, so that the first layout is right
+        self.cites = ""  # with what the addresses of numbers in brackets begin, see `BlockStream`
         self._stream = BlockStream()
         self.prefetcher = PartPrefetcher(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
@@ -179,7 +180,7 @@ class AnswerBody(QWidget):
         """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
         while self._parts:
             self._drop(len(self._parts) - 1)
-        self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
+        self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base, self.cites), [], [], []
         self._closed, self._apart, self._reading = [], None, None
         self._join_timer.stop()
         self._sealed = self._num_marked = self._num_settled = 0
@@ -196,7 +197,7 @@ class AnswerBody(QWidget):
     def prepare(self, text: str, base: int = 0) -> None:
         """Take a whole text; its widgets are made by `build_next`. It begins at ``base`` of the raw text."""
         self.restart()
-        self._reading = MarkdownReading(text, base)
+        self._reading = MarkdownReading(text, base, self.cites)
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
         """Show these, as `set_text` shows what it reads."""

@@ -45,6 +45,7 @@ class Layer(StrEnum):
     """Where a value comes from; the earlier one counts."""
 
     CHAT = "chat"  # this conversation
+    PROJECT = "project"  # the folder that it is in
     MODEL = "model"  # the target in use
     GLOBAL = "global"  # the settings
     FILE = "file"  # of the target: what its makers recommend, or a model of its size needs
@@ -53,7 +54,7 @@ class Layer(StrEnum):
 
 MAX_PRESET_NAME_CHARS = 60
 MAX_PROMPT_NAME_CHARS, MAX_PROMPT_CHARS = 40, 50_000
-EDITABLE = (Layer.CHAT, Layer.MODEL, Layer.GLOBAL)
+EDITABLE = (Layer.CHAT, Layer.PROJECT, Layer.MODEL, Layer.GLOBAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class LayersView:
     fields: tuple[SettingField, ...] = ()
     values: Mapping[Layer, Mapping[str, LayeredValue]] = field(default_factory=dict)
     model_name: str = ""
+    project_name: str = ""  # empty outside of projects
 
     @property
     def num_own(self) -> int:
@@ -115,12 +117,13 @@ def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What each layer has. ``chat`` and ``model`` have only the values of their own; ``file`` is `Layer.FILE`."""
+    """What each layer has: ``chat``, ``project`` and ``model`` only values of their own; ``file`` is `Layer.FILE`."""
 
     settings: Settings = field(default_factory=Settings)
     model: Mapping[str, SettingValue] = field(default_factory=dict)
     chat: Mapping[str, SettingValue] = field(default_factory=dict)
     file: Mapping[str, SettingValue] = field(default_factory=dict)
+    project: Mapping[str, SettingValue] = field(default_factory=dict)
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
         """Give the value that holds at a layer, looking no further than its own and those behind it."""
@@ -144,7 +147,8 @@ class Layers:
     def effective(self) -> Settings:
         """Give settings as they hold for the open conversation."""
         own = self._own(Layer.GLOBAL)
-        return replace(self.settings, values={**self.settings.values, **self.file, **own, **self.model, **self.chat})
+        layers = (self.settings.values, self.file, own, self.model, self.project, self.chat)
+        return replace(self.settings, values={key: value for layer in layers for key, value in layer.items()})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
         """Give these layers with values of the chat's or the model's own; what is not good is left out."""
@@ -157,6 +161,8 @@ class Layers:
     def _with(self, layer: Layer, own: Mapping[str, SettingValue]) -> Layers:
         if layer is Layer.CHAT:
             return replace(self, chat=own)
+        if layer is Layer.PROJECT:
+            return replace(self, project=own)
         if layer is Layer.MODEL:
             return replace(self, model=own)
         raise ValueError(f"the layer {layer} is the settings' affair")
@@ -164,6 +170,8 @@ class Layers:
     def _own(self, layer: Layer) -> Mapping[str, SettingValue]:
         if layer is Layer.CHAT:
             return self.chat
+        if layer is Layer.PROJECT:
+            return self.project
         if layer is Layer.MODEL:
             return self.model
         return {key: value for key, value in self.settings.values.items() if value != DEFAULTS[key]}

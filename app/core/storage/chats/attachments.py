@@ -86,9 +86,9 @@ def take_unsent(db: sqlite3.Connection, conversation_id: int | None, message_id:
 
 
 def copy(db: sqlite3.Connection, source_id: int, message_id: int, without: Collection[int] = ()) -> None:
-    """Give a message the attachments of another one, but for some."""
+    """Give a message the attachments of another one, but for some, and for passages that were found for its words."""
     for attachment in list(_select(db, _WHOLE, "message_id", [source_id])):
-        if attachment.id not in without:
+        if attachment.id not in without and attachment.kind is not AttachmentKind.PASSAGES:
             insert(db, "message_id", message_id, attachment)
 
 

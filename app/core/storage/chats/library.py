@@ -8,9 +8,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from app.core.domain.conversations import FolderRow, SearchHit
+from app.core.domain.conversations import FolderRow, SearchHit, one_line
 from app.core.domain.errors import StorageError
-from app.core.domain.titles import one_line
 from app.core.storage.chats import attachments, conversations, index, messages, summaries
 from app.core.storage.chats.writer import DatabaseAccess
 
@@ -55,6 +54,11 @@ class ChatLibrary:
             return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in found)
 
         return self._access.read(job)
+
+    def folder_of(self, conversation_id: int) -> int | None:
+        """The folder that a conversation is in; None outside of any."""
+        sql = "SELECT folder_id FROM conversations WHERE id = ?"
+        return self._access.read(lambda db: (db.execute(sql, (conversation_id,)).fetchone() or (None,))[0])
 
     def create_folder(self, name: str) -> int:
         """Add a folder at the end and return its id; its name becomes one line."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from app.core.domain.conversations import ConversationRow
+from app.core.domain.attachments import Attachment
+from app.core.domain.conversations import ConversationRow, one_line, title_from
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.seeds import Drawn
 from app.core.domain.thinking import split_thinking
-from app.core.domain.titles import one_line, title_from
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import answer_records, attachments, conversations, messages
 from app.core.storage.chats.answers import AnswerEnding
@@ -44,6 +44,14 @@ class StoredTurn:
     def question(self) -> MessageView:
         """The question as it is stored."""
         return self.history[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentChanges:
+    """Attachments that an edited question goes ``without``, by their ids; passages that were ``found`` for it."""
+
+    without: Collection[int] = ()
+    found: Iterable[Attachment] = ()
 
 
 class ChatStore(ChatsFile):
@@ -122,13 +130,12 @@ class ChatStore(ChatsFile):
         mode: Mode,
         depth: int | None,
         instead_of: int | None = None,
-        without: Collection[int] = (),
+        changes: AttachmentChanges | None = None,
     ) -> StoredTurn:
         """Store a question and an empty answer, in a new conversation where none is given: all of it or nothing.
 
         The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
-        beside ``instead_of`` as another version, with the attachments of that one but for those ``without``; what its
-        editor held is forgotten.
+        beside ``instead_of`` as another version, with the attachments of that one; what its editor held is forgotten.
 
         Raises:
             StorageError: ``instead_of`` is gone, or nothing could be stored.
@@ -150,8 +157,10 @@ class ChatStore(ChatsFile):
             if instead_of is None:
                 attachments.take_unsent(db, conversation_id, question.id)
             else:
-                attachments.copy(db, instead_of, question.id, without)
+                attachments.copy(db, instead_of, question.id, changes.without if changes else ())
                 messages.write_edit(db, instead_of, "")
+            for one in changes.found if changes else ():
+                attachments.insert(db, "message_id", question.id, one)
             history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
             stored = conversations.read_conversation(db, conversation)
             title = stored.title if stored else ""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.core.domain.attachments import Attachment
+from app.core.domain.conversations import MAX_TITLE_CHARS, one_line
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState
 from app.core.domain.seeds import Drawn
-from app.core.domain.titles import MAX_TITLE_CHARS, one_line
 from app.core.domain.tools.calls import StoredCall
 from app.core.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from app.core.domain.conversations import title_from
 from app.core.domain.messages import MessageState
-from app.core.domain.titles import title_from
 from app.core.domain.tools.calls import settled
 from app.core.storage.chats import attachments, conversations, index, summaries
 from app.core.storage.chats.answers import AnswerSnapshot

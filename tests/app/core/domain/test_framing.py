@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.framing import framed, with_attachments
+from app.core.domain.framing import NOTHING, RULES, framed, with_attachments
 
 NASTY = st.text(alphabet="`~\n \t>a#-*=", max_size=80)
 TEXTS = st.one_of(NASTY, st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\r\0"), max_size=80))
@@ -40,7 +40,8 @@ def test_content_cannot_leave_its_fence(files: list[tuple[str, AttachmentKind, s
     end = tokens[place - 1].map
     assert end is not None
     rest = "\n".join(prompt.split("\n")[end[1] :])
-    assert rest == (f"\n{typed}" if typed else "")
+    rules = [f"\n{RULES}"] if files and files[-1][1] is AttachmentKind.PASSAGES else []
+    assert rest == "\n".join([*rules, *([f"\n{typed}"] if typed else [])])
 
 
 def test_the_frame_names_the_file_and_its_language() -> None:
@@ -57,3 +58,7 @@ def test_the_question_comes_last_and_may_be_missing() -> None:
     assert both.index("notes.md") < both.index("b.md") < both.index("What is this?")
     assert with_attachments("", [attachment()]) == framed(attachment())
     assert with_attachments("plain", []) == "plain"
+
+
+def test_that_nothing_was_found_is_said_without_a_fence() -> None:
+    assert framed(attachment("passages.txt", NOTHING, AttachmentKind.PASSAGES)) == NOTHING

@@ -11,7 +11,7 @@ from app.core.domain.messages import MessageState
 from app.core.domain.requests import prompt_messages
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.store import ChatStore, StoredTurn
+from app.core.storage.chats.store import AttachmentChanges, ChatStore, StoredTurn
 from app.core.storage.exchange.file_names import JSON, MARKDOWN
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode
@@ -73,7 +73,7 @@ def test_editing_keeps_them_but_for_those_that_were_removed(store: ChatStore) ->
     store.attachments.add_unsent(None, TABLE)
     turn = send(store)
     gone = store.messages(turn.conversation_id)[0].attachments[0].id
-    edited = store.begin_turn(turn.conversation_id, "Else", Mode.OFF, None, instead_of=turn.question.id, without={gone})
+    edited = store.begin_turn(turn.conversation_id, "Else", Mode.OFF, None, turn.question.id, AttachmentChanges({gone}))
     assert [each.name for each in edited.question.attachments] == ["table.csv"]
     store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.question.id)

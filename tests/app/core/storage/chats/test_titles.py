@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.domain.conversations import MAX_TITLE_CHARS, one_line, title_from
 from app.core.domain.messages import MessageState
-from app.core.domain.titles import MAX_TITLE_CHARS, one_line, title_from
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.records import clean_title

@@ -1,0 +1,147 @@
+"""`paceline projects`: folders and files that can be asked, without a window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from app.cli.interrupts import stop_on_interrupt
+from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, table
+from app.core.domain.attachments import Attachment
+from app.core.domain.errors import AppError
+from app.core.domain.projects import FileState, Project, passages_attachment, within
+from app.core.paths import find_paths
+from app.core.projects.index import DocumentIndex
+from app.core.projects.indexing import Progress, update
+from app.core.projects.projects import ProjectError, Projects, with_sources
+from engine.sentences import said
+
+FOUND_CHARS = 4_000  # of passages for a question: about four
+_LOWEST_PRIORITY = 19
+
+
+def command(options: argparse.Namespace) -> int:
+    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    paths = find_paths()
+    projects, index = Projects(paths.projects_file), DocumentIndex(paths.documents_file)
+    try:
+        paths.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _ACTIONS[options.action](options, projects, index)
+    except AppError as error:
+        return fail(error.problem)
+    finally:
+        index.close()
+
+
+def passages_for(name: str, question: str) -> Attachment:
+    """What goes along with a question to a project.
+
+    Raises:
+        ProjectError: there is none of this name, or it has no files.
+        StorageError: its files cannot be searched.
+    """
+    paths = find_paths()
+    project, index = Projects(paths.projects_file).find(name), DocumentIndex(paths.documents_file)
+    if not project.sources:
+        advice = said("Add some: paceline projects add {name} FOLDER", name=project.name)
+        raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
+    try:
+        return passages_attachment(within(index.find(project.sources, question), FOUND_CHARS))
+    finally:
+        index.close()
+
+
+def _list(_options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
+    rows = [("project", "files", "passages", "not read", "from")]
+    for project in projects.all():
+        files = index.files(project.sources)
+        failed = sum(file.state is FileState.FAILED for file in files)
+        passages = sum(file.num_passages for file in files)
+        rows.append((project.name, f"{len(files)}", f"{passages:,}", f"{failed}", ", ".join(project.sources)))
+    print(table(rows, numbers_from=None) if len(rows) > 1 else "No projects yet: paceline projects add NAME FOLDER")
+    return 0
+
+
+def _add(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
+    missing = [path for path in options.paths if not Path(path).exists()]
+    if missing:
+        raise ProjectError(said("{path} does not exist.", path=missing[0]), said("Check how it is written."))
+    try:
+        project = projects.find(options.name)
+    except ProjectError:
+        project = projects.add(options.name)
+    project = with_sources(project, options.paths)
+    projects.update(project)
+    return _read(project, index)
+
+
+def _remove(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
+    project = projects.find(options.name)
+    if options.paths:
+        gone = {str(Path(path).absolute()) for path in options.paths}
+        projects.update(replace(project, sources=tuple(one for one in project.sources if one not in gone)))
+    else:
+        projects.remove(project.id)
+    index.keep_only({source for one in projects.all() for source in one.sources})
+    return 0
+
+
+def _update(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
+    if options.id:
+        chosen = [one for one in projects.all() if one.id == options.id]
+    else:
+        chosen = [projects.find(options.name)] if options.name else list(projects.all())
+    if options.json:
+        with suppress(AttributeError, OSError):  # there is no such thing on Windows
+            os.nice(_LOWEST_PRIORITY)
+    return max((_read(project, index, as_json=options.json) for project in chosen), default=0)
+
+
+def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
+    project = projects.find(options.name)
+    found = index.find(project.sources, options.question)[: options.most]
+    for passage in found:
+        print(f"{passage.place}\n{passage.text}\n")
+    if not found:
+        print("Nothing in the files of this project has these words.")
+    return 0
+
+
+def _ask(options: argparse.Namespace, _projects: Projects, _index: DocumentIndex) -> int:
+    from app.cli.parser import main  # noqa: PLC0415  (which has loaded this module)
+
+    return main(["run", "--project", options.name, "--prompt", options.question, *options.rest])
+
+
+def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> int:
+    """Read what is new in the files of a project; what was read stays where Ctrl+C ends it."""
+    line = ProgressLine()
+
+    def show(progress: Progress) -> None:
+        if as_json:
+            print(json.dumps({"done": progress.done, "total": progress.total, "name": progress.name}), flush=True)
+        elif progress.total:
+            line.show(progress.name, progress.done / progress.total)
+
+    with stop_on_interrupt() as interrupted:
+        update(index, project.sources, interrupted.is_set, show)
+        line.end()
+        if interrupted.is_set():
+            return INTERRUPTED
+    if as_json:
+        return 0
+    files = index.files(project.sources)
+    for file in files:
+        if file.problem:
+            print(file.problem, file=sys.stderr)
+    passages = sum(file.num_passages for file in files)
+    print(f"{project.name}: {counted(len(files), 'file', 'files')}, {counted(passages, 'passage', 'passages')}.")
+    return 0
+
+
+_ACTIONS = {"list": _list, "add": _add, "remove": _remove, "update": _update, "find": _find, "ask": _ask}

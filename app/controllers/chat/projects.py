@@ -1,0 +1,283 @@
+"""Projects in the window: their page, a process that reads their files, and passages for questions."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QProcess
+
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.parts import Parts, PartsController
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.errors import AppError
+from app.core.domain.messages import MessageView
+from app.core.domain.projects import (
+    CHARS_PER_TOKEN,
+    SEARCH_TOOL,
+    SOURCE_LINK,
+    CitedPassage,
+    Passage,
+    Project,
+    cited_passages,
+    passages_attachment,
+    within,
+)
+from app.core.projects.index import DocumentIndex
+from app.core.projects.projects import ProjectError, with_sources
+from engine.records import RunStats
+from ui.text.language import mark, translate
+
+if TYPE_CHECKING:  # a start waits for no page of projects
+    from ui.projects.page import ProjectPage
+
+LOOK_AGAIN_S = 30.0  # at most so often the files of the open chat's project are looked at
+SHOW_AGAIN_S = 1.0
+READING_S = 6.0  # so long a person may wait for a model that reads passages
+LEAST_TOKENS = 750  # of passages: about three
+CONTEXT_SHARE = 4  # a quarter of the context is for passages
+_MEASURED_TOKENS = 64  # fewer say nothing of the speed of reading
+UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
+NO_PASSAGE = mark("Projects", "No passage was given under this number.")
+
+
+class ProjectController(PartsController):
+    """Keeps the index up to date, and finds passages in it."""
+
+    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        super().__init__(parts)
+        self._projects, self._conversations = parts.projects, conversations
+        self._index = DocumentIndex(parts.paths.documents_file)
+        self._page: ProjectPage | None = None
+        self._process: QProcess | None = None
+        self._updated: tuple[str, float] = ("", 0.0)  # the project that was looked at last, and when
+        self._shown_at = 0.0  # when the page got the files
+        self._tokens_per_s = 0.0  # of reading a prompt
+        signals = self._window.sidebar.library_signals
+        signals.project_wanted.connect(self.open_page)
+        signals.folder_renamed.connect(self._rename)
+        signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
+        self._window.transcript.link_activated.connect(self._open_source)
+        self._state.chat_shown.connect(self._on_chat)
+
+    # ---- passages ---------------------------------------------------------------------------------------------------
+
+    def project_of(self, conversation_id: int) -> Project | None:
+        """The project that a stored chat is in."""
+        folder = self._attempt(lambda: self._store.library.folder_of(conversation_id))
+        return self._projects.of_folder(folder)
+
+    def has_files(self, conversation_id: int) -> bool:
+        """Whether a stored chat can search files."""
+        project = self.project_of(conversation_id)
+        return project is not None and bool(project.sources)
+
+    def search(self, conversation_id: int, question: str) -> Sequence[Passage]:
+        """Passages for a tool of a stored chat, on any thread.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+        project = self._projects.of_folder(self._store.library.folder_of(conversation_id))
+        return self._find(project, question) if project is not None else ()
+
+    def for_question(self, question: str) -> tuple[Attachment, ...]:
+        """What goes along with a question of the open chat; nothing outside of projects, or where a tool searches."""
+        project = self._conversations.layers.project
+        if project is None or not project.sources or not question.strip() or self._state.chat.settings.values["tools"]:
+            return ()
+        try:
+            return (passages_attachment(self._find(project, question)),)
+        except AppError as error:
+            self._window.show_notice(translate("Projects", UNREADABLE).format(reason=error.message))
+            return ()
+
+    def _find(self, project: Project, question: str) -> Sequence[Passage]:
+        return within(self._index.find(project.sources, question), round(self._room_tokens * CHARS_PER_TOKEN))
+
+    @property
+    def _room_tokens(self) -> int:
+        """Tokens of passages that the context has room for, and that are read soon enough."""
+        ready = self._state.models.ready
+        n_ctx = ready.target.n_ctx if ready is not None else 0
+        soon = round(self._tokens_per_s * READING_S) if self._tokens_per_s else 2 * LEAST_TOKENS
+        return max(LEAST_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
+
+    def on_stats(self, stats: RunStats) -> None:
+        """Take how fast the model reads here."""
+        read = stats.prompt_tokens - stats.prompt_cached_tokens
+        if read >= _MEASURED_TOKENS and stats.prompt_s > 0.0:
+            self._tokens_per_s = read / stats.prompt_s
+
+    # ---- sources of an answer ---------------------------------------------------------------------------------------
+
+    def _open_source(self, address: str) -> None:
+        """Show the passage that a number in an answer is of."""
+        if not address.startswith(SOURCE_LINK):
+            return
+        answer_id, _, number = address.removeprefix(SOURCE_LINK).partition("/")
+        cited = self._cited(int(answer_id), int(number)) if answer_id.isdecimal() and number.isdecimal() else None
+        if cited is None:
+            self._window.show_notice(translate("Projects", NO_PASSAGE))
+            return
+        from ui.projects.source_dialog import SourceDialog  # noqa: PLC0415
+
+        project = self._conversations.layers.project
+        sources = project.sources if project is not None else ()
+        found = self._attempt(lambda: self._index.locate(sources, cited.place, cited.text))
+        whole = self._attempt(partial(self._index.of_file, found.path)) if found is not None else None
+        SourceDialog(self._window.theme, cited, found, whole or (), self._window).open()
+
+    def _cited(self, answer_id: int, number: int) -> CitedPassage | None:
+        """The passage of a number, among those that were given before an answer; the last one has it."""
+        conversation_id = self._state.chat_id
+        if conversation_id is None:
+            return None
+        views = self._attempt(lambda: self._store.history(conversation_id)) or ()
+        place = next((at for at, view in enumerate(views) if view.id == answer_id), len(views))
+        for view in reversed(views[:place]):
+            for text in _given_with(view):
+                found = next((one for one in cited_passages(text) if one.number == number), None)
+                if found is not None:
+                    return found
+        return None
+
+    # ---- the page ---------------------------------------------------------------------------------------------------
+
+    def open_page(self, folder_id: int) -> None:
+        """Show the files and instructions of a folder of chats; it is a project from then on."""
+        folders = self._attempt(self._store.library.folders) or ()
+        name = next((folder.name for folder in folders if folder.id == folder_id), "")
+        project = self._projects.of_folder(folder_id)
+        try:
+            project = project or self._projects.add(name, folder_id)
+        except ProjectError as error:
+            self._window.show_problem(error.problem)
+            return
+        from ui.projects.page import ProjectPage  # noqa: PLC0415
+
+        page = self._page = ProjectPage(self._window.theme, project, self._window)
+        page.sources_added.connect(lambda paths: self._change(page, with_sources(self._now(page), list(paths))))
+        page.source_removed.connect(partial(self._remove_source, page))
+        page.instructions_changed.connect(partial(self._set_instructions, page))
+        page.reading_wanted.connect(lambda wanted: self._read(self._now(page)) if wanted else self.stop_reading())
+        page.finished.connect(self._forget_page)
+        self._show_files()
+        self._read(project)
+        page.open()
+
+    def _forget_page(self) -> None:
+        self._page = None
+        self._reload()
+
+    def _now(self, page: ProjectPage) -> Project:
+        """The project of the page, as it is kept."""
+        return next((one for one in self._projects.all() if one.id == page.project.id), page.project)
+
+    def _change(self, page: ProjectPage, project: Project) -> None:
+        try:
+            self._projects.update(project)
+        except ProjectError as error:
+            page.show_problem(error.problem)
+            return
+        page.set_project(project)
+        self._show_files()
+        self._read(project)
+
+    def _remove_source(self, page: ProjectPage, source: str) -> None:
+        project = self._now(page)
+        self._change(page, replace(project, sources=tuple(one for one in project.sources if one != source)))
+
+    def _set_instructions(self, page: ProjectPage, text: str) -> None:
+        project = self._now(page)
+        values = {key: value for key, value in project.values.items() if key != "system_prompt"}
+        self._change(page, replace(project, values={**values, **({"system_prompt": text} if text.strip() else {})}))
+
+    def _show_files(self) -> None:
+        self._shown_at = time.monotonic()
+        if self._page is not None:
+            project = self._page.project
+            self._page.set_files(self._attempt(lambda: self._index.files(project.sources)) or ())
+
+    def _rename(self, folder_id: int, name: str) -> None:
+        project = self._projects.of_folder(folder_id)
+        if project is not None and name.strip():
+            try:
+                self._projects.update(replace(project, name=name.strip()))
+            except ProjectError as error:
+                self._window.show_problem(error.problem)
+
+    def _reload(self) -> None:
+        """The open chat follows what its project has now."""
+        if self._state.chat_id is not None:
+            self._attempt(lambda: self._conversations.layers.open(self._state.chat_id or 0))
+        self._conversations.show_settings()
+
+    # ---- reading ----------------------------------------------------------------------------------------------------
+
+    def _on_chat(self) -> None:
+        project = self._conversations.layers.project
+        if project is None or not project.sources or self._process is not None:
+            return
+        last, at = self._updated
+        if project.id != last or time.monotonic() - at > LOOK_AGAIN_S:
+            self._read(project)
+
+    def _read(self, project: Project) -> None:
+        """Bring the index up to date, in a process of the lowest priority; what was read stays where it is ended."""
+        self.stop_reading()
+        self._updated = (project.id, time.monotonic())
+        if not project.sources:
+            return
+        process = self._process = QProcess(self)
+        process.setProcessChannelMode(QProcess.ProcessChannelMode.ForwardedErrorChannel)
+        process.readyReadStandardOutput.connect(partial(self._on_progress, process))
+        process.finished.connect(partial(self._on_read, process))
+        words = ["projects", "update", "--json", "--id", project.id]
+        program = [] if getattr(sys, "frozen", False) else ["-P", "-m", "app"]
+        process.start(sys.executable, [*program, *words])
+
+    def _on_progress(self, process: QProcess) -> None:
+        for line in bytes(process.readAllStandardOutput().data()).splitlines():
+            try:
+                told = json.loads(line)
+                done, total, name = int(told["done"]), int(told["total"]), str(told["name"])
+            except (ValueError, LookupError, TypeError):
+                continue
+            if self._page is not None and process is self._process:
+                self._page.show_progress(done, total, name)
+                if time.monotonic() - self._shown_at > SHOW_AGAIN_S:
+                    self._show_files()
+
+    def _on_read(self, process: QProcess) -> None:
+        process.deleteLater()
+        if process is self._process:
+            self._process = None
+            if self._page is not None:
+                self._show_files()
+                self._page.end_progress()
+
+    def stop_reading(self) -> None:
+        """End the process that reads: each file that it has read is kept."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.waitForFinished(1000)
+        if self._page is not None:
+            self._page.end_progress()
+
+    def close(self) -> None:
+        """End reading."""
+        self.stop_reading()
+        self._index.close()
+
+
+def _given_with(view: MessageView) -> list[str]:
+    """The passages that a question or the result of a tool brought."""
+    texts = [one.text for one in view.attachments if one.kind is AttachmentKind.PASSAGES]
+    return [*texts, view.text] if view.call is not None and view.call.name == SEARCH_TOOL else texts

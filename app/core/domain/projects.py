@@ -1,0 +1,131 @@
+"""Projects: a folder of chats with instructions and files of its own, and the passages that are found in these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from app.core.domain.attachments import Attachment, AttachmentKind
+from app.core.domain.framing import NOTHING
+from app.core.domain.messages import MessageView
+from app.core.domain.settings.fields import SettingValue
+
+CHARS_PER_TOKEN = 3.0  # rather few, so that passages rather fit
+SEARCH_TOOL = "search_documents"
+SOURCE_LINK = "source:"  # an address within the app: `SOURCE_LINK`, the id of an answer, a slash, a number
+_HEADER = re.compile(r"^\[(\d{1,3})\] (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Instructions and other settings in ``values``, and the paths of files and folders in ``sources``.
+
+    ``folder_id`` is its folder of chats; 0 until the window has made one. ``id`` stays, whatever it is called.
+    """
+
+    id: str
+    name: str
+    folder_id: int = 0
+    sources: tuple[str, ...] = ()
+    values: Mapping[str, SettingValue] = field(default_factory=dict)
+
+
+class FileState(StrEnum):
+    """What became of a file of a project."""
+
+    READ = "read"
+    FAILED = "failed"  # `ProjectFile.problem` says why
+    GONE = "gone"  # its source is not there now; what was read of it stays
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A file of a project, as it was read last. ``num_pages`` is 0 where it has none."""
+
+    path: str
+    name: str
+    num_bytes: int
+    state: FileState
+    num_pages: int = 0
+    num_passages: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a file: its text, its page, heading and first line; 0 and empty where there is none."""
+
+    path: str
+    name: str
+    text: str
+    page: int = 0
+    heading: str = ""
+    line: int = 0
+
+    @property
+    def place(self) -> str:
+        """``report.pdf, page 3, Results``: as the model and a person read it."""
+        page = f"page {self.page}" if self.page else f"line {self.line}" if self.line else ""
+        return ", ".join(filter(None, (self.name, page, self.heading[:120])))
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that was given to the model under a number."""
+
+    number: int
+    place: str
+    text: str
+
+
+def passages_attachment(passages: Sequence[Passage], first: int = 1) -> Attachment:
+    """Give found passages as what goes along with a question, numbered from ``first``."""
+    text = quoted(passages, first)
+    return Attachment(0, "passages.txt", AttachmentKind.PASSAGES, len(text.encode()), text)
+
+
+def quoted(passages: Sequence[Passage], first: int = 1) -> str:
+    """Write passages below their numbers and places; `cited_passages` reads that."""
+    if not passages:
+        return NOTHING
+    parts = (f"[{number}] {one.place}\n{_without_headers(one.text)}" for number, one in enumerate(passages, first))
+    return "\n\n".join(parts)
+
+
+def _without_headers(text: str) -> str:
+    """No line of a passage looks like the number of one."""
+    return _HEADER.sub(lambda found: f" {found[0]}", text)
+
+
+def cited_passages(text: str) -> tuple[CitedPassage, ...]:
+    """Read what `quoted` wrote."""
+    found = list(_HEADER.finditer(text))
+    ends = [*(each.start() for each in found[1:]), len(text)]
+    return tuple(
+        CitedPassage(int(each[1]), each[2], text[each.end() : end].strip())
+        for each, end in zip(found, ends, strict=True)
+    )
+
+
+def with_citations(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
+    """Mark the answers whose question, or a tool that they called, brought passages."""
+    marked, cites = [], False
+    for view in views:
+        if view.role == "user":
+            cites = any(one.kind is AttachmentKind.PASSAGES for one in view.attachments)
+        cites = cites or (view.call is not None and view.call.name == SEARCH_TOOL)
+        marked.append(replace(view, cites=True) if cites and view.role == "assistant" else view)
+    return tuple(marked)
+
+
+def within(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
+    """The first of them, as many as have room; one at least."""
+    kept: list[Passage] = []
+    for passage in passages:
+        max_chars -= len(passage.text) + len(passage.place)
+        if kept and max_chars < 0:
+            break
+        kept.append(passage)
+    return tuple(kept)

@@ -1,0 +1,1 @@
+"""Projects: files that can be asked, read, indexed and searched on this computer."""

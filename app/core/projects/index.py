@@ -1,0 +1,348 @@
+"""The index of the projects' files: an SQLite file that can be made again from them at any time.
+
+Passages are found by their words (FTS5, BM25). Where writing puts no spaces between words, each letter is indexed, and
+a question asks for its pairs of letters. With vectors, both ranks are joined by reciprocal ranks (Cormack et al. 2009,
+https://doi.org/10.1145/1571941.1572114).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.domain.file_kinds import shown_name
+from app.core.domain.projects import FileState, Passage, ProjectFile
+from app.core.domain.unspaced import has_unspaced, spaced
+from app.core.storage.chats.database import as_storage_error, transaction
+from engine.sandbox.document_child import Section
+from engine.sentences import from_json, to_json
+
+log = logging.getLogger(__name__)
+
+VERSION = 1  # of the layout
+BUSY_S = 10.0  # so long the process that reads files may hold the index
+MOST_WORDS = 32  # of a question
+CANDIDATES = 50  # passages that each way of finding names
+_RRF_K = 60  # of the paper
+_LETTERS = re.compile(r"[^\W_]+")
+_LAYOUT = """
+    CREATE TABLE sources (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
+    CREATE TABLE files (
+        id INTEGER PRIMARY KEY,
+        source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+        path BLOB NOT NULL,
+        name TEXT NOT NULL,
+        num_bytes INTEGER NOT NULL,
+        changed_ns INTEGER NOT NULL,
+        num_pages INTEGER NOT NULL,
+        problem TEXT NOT NULL,
+        UNIQUE (source_id, path)
+    );
+    CREATE TABLE passages (
+        id INTEGER PRIMARY KEY,
+        file_id INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+        page INTEGER NOT NULL,
+        heading TEXT NOT NULL,
+        line INTEGER NOT NULL,
+        text TEXT NOT NULL
+    );
+    CREATE INDEX passages_by_file ON passages (file_id);
+    CREATE TABLE vectors (
+        passage_id INTEGER PRIMARY KEY REFERENCES passages (id) ON DELETE CASCADE,
+        model TEXT NOT NULL,
+        vector BLOB NOT NULL
+    );
+    CREATE VIRTUAL TABLE words USING fts5 (
+        text, heading, name, content = '', tokenize = 'unicode61 remove_diacritics 2'
+    );
+"""
+_PASSAGE = "files.path, files.name, passages.text, passages.page, passages.heading, passages.line"
+_JOINED = "passages JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a source, as it is on the disk."""
+
+    source: str
+    path: str
+    num_bytes: int
+    changed_ns: int
+
+    @property
+    def name(self) -> str:
+        """Its name, as it can be shown."""
+        return shown_name(Path(self.path).name)
+
+    @property
+    def facts(self) -> tuple[int, int]:
+        """What tells whether it has changed: size and time."""
+        return self.num_bytes, self.changed_ns
+
+
+class DocumentIndex:
+    """One file; several processes may have it open. Methods may be called from any thread.
+
+    Raises:
+        StorageError: the index cannot be opened, read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    # ---- reading ----------------------------------------------------------------------------------------------------
+
+    def files(self, sources: Sequence[str]) -> tuple[ProjectFile, ...]:
+        """List what was read of these sources, by name."""
+        sql = f"""
+            SELECT files.path, files.name, num_bytes, num_pages, problem, sources.path,
+                (SELECT count(*) FROM passages WHERE file_id = files.id)
+            FROM files JOIN sources ON sources.id = files.source_id
+            WHERE sources.path IN ({_marks(sources)}) ORDER BY files.name, files.path
+        """  # noqa: S608  (question marks)
+        there = {source: Path(source).exists() for source in sources}
+        found = []
+        for path, name, num_bytes, num_pages, problem, source, count in self._rows(sql, _raw(sources)):
+            state = FileState.FAILED if problem else FileState.READ
+            state = state if there[os.fsdecode(source)] else FileState.GONE
+            reason = from_json(json.loads(problem)) if problem else ""
+            found.append(ProjectFile(os.fsdecode(path), name, num_bytes, state, num_pages, count, reason))
+        return tuple(found)
+
+    def known(self, source: str) -> dict[str, tuple[int, int]]:
+        """Size in bytes and time of change in nanoseconds of each file of a source, as they were read."""
+        sql = (
+            "SELECT files.path, num_bytes, changed_ns FROM files JOIN sources ON sources.id = source_id "
+            "WHERE sources.path = ?"
+        )
+        rows = self._rows(sql, (os.fsencode(source),))
+        return {os.fsdecode(path): (num_bytes, changed_ns) for path, num_bytes, changed_ns in rows}
+
+    def find(self, sources: Sequence[str], question: str, vector: NDArray[np.float32] | None = None) -> list[Passage]:
+        """The passages of these sources that fit a question, the best first."""
+        ranked: list[Sequence[int]] = []
+        if query := match_any(question):
+            sql = f"""
+                SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
+                JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
+                WHERE words MATCH ? AND sources.path IN ({_marks(sources)})
+                ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {CANDIDATES}
+            """  # noqa: S608  (question marks)
+            ranked.append([number for (number,) in self._rows(sql, (query, *_raw(sources)))])
+        if vector is not None:
+            ranked.append(self._nearest(sources, vector))
+        best = by_reciprocal_ranks(ranked)[:CANDIDATES]
+        sql = f"SELECT passages.id, {_PASSAGE} FROM {_JOINED} WHERE passages.id IN ({_marks(best)})"  # noqa: S608
+        rows = {number: _passage(row) for number, *row in self._rows(sql, best)}
+        return [rows[number] for number in best if number in rows]
+
+    def of_file(self, path: str) -> list[Passage]:
+        """All passages of a file in their order."""
+        first = "(SELECT id FROM files WHERE path = ? LIMIT 1)"
+        sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE files.id = {first} ORDER BY passages.id"  # noqa: S608
+        return [_passage(row) for row in self._rows(sql, (os.fsencode(path),))]
+
+    def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
+        """The passage that was quoted with this place and text; None where its file has changed or is gone."""
+        sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE passages.text = ? AND sources.path IN ({_marks(sources)})"  # noqa: S608
+        found = [_passage(row) for row in self._rows(sql, (text, *_raw(sources)))]
+        return next((one for one in found if one.place == place), next(iter(found), None))
+
+    def without_vectors(self, sources: Sequence[str], model: str, most: int) -> list[tuple[int, str]]:
+        """Number and text of passages that a model has not embedded."""
+        sql = f"""
+            SELECT passages.id, passages.heading || char(10) || passages.text FROM {_JOINED}
+            LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
+            WHERE sources.path IN ({_marks(sources)}) AND vectors.passage_id IS NULL LIMIT {most}
+        """  # noqa: S608
+        return list(self._rows(sql, (model, *_raw(sources))))
+
+    def _nearest(self, sources: Sequence[str], vector: NDArray[np.float32]) -> list[int]:
+        """The passages whose vectors, of length 1, have the largest products with this one."""
+        sql = f"""
+            SELECT passage_id, vector FROM vectors JOIN passages ON passages.id = vectors.passage_id
+            JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
+            WHERE sources.path IN ({_marks(sources)}) AND length(vector) = ?
+        """  # noqa: S608
+        rows = list(self._rows(sql, (*_raw(sources), 2 * len(vector))))
+        if not rows:
+            return []
+        matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(len(rows), -1)
+        products = matrix.astype(np.float32) @ vector
+        best = np.argsort(-products)[:CANDIDATES]
+        return [rows[place][0] for place in best]
+
+    # ---- writing ----------------------------------------------------------------------------------------------------
+
+    def put(self, file: SourceFile, passages: Iterable[Section] = (), num_pages: int = 0, problem: str = "") -> None:
+        """Keep what was read of a file, or why nothing was, in place of what was there: all of it or nothing."""
+        reason = json.dumps(to_json(problem)) if problem else ""
+        source, path = os.fsencode(file.source), os.fsencode(file.path)
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR IGNORE INTO sources (path) VALUES (?)", (source,))
+            (source_id,) = db.execute("SELECT id FROM sources WHERE path = ?", (source,)).fetchone()
+            _forget(db, "source_id = ? AND path = ?", (source_id, path))
+            sql = (
+                "INSERT INTO files (source_id, path, name, num_bytes, changed_ns, num_pages, problem) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)"
+            )
+            values = (source_id, path, file.name, *file.facts, num_pages, reason)
+            file_id = db.execute(sql, values).lastrowid
+            for one in passages:
+                sql = "INSERT INTO passages (file_id, page, heading, line, text) VALUES (?, ?, ?, ?, ?)"
+                number = db.execute(sql, (file_id, one.page, one.heading, one.line, one.text)).lastrowid
+                sql = "INSERT INTO words (rowid, text, heading, name) VALUES (?, ?, ?, ?)"
+                db.execute(sql, (number, spaced(one.text), spaced(one.heading), spaced(file.name)))
+
+        self._write(job)
+
+    def forget_file(self, source: str, path: str) -> None:
+        """Leave out a file that is no more."""
+        where = "source_id = (SELECT id FROM sources WHERE path = ?) AND path = ?"
+        self._write(lambda db: _forget(db, where, (os.fsencode(source), os.fsencode(path))))
+
+    def keep_only(self, sources: Iterable[str]) -> None:
+        """Leave out all sources but these."""
+        kept = _raw(list(sources))
+
+        def job(db: sqlite3.Connection) -> None:
+            where = f"path NOT IN ({_marks(kept)})"
+            for (number,) in db.execute(f"SELECT id FROM sources WHERE {where}", kept).fetchall():  # noqa: S608
+                _forget(db, "source_id = ?", (number,))
+                db.execute("DELETE FROM sources WHERE id = ?", (number,))
+
+        self._write(job)
+
+    def put_vectors(self, model: str, vectors: Mapping[int, NDArray[np.float32]]) -> None:
+        """Keep vectors of passages by their numbers, in half precision."""
+        rows = [(number, model, vector.astype(np.float16).tobytes()) for number, vector in vectors.items()]
+        sql = (
+            "INSERT OR REPLACE INTO vectors (passage_id, model, vector) "
+            "SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM passages WHERE id = ?1)"
+        )
+        self._write(lambda db: db.executemany(sql, rows))
+
+    # ---- the file ---------------------------------------------------------------------------------------------------
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
+        with self._lock:
+            try:
+                return self._opened().execute(sql, tuple(values)).fetchall()
+            except sqlite3.Error as error:
+                raise as_storage_error(error, self._path) from error
+
+    def _write(self, job: Callable[[sqlite3.Connection], object]) -> None:
+        with self._lock:
+            try:
+                db = self._opened()
+                with transaction(db):
+                    job(db)
+            except sqlite3.Error as error:
+                raise as_storage_error(error, self._path) from error
+
+    def _opened(self) -> sqlite3.Connection:
+        """Open the index; one that is damaged is made anew: it holds nothing of its own."""
+        if self._connection is None:
+            try:
+                self._connection = _connect(self._path)
+            except sqlite3.OperationalError:  # another process has it, or the disk does not take it
+                raise
+            except sqlite3.DatabaseError as error:
+                log.warning("The index of documents is made anew: %s", error)
+                for name in (self._path, Path(f"{self._path}-journal")):
+                    name.unlink(missing_ok=True)
+                self._connection = _connect(self._path)
+        return self._connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open the index, with its tables.
+
+    No write-ahead log: SQLite before 3.51.3 can damage one that two processes have open.
+    """
+    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA synchronous = NORMAL")
+        with transaction(db):
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version != VERSION:
+                for statement in _LAYOUT.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {VERSION}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> None:
+    """Delete files with their passages, and the words of these: the index of words holds no text of its own."""
+    sql = (
+        "SELECT passages.id, passages.text, heading, name FROM passages JOIN files ON files.id = file_id "  # noqa: S608
+        f"WHERE file_id IN (SELECT id FROM files WHERE {where})"
+    )
+    for number, *texts in db.execute(sql, values).fetchall():
+        forgotten = "INSERT INTO words (words, rowid, text, heading, name) VALUES ('delete', ?, ?, ?, ?)"
+        db.execute(forgotten, (number, *map(spaced, texts)))
+    db.execute(f"DELETE FROM files WHERE {where}", values)  # noqa: S608
+
+
+def match_any(question: str) -> str:
+    """Ask FTS5 for passages with any word of a question, inflected ones as well; empty without words.
+
+    The end of a long word is left open. Of letters that are written without spaces, pairs are asked for.
+    """
+    parts: list[str] = []
+    for word in _LETTERS.findall(question.replace("\x00", " ")):
+        if not has_unspaced(word):
+            stem = word[: max(4, len(word) - 3)]
+            parts.append(f'"{word}"' + (f' OR "{stem}"*' if len(word) > 4 else ""))
+            continue
+        letters = spaced(word).split()
+        parts += [f'"{one} {other}"' for one, other in pairwise(letters)] or [f'"{word}"']
+    return " OR ".join(dict.fromkeys(parts[:MOST_WORDS]))
+
+
+def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
+    """Join ranks: each gives ``1 / (60 + place)`` to what it names."""
+    scores: dict[int, float] = {}
+    for numbers in ranked:
+        for place, number in enumerate(numbers, 1):
+            scores[number] = scores.get(number, 0.0) + 1.0 / (_RRF_K + place)
+    return sorted(scores, key=lambda number: -scores[number])
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _raw(paths: Sequence[str]) -> list[bytes]:
+    return [os.fsencode(path) for path in paths]
+
+
+def _passage(row: Sequence[Any]) -> Passage:
+    path, name, text, page, heading, line = row
+    return Passage(os.fsdecode(path), name, text, page, heading, line)

@@ -1,0 +1,73 @@
+"""Cuts what was read of a file into passages: pieces that are found, quoted and shown as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from engine.sandbox.document_child import Section
+
+PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine reads three of them in some seconds
+_HEADING = re.compile(r"#{1,6}\s+(\S.*)")
+# Where a piece may end, the best place first: a paragraph, a line, a sentence, a word.
+_ENDS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
+_LEAST_SHARE = 0.5  # of a full piece, that one ends before its limit
+
+
+def text_sections(text: str, *, has_headings: bool = False, has_columns: bool = False) -> Iterator[Section]:
+    """The paragraphs of a text with their first lines, from 1.
+
+    ``has_headings``: it is Markdown. ``has_columns``: its first line names the columns of the others.
+    """
+    lines = text.split("\n")
+    heading = lines[0].strip() if has_columns else ""
+    paragraph: list[str] = []
+    for number, line in enumerate((*lines, ""), 1):
+        if line.strip() and not (has_columns and paragraph):
+            paragraph.append(line)
+            if has_headings and (found := _HEADING.match(line)):
+                heading = found[1].strip()
+            continue
+        if paragraph:
+            yield Section("\n".join(paragraph), 0, heading, number - len(paragraph))
+        paragraph = [line] if line.strip() else []
+
+
+def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
+    """Join short sections of one page and heading, and cut long ones; each keeps where it begins."""
+    waiting: Section | None = None
+    for section in sections:
+        for piece in _cut(section):
+            if waiting is not None and _may_join(waiting, piece):
+                joint = "\n" if piece.line and piece.line == waiting.line + waiting.text.count("\n") + 1 else "\n\n"
+                waiting = waiting._replace(text=f"{waiting.text}{joint}{piece.text}")
+            else:
+                if waiting is not None:
+                    yield waiting
+                waiting = piece
+    if waiting is not None:
+        yield waiting
+
+
+def _may_join(first: Section, second: Section) -> bool:
+    is_same = first.page == second.page and first.heading == second.heading
+    return is_same and len(first.text) + len(second.text) + 2 <= PASSAGE_CHARS
+
+
+def _cut(section: Section) -> Iterator[Section]:
+    text, line = section.text, section.line
+    while len(text) > PASSAGE_CHARS:
+        end = _end_of(text)
+        yield section._replace(text=text[:end].rstrip(), line=line)
+        line += text[:end].count("\n") if line else 0
+        text = text[end:].lstrip("\n")
+    if text.strip():
+        yield section._replace(text=text.rstrip(), line=line)
+
+
+def _end_of(text: str) -> int:
+    for pattern in _ENDS:
+        places = [found.end() for found in pattern.finditer(text, 0, PASSAGE_CHARS)]
+        if places and places[-1] >= PASSAGE_CHARS * _LEAST_SHARE:
+            return places[-1]
+    return PASSAGE_CHARS

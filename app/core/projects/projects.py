@@ -1,0 +1,142 @@
+"""The projects in a TOML file: their names, folders of chats, sources and settings."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.request import url2pathname
+
+from app.core.domain.conversations import one_line
+from app.core.domain.errors import AppError, SettingsWriteError
+from app.core.domain.projects import Project
+from app.core.domain.settings.layers import for_toml, valid_values
+from app.core.storage.toml_file import TomlFile
+from engine.records import Problem
+from engine.sentences import said
+
+SCHEMA = 1
+MOST_PROJECTS, MOST_SOURCES = 500, 200
+
+
+class ProjectError(AppError):
+    """A project cannot be used or kept."""
+
+    title = "The project could not be used"
+    default_advice = "Choose another one; “paceline projects list” names them."
+
+
+class Projects:
+    """All projects. Each method reads the file anew where another process may have changed it. For any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = TomlFile(path, said("projects"), said("no projects"))
+        self._lock = threading.Lock()
+        self.problem: Problem | None = None
+
+    def all(self) -> tuple[Project, ...]:
+        """All of them, in the order in which they were added."""
+        with self._lock:
+            return tuple(self._read())
+
+    def find(self, name: str) -> Project:
+        """The project of a name, whatever its capitals.
+
+        Raises:
+            ProjectError: there is none.
+        """
+        found = next((one for one in self.all() if one.name.casefold() == name.strip().casefold()), None)
+        if found is None:
+            raise ProjectError(said("There is no project called {name}.", name=name))
+        return found
+
+    def of_folder(self, folder_id: int | None) -> Project | None:
+        """The project that a folder of chats is."""
+        return next((one for one in self.all() if one.folder_id and one.folder_id == folder_id), None)
+
+    def add(self, name: str, folder_id: int = 0) -> Project:
+        """Add a project; without a folder of chats the window makes one.
+
+        Raises:
+            ProjectError: there are too many, it has no name, or the file cannot be written.
+        """
+        project = Project(uuid.uuid4().hex, one_line(name), folder_id)
+        if not project.name:
+            raise ProjectError(said("A project needs a name."), said("Give one."))
+
+        def change(projects: list[Project]) -> list[Project]:
+            if len(projects) >= MOST_PROJECTS:
+                raise ProjectError(said("There are too many projects."), said("Remove one first."))
+            return [*projects, project]
+
+        self._change(change)
+        return project
+
+    def update(self, project: Project) -> None:
+        """Keep a changed project; one that is gone stays gone.
+
+        Raises:
+            ProjectError: the file cannot be written.
+        """
+        self._change(lambda projects: [project if one.id == project.id else one for one in projects])
+
+    def remove(self, project_id: str) -> None:
+        """Remove a project; its files are not touched.
+
+        Raises:
+            ProjectError: the file cannot be written.
+        """
+        self._change(lambda projects: [one for one in projects if one.id != project_id])
+
+    def _change(self, change: Callable[[list[Project]], list[Project]]) -> None:
+        with self._lock:
+            try:
+                self._file.write({"schema": SCHEMA, "projects": list(map(_table, change(self._read())))})
+            except SettingsWriteError as error:
+                raise ProjectError(said("The projects could not be kept: {reason}", reason=error.message)) from error
+
+    def _read(self) -> list[Project]:
+        read = self._file.read()
+        self.problem = read.problem or self.problem
+        entries = read.document.get("projects")
+        found = map(_project, entries[:MOST_PROJECTS] if isinstance(entries, list) else ())
+        return [one for one in found if one is not None]
+
+
+def with_sources(project: Project, paths: list[str]) -> Project:
+    """Add files and folders, each once."""
+    sources = tuple(dict.fromkeys((*project.sources, *(str(Path(path).absolute()) for path in paths))))
+    return replace(project, sources=sources[:MOST_SOURCES])
+
+
+def _table(project: Project) -> dict[str, Any]:
+    return {
+        "id": project.id,
+        "name": project.name,
+        "folder": project.folder_id,
+        "sources": [Path(source).as_uri() for source in project.sources],  # TOML holds no names that are no UTF-8
+        "values": for_toml(project.values),
+    }
+
+
+def _project(table: Any) -> Project | None:  # noqa: ANN401  (TOML)
+    """An entry of the file; None where it is none."""
+    try:
+        sources = tuple(map(_path, table["sources"]))
+        name = one_line(str(table["name"]))
+        project = Project(str(table["id"]), name, int(table["folder"]), sources, valid_values(table.get("values")))
+    except (LookupError, TypeError, ValueError):
+        return None
+    return project if project.id and project.name else None
+
+
+def _path(uri: str) -> str:
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        raise ValueError(uri)
+    return url2pathname(parts.path) if os.name == "nt" else os.fsdecode(unquote_to_bytes(parts.path))

@@ -1,0 +1,286 @@
+"""The page of a project: its instructions, and its files with what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QHeaderView,
+    QPlainTextEdit,
+    QProgressBar,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
+
+from app.core.domain.projects import FileState, Project, ProjectFile
+from engine.records import Problem
+from ui.text.formatting import as_written, count, hover, size
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+from ui.theme.theme import Theme
+from ui.widgets.banner import Banner
+from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
+from ui.widgets.dialogs import Dialog
+
+PAUSE_MS = 500  # typing is one change
+INSTRUCTION_LINES = 5
+MOST_CHARS = 50_000  # as of a system prompt
+_COLUMNS = (
+    mark("ProjectPage", "File"),
+    mark("ProjectPage", "State"),
+    mark("ProjectPage", "Pages"),
+    mark("ProjectPage", "Passages"),
+    mark("ProjectPage", "Size"),
+)
+_STATES = {
+    FileState.READ: ("circle-check", "good", mark("ProjectPage", "Read")),
+    FileState.FAILED: ("triangle-alert", "warn", mark("ProjectPage", "Not read")),
+    FileState.GONE: ("circle-question-mark", "muted", mark("ProjectPage", "Not there now")),
+}
+_PATH = Qt.ItemDataRole.UserRole
+
+
+class ProjectPage(Dialog):
+    """Files are added by drop, or chosen; what is wanted goes out by signals.
+
+    Signals:
+        sources_added(object): paths of files and folders. source_removed(str): the path of one.
+        instructions_changed(str): once typing has paused.
+        reading_wanted(bool): reading is to go on, or to be paused.
+    """
+
+    sources_added = Signal(object)
+    source_removed = Signal(str)
+    instructions_changed = Signal(str)
+    reading_wanted = Signal(bool)
+
+    def __init__(self, theme: Theme, project: Project, parent: QWidget) -> None:
+        super().__init__(parent, project.name)
+        self._theme, self.project = theme, project
+        self.setAcceptDrops(True)
+        self.resize(QSize(820, 680).boundedTo(parent.size() * 0.92))
+        self.problem = Banner(theme, problem=True)
+        self.problem.hide()
+        self.instructions = QPlainTextEdit()
+        self.summary = label("", "caption", wrap=True)
+        self.progress, self.progress_words = QProgressBar(), label("", "caption")
+        self.tree = QTreeWidget()
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self._keep_instructions)
+        self._is_reading = False
+        self._make_instructions()
+        self._make_tree()
+        self._make_buttons()
+        self._arrange()
+        self.set_project(project)
+        self.end_progress()
+
+    def _make_instructions(self) -> None:
+        edit = self.instructions
+        edit.setProperty("kind", "field")
+        edit.setTabChangesFocus(True)
+        edit.setAccessibleName(translate("ProjectPage", "Instructions"))
+        edit.setPlaceholderText(
+            translate("ProjectPage", "What the model should know and do in every chat of this project")
+        )
+        edit.setFixedHeight(edit.fontMetrics().lineSpacing() * INSTRUCTION_LINES + 16)
+        edit.setPlainText(str(self.project.values.get("system_prompt") or ""))
+        edit.textChanged.connect(self._pause.start)
+
+    def _make_tree(self) -> None:
+        tree = self.tree
+        tree.setColumnCount(len(_COLUMNS))
+        tree.setHeaderLabels([translate("ProjectPage", words) for words in _COLUMNS])
+        tree.setAccessibleName(translate("ProjectPage", "Files"))
+        tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        tree.setUniformRowHeights(True)
+        tree.setRootIsDecorated(True)
+        header = tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in range(1, len(_COLUMNS)):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        tree.itemActivated.connect(self._open)
+        tree.itemSelectionChanged.connect(self._show_buttons)
+
+    def _make_buttons(self) -> None:
+        self.files_button = button(translate("ProjectPage", "Add files…"), self._ask_files)
+        self.folder_button = button(translate("ProjectPage", "Add a folder…"), self._ask_folder)
+        self.remove_button = button(translate("ProjectPage", "Remove from the project"), self._remove)
+        self.remove_button.setToolTip(translate("ProjectPage", "The files themselves stay where they are"))
+        self.pause_button = button("", self._toggle_reading)
+        self.close_button = button(translate("ProjectPage", "Close"), self.accept)
+        for each in (self.files_button, self.folder_button, self.remove_button, self.pause_button, self.close_button):
+            each.setAutoDefault(False)
+
+    def _arrange(self) -> None:
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName(translate("ProjectPage", "Reading files"))
+        explained = translate(
+            "ProjectPage",
+            "Every question in this project is answered with passages of these files. They are read on this computer, "
+            "and stay where they are: a change in a folder is noticed. Drop files or folders here to add them.",
+        )
+        vbox(
+            self.problem,
+            label(translate("ProjectPage", "Instructions"), "strong"),
+            self.instructions,
+            8,
+            label(translate("ProjectPage", "Files"), "strong"),
+            label(explained, "caption", wrap=True),
+            (self.tree, 1),
+            self.summary,
+            hbox((self.progress, 1), self.progress_words, self.pause_button, spacing=8),
+            4,
+            hbox(self.files_button, self.folder_button, self.remove_button, Stretch(), self.close_button, spacing=8),
+            parent=self,
+            margins=(24, 20, 24, 20),
+            spacing=8,
+        )
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def set_project(self, project: Project) -> None:
+        """Take the project as it is kept; what is being typed stays."""
+        self.project = project
+
+    def set_files(self, files: Sequence[ProjectFile]) -> None:
+        """Show the sources, and the files of folders below these; what is selected stays selected."""
+        selected = {item.data(0, _PATH) for item in self.tree.selectedItems()}
+        opened = {item.data(0, _PATH) for item in self._source_items() if item.isExpanded()}
+        self.tree.clear()
+        rows = {file.path: file for file in files}
+        for source in self.project.sources:
+            inner = [file for file in files if file.path != source and Path(source) in Path(file.path).parents]
+            item = self._row(rows[source]) if source in rows else self._folder_row(source, inner)
+            self.tree.addTopLevelItem(item)
+            item.addChildren([self._row(file) for file in inner])
+            item.setExpanded(source in opened)
+        for item in self._source_items():
+            item.setSelected(item.data(0, _PATH) in selected)
+        num_passages = sum(file.num_passages for file in files)
+        failed = sum(file.state is FileState.FAILED for file in files)
+        words = [
+            translate("ProjectPage", "%Ln files", None, len(files)),
+            translate("ProjectPage", "%Ln passages", None, num_passages),
+        ]
+        words += [translate("ProjectPage", "%Ln could not be read", None, failed)] if failed else []
+        show_text(self.summary, " · ".join(words) if files else "")
+        self._show_buttons()
+
+    def _source_items(self) -> list[QTreeWidgetItem]:
+        items = map(self.tree.topLevelItem, range(self.tree.topLevelItemCount()))
+        return [item for item in items if item is not None]
+
+    def _row(self, file: ProjectFile) -> QTreeWidgetItem:
+        icon, tone, words = _STATES[file.state]
+        numbers = [count(number) if number else "" for number in (file.num_pages, file.num_passages)]
+        state = translate("ProjectPage", words)
+        item = self._item(file.path, [file.name, state, *numbers, size(file.num_bytes)])
+        tokens = self._theme.tokens
+        color = {"good": tokens.good, "warn": tokens.caution, "muted": tokens.text_muted}[tone]
+        item.setIcon(1, self._theme.icon(icon, color))
+        item.setToolTip(1, hover(in_language(file.problem)) if file.problem else state)
+        return item
+
+    @staticmethod
+    def _item(path: str, texts: list[str]) -> QTreeWidgetItem:
+        item = QTreeWidgetItem(texts)
+        item.setToolTip(0, as_written(path))
+        item.setData(0, _PATH, path)
+        for column in range(2, len(texts)):
+            item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return item
+
+    def _folder_row(self, source: str, files: Sequence[ProjectFile]) -> QTreeWidgetItem:
+        words = "" if Path(source).exists() else translate("ProjectPage", "Not there now")
+        passages = sum(file.num_passages for file in files)
+        sums = (count(passages) if passages else "", size(sum(file.num_bytes for file in files)))
+        item = self._item(source, [Path(source).name or source, words, "", *sums])
+        item.setIcon(0, self._theme.icon("folder"))
+        return item
+
+    def show_progress(self, done: int, total: int, name: str) -> None:
+        """Show how far reading is."""
+        self._is_reading = done < total
+        self.progress.setRange(0, max(total, 1))
+        self.progress.setValue(done)
+        words = translate("ProjectPage", "{done} of {total}: {name}")
+        self.progress_words.setText(words.format(done=count(done), total=count(total), name=name))
+        self._show_reading()
+
+    def end_progress(self) -> None:
+        """Nothing is being read."""
+        self._is_reading = False
+        self._show_reading()
+
+    def _show_reading(self) -> None:
+        for each in (self.progress, self.progress_words):
+            each.setVisible(self._is_reading)
+        words = translate("ProjectPage", "Pause") if self._is_reading else translate("ProjectPage", "Look for changes")
+        self.pause_button.setText(words)
+        self.pause_button.setEnabled(bool(self.project.sources))
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say what could not be done."""
+        self.problem.show_problem(problem)
+
+    # ---- requests ---------------------------------------------------------------------------------------------------
+
+    def _show_buttons(self) -> None:
+        self.remove_button.setEnabled(bool(self._selected_sources()))
+        self._show_reading()
+
+    def _selected_sources(self) -> list[str]:
+        return [str(item.data(0, _PATH)) for item in self.tree.selectedItems() if item.parent() is None]
+
+    def _remove(self) -> None:
+        for source in self._selected_sources():
+            self.source_removed.emit(source)
+
+    def _ask_files(self) -> None:
+        paths, _ = QFileDialog.getOpenFileNames(self, translate("ProjectPage", "Add files"))
+        if paths:
+            self.sources_added.emit(paths)
+
+    def _ask_folder(self) -> None:
+        path = QFileDialog.getExistingDirectory(self, translate("ProjectPage", "Add a folder"))
+        if path:
+            self.sources_added.emit([path])
+
+    def _toggle_reading(self) -> None:
+        self.reading_wanted.emit(not self._is_reading)
+
+    def _open(self, item: QTreeWidgetItem) -> None:
+        path = str(item.data(0, _PATH))
+        if Path(path).is_file():
+            QDesktopServices.openUrl(QUrl.fromLocalFile(path))
+
+    def _keep_instructions(self) -> None:
+        self._pause.stop()
+        text = self.instructions.toPlainText()[:MOST_CHARS]
+        if text != str(self.project.values.get("system_prompt") or ""):
+            self.instructions_changed.emit(text)
+
+    def done(self, result: int) -> None:
+        """What was typed counts, also where the page goes at once."""
+        self._keep_instructions()
+        super().done(result)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files and folders are welcome."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Add what was dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.sources_added.emit(paths)
