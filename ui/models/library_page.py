@@ -328,8 +328,8 @@ class LibraryPage(QWidget):
             cards.get((offer, offer in self._offers)) or self._offer(offer, is_here=offer not in self._offers)
             for offer in self._seen_offers
         ]
-        put_in_order(self.models, wanted)
-        put_in_order(self.offers, offers)
+        put_in_order(self.models, self._kept_lines, wanted)
+        put_in_order(self.offers, self._kept_offers, offers)
         self._kept_lines, self._kept_offers = wanted, offers
 
     @property

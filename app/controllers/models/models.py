@@ -13,6 +13,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import RELOAD_KEYS
 from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
+from app.core.server.turn import Unload
 from engine.records import (
     EngineEnded,
     EngineFailed,
@@ -22,7 +23,7 @@ from engine.records import (
     ModelInfo,
     Problem,
 )
-from engine.requests import SetDraft, next_number
+from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
 from ui.text.language import mark, translate
 
@@ -81,6 +82,8 @@ class ModelController(PartsController):
         window.header.draft_picked.connect(lambda path: self.choose_file(path, "draft"))
         window.header.remove_draft.connect(self.remove_draft)
         window.header.use_builtin.connect(self.use_builtin)
+        window.header.unload.connect(self.unload)
+        window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
     def _tell(self) -> None:
         """Say what is in use, and what is on its way."""
@@ -130,6 +133,16 @@ class ModelController(PartsController):
         """End what is being loaded; what was loaded before it stays in use."""
         for number in list(self._pending):
             self._worker.cancel(number)
+
+    def unload(self) -> None:
+        """Free the models; none is in use until one is chosen."""
+        if self._state.answers or self._state.is_serving or self._state.is_racing:
+            self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
+            return
+        self.stop_loading()
+        self._worker.submit(RunJob(Unload()))
+        self._ready = self._loaded = None
+        self._tell()
 
     def remove_draft(self) -> None:
         """Go on without a draft."""
