@@ -8,7 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QChildEvent,
+    QCoreApplication,
+    QEvent,
+    QLocale,
+    QObject,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -16,6 +28,7 @@ from PySide6.QtGui import (
     QCloseEvent,
     QContextMenuEvent,
     QEnterEvent,
+    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMoveEvent,
@@ -95,6 +108,7 @@ DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Cedilla: "\u0327",
     _Key.Key_Dead_Ogonek: "\u0328",
 }
+COMPOSED = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # of several keys each
 UNDO_SHOWN_MS = 8_000
 FOOT_PX = 24  # beside the parts below a page
 
@@ -226,6 +240,8 @@ class KeyForwarder:
         self._mark, self._marked_at = "", None
         if not self._focus():
             return False
+        if QGuiApplication.inputMethod().locale().language() in COMPOSED:
+            return True  # it came past the input method: as a Latin letter it would only have to be deleted
         together = unicodedata.normalize("NFC", event.text() + mark)
         text = together if len(together) == len(event.text()) else event.text()
         key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())

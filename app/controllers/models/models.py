@@ -140,6 +140,7 @@ class ModelController(PartsController):
             self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
             return
         self.stop_loading()
+        self._window.notice_banner.withdraw_suggestion()
         self._worker.submit(RunJob(Unload()))
         self._ready = self._loaded = None
         self._tell()
