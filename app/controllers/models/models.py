@@ -13,7 +13,6 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import RELOAD_KEYS
 from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
-from app.core.server.turn import Unload
 from engine.records import (
     EngineEnded,
     EngineFailed,
@@ -139,6 +138,8 @@ class ModelController(PartsController):
         if self._state.answers or self._state.is_serving or self._state.is_racing:
             self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
             return
+        from app.core.server.turn import Unload  # noqa: PLC0415  (few unload a model, and the first paint waits for it)
+
         self.stop_loading()
         self._window.notice_banner.withdraw_suggestion()
         self._worker.submit(RunJob(Unload()))

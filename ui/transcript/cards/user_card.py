@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
@@ -12,15 +14,18 @@ from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.version_switch import ARROW_INSET_PX
-from ui.widgets.building import hbox, vbox
+from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
+FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
+SHOWN_CHARS, SHOWN_LINES = 800, 10
 LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
 
 
@@ -34,16 +39,25 @@ def shown_text(text: str) -> str:
     return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
 
 
+def beginning(text: str) -> str:
+    """The first lines of a message that is long enough to be folded; empty where it is not."""
+    if len(text) <= FOLD_CHARS and text.count("\n") < FOLD_LINES:
+        return ""
+    return "\n".join(text[:SHOWN_CHARS].split("\n")[:SHOWN_LINES]).rstrip() + " …"
+
+
 class UserCard(MessageCard):
-    """What the user wrote, as plain text, editable in its place.
+    """What the user wrote, as plain text, editable in its place; a long text is folded.
 
     Signals:
+        resized: it was folded or unfolded.
         edited(int, str): the message is to be asked in other words.
         edit_typed(int, str): the message and what its editor holds; empty where it was left or says the same.
         attachment_opened(int): an attachment is to be shown.
         attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
     """
 
+    resized = Signal()
     edited = Signal(int, str)
     edit_typed = Signal(int, str)
     attachment_opened = Signal(int)
@@ -57,6 +71,11 @@ class UserCard(MessageCard):
         self.body.setTextInteractionFlags(self.body.textInteractionFlags() | CARET)
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self.body.fit(text_width)
+        self._fold: QPushButton | None = None
+        if beginning(view.text):
+            self._fold = button(translate("ToolCard", "Show all"), kind="link")
+            self._fold.setCheckable(True)
+            self._fold.toggled.connect(self._on_fold)
         self._show_words(view.text)
         self._text = view.text
         self._attached = view.attachments
@@ -80,9 +99,32 @@ class UserCard(MessageCard):
             layout.addWidget(self.attachments)
             layout.addSpacing(8 if view.text else 0)
         layout.addLayout(self._place)
+        if self._fold is not None:
+            layout.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all of a long text, or its beginning."""
+        if self._fold is not None:
+            self._fold.setChecked(is_open)
+
+    def _on_fold(self, is_open: bool) -> None:
+        if self._fold is not None:
+            words = translate("ToolCard", "Show less") if is_open else translate("ToolCard", "Show all")
+            self._fold.setText(words)
+            self._fold.setAccessibleName(words)
+        self._show_words(self._text)
+        self.resized.emit()
+
+    def save_state(self) -> CardState | None:
+        state = super().save_state()
+        return state and replace(state, unfolded=self._fold is not None and self._fold.isChecked())
+
+    def restore_state(self, state: CardState) -> None:
+        self.set_open(state.unfolded)
 
     def _show_words(self, text: str) -> None:
-        self.body.set_plain(shown_text(text))
+        is_folded = self._fold is not None and not self._fold.isChecked()
+        self.body.set_plain(beginning(text) if is_folded else shown_text(text))
         # Until it has its width Qt would scroll to a caret at the right, where a text from right to left begins.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
@@ -139,10 +181,10 @@ class UserCard(MessageCard):
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def can_show(self, view: MessageView) -> bool:
-        return view.role == "user" and not view.attachments and len(view.versions) < 2
+        return view.role == "user" and not view.attachments and len(view.versions) < 2 and not beginning(view.text)
 
     def reset(self) -> bool:
-        if self.versions is not None or self.attachments is not None or self.editor is not None:
+        if any(part is not None for part in (self.versions, self.attachments, self.editor, self._fold)):
             return False
         self.release_height()
         self.set_revealed(False)
