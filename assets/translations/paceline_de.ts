@@ -621,6 +621,10 @@
         <translation>Lange Zeilen umbrechen</translation>
     </message>
     <message>
+        <source>{language}: the diagram is not drawn, this is its text</source>
+        <translation>{language}: Das Diagramm wird nicht gezeichnet, dies ist sein Text</translation>
+    </message>
+    <message>
         <source>Code, {language}</source>
         <translation>Code, {language}</translation>
     </message>
@@ -1186,6 +1190,10 @@
     <message>
         <source>This happens when all answers are finished. Stop them to do it now.</source>
         <translation>Das geschieht, sobald alle Antworten fertig sind. Stoppen Sie sie, um es jetzt zu tun.</translation>
+    </message>
+    <message>
+        <source>The model is in use. Stop the answer or race first.</source>
+        <translation>Das Modell wird gerade gebraucht. Stoppen Sie zuerst die Antwort oder das Rennen.</translation>
     </message>
     <message>
         <source>Everything is saved again.</source>
@@ -2477,6 +2485,13 @@ vielen Dank für Ihren Brief vom</translation>
             <numerusform>{number} Schichten auf der GPU</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} Token</numerusform>
+            <numerusform>{count} Token</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{name}
 {architecture}, {parameters}, {size}
@@ -2554,12 +2569,28 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>GGUF-Datei öffnen …</translation>
     </message>
     <message>
+        <source>Unload the model</source>
+        <translation>Modell entladen</translation>
+    </message>
+    <message>
+        <source>Frees its memory until a model is chosen again.</source>
+        <translation>Gibt seinen Speicher frei, bis wieder ein Modell gewählt wird.</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
         <source>Models: {names}</source>
         <translation>Modelle: {names}</translation>
     </message>
     <message>
         <source>Preparing {name}</source>
         <translation>{name} wird vorbereitet</translation>
+    </message>
+    <message>
+        <source>Context: {size} tokens…</source>
+        <translation>Kontext: {size} Token …</translation>
     </message>
     <message>
         <source>Loading {name}</source>
@@ -11051,6 +11082,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bereiche</translation>
     </message>
     <message>
+        <source>Search settings</source>
+        <translation>Einstellungen durchsuchen</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
         <source>Save</source>
         <translation>Speichern</translation>
     </message>
@@ -11080,10 +11119,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 </context>
 <context>
     <name>Sidebar</name>
-    <message>
-        <source> New chat</source>
-        <translation> Neuer Chat</translation>
-    </message>
     <message>
         <source>Folders, import and export</source>
         <translation>Ordner, Import und Export</translation>

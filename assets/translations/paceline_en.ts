@@ -247,6 +247,13 @@
             <numerusform>{number} layers on the GPU</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{count} tokens</source>
+        <translation>
+            <numerusform>{count} token</numerusform>
+            <numerusform>{count} tokens</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>HistoryPlot</name>

@@ -8,13 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +23,7 @@ from ui.conversations.search_results import SearchResults
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
 
@@ -66,18 +64,21 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("sidebar")
-        self.new_button = QPushButton(translate("Sidebar", " New chat"))
+        words = translate("Sidebar", "New chat")
+        self.new_button = button(f" {words}", name=words, tip=translate("Sidebar", "Start a new chat"))
         self.search = SearchBox()
         self.list = ConversationList(theme)
         self.library_signals = self.list.rows.library_signals
         self.results = SearchResults(theme)
         self.lists = QStackedWidget()
         self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
-        self.empty = QLabel()
-        self.models_button = QPushButton(translate("Sidebar", " Models"))
-        self.race_button = QPushButton(translate("Sidebar", " Race"))
-        self.server_button = QPushButton(translate("Sidebar", " Server"))
-        self.settings_button = QPushButton(translate("Sidebar", " Settings"))
+        self.empty = label("", "caption", wrap=True)
+        self.models_button = _side(translate("Sidebar", " Models"), translate("Sidebar", "Find and download models"))
+        words = translate("Sidebar", "Race plain decoding against drafting, side by side")
+        self.race_button = _side(translate("Sidebar", " Race"), words)
+        words = translate("Sidebar", "Let editors and other programs use the model")
+        self.server_button = _side(translate("Sidebar", " Server"), words)
+        self.settings_button = _side(translate("Sidebar", " Settings"), translate("Sidebar", "Open the settings"))
         self.help_button = HelpButton(theme)
         self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar"))
         self._make()
@@ -89,24 +90,7 @@ class Sidebar(QFrame):
         self.set_rows([], None)
 
     def _make(self) -> None:
-        self.new_button.setAccessibleName(translate("Sidebar", "New chat"))
-        self.new_button.setToolTip(translate("Sidebar", "Start a new chat"))
-        sides = (
-            (self.models_button, translate("Sidebar", "Find and download models")),
-            (
-                self.race_button,
-                translate("Sidebar", "Race plain decoding against drafting, side by side"),
-            ),
-            (self.server_button, translate("Sidebar", "Let editors and other programs use the model")),
-            (self.settings_button, translate("Sidebar", "Open the settings")),
-        )
-        for button, words in sides:
-            button.setProperty("kind", "side")
-            button.setAccessibleName(button.text().strip())
-            button.setToolTip(hover(words))
-        for button in (self.new_button, *(button for button, _words in sides)):
-            button.setIconSize(QSize(16, 16))
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.new_button.setIconSize(QSize(16, 16))
         self.search.setObjectName("search")
         self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
         self.search.setAccessibleName(translate("Sidebar", "Search chats"))
@@ -114,8 +98,6 @@ class Sidebar(QFrame):
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
-        self.empty.setProperty("kind", "caption")
-        self.empty.setWordWrap(True)
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
         self.search.taken.connect(self._take_first)
@@ -127,28 +109,15 @@ class Sidebar(QFrame):
         self.new_button.clicked.connect(self.new_chat)
 
     def _arrange(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.new_button, 1)
-        for small in (self.menu_button, self.hide_button):
-            top.addWidget(small, 0, Qt.AlignmentFlag.AlignVCenter)  # without, the row would be no higher than it
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 12, 12, 12)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        layout.addWidget(self.search)
-        layout.addWidget(self.empty)
+        middle = Qt.AlignmentFlag.AlignVCenter  # without, a row would be no higher than its small buttons
+        small = ((each, 0, middle) for each in (self.menu_button, self.hide_button))
+        top = hbox((self.new_button, 1), *small, spacing=8)
         for each in (self.list, self.results):
             self.lists.addWidget(each)
-        layout.addWidget(self.lists, 1)
-        layout.addWidget(self.models_button)
-        layout.addWidget(self.race_button)
-        layout.addWidget(self.server_button)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.settings_button, 1)
-        foot.addWidget(self.help_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        layout.addLayout(foot)
+        foot = hbox((self.settings_button, 1), (self.help_button, 0, middle), spacing=8)
+        places = (self.models_button, self.race_button, self.server_button)
+        parts = (top, self.search, self.empty, (self.lists, 1), *places, foot)
+        vbox(*parts, parent=self, margins=12, spacing=8)
 
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
@@ -224,3 +193,10 @@ class Sidebar(QFrame):
         self.server_button.setIcon(self._theme.icon("server", tokens.text_muted))
         self.settings_button.setIcon(self._theme.icon("settings", tokens.text_muted))
         self._search_icon.setIcon(self._theme.icon("search"))
+
+
+def _side(text: str, tip: str) -> QPushButton:
+    """A button that leads to a page."""
+    made = button(text, kind="side", tip=tip)
+    made.setIconSize(QSize(16, 16))
+    return made

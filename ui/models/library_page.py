@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 from shiboken6 import isValid
 
@@ -114,34 +115,24 @@ class LibraryLine(QFrame):
             self.mark.hide()
 
     def _fill_menu(self) -> None:
-        row, requests = self.row, self._requests
-        ref = ModelRef(path=row.path)
-        self.draft_action = self.menu.addAction(
-            translate("LibraryLine", "Use as the draft"), lambda: requests.draft_requested.emit(ref)
-        )
-        self.find_action = self.menu.addAction(
-            translate("LibraryLine", "Find a draft for it…"), lambda: requests.drafts_requested.emit(ref)
-        )
-        self.self_draft_action = self.menu.addAction(
-            translate("LibraryLine", "Make a draft model from it…"), lambda: requests.self_draft_requested.emit(ref)
-        )
-        self.reveal_action = self.menu.addAction(
-            translate("LibraryLine", "Show in its folder"), lambda: requests.reveal_requested.emit(row.path)
-        )
+        row, requests, ref = self.row, self._requests, ModelRef(path=self.row.path)
+
+        def add(icon: str, words: str, action: Callable[[], object]) -> QAction:
+            made = self.menu.addAction(self._theme.icon(icon), words, action)
+            made.setEnabled(not row.missing)
+            return made
+
+        words = translate("LibraryLine", "Use as the draft")
+        self.draft_action = add("file-box", words, lambda: requests.draft_requested.emit(ref))
+        words = translate("LibraryLine", "Find a draft for it…")
+        self.find_action = add("search", words, lambda: requests.drafts_requested.emit(ref))
+        words = translate("LibraryLine", "Make a draft model from it…")
+        self.self_draft_action = add("layers", words, lambda: requests.self_draft_requested.emit(ref))
+        words = translate("LibraryLine", "Show in its folder")
+        self.reveal_action = add("folder-open", words, lambda: requests.reveal_requested.emit(row.path))
         self.menu.addSeparator()
-        self.remove_action = self.menu.addAction(translate("LibraryLine", "Remove…"), self.ask_remove)
-        for action in (self.draft_action, self.find_action, self.self_draft_action, self.reveal_action):
-            action.setEnabled(not row.missing)
-        icons = ("file-box", "search", "layers", "folder-open", "trash-2")
-        actions = (
-            self.draft_action,
-            self.find_action,
-            self.self_draft_action,
-            self.reveal_action,
-            self.remove_action,
-        )
-        for action, icon in zip(actions, icons, strict=True):
-            action.setIcon(self._theme.icon(icon))
+        self.remove_action = add("trash-2", translate("LibraryLine", "Remove…"), self.ask_remove)
+        self.remove_action.setEnabled(True)
         self.more.setMenu(self.menu)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
@@ -328,8 +319,8 @@ class LibraryPage(QWidget):
             cards.get((offer, offer in self._offers)) or self._offer(offer, is_here=offer not in self._offers)
             for offer in self._seen_offers
         ]
-        put_in_order(self.models, wanted)
-        put_in_order(self.offers, offers)
+        put_in_order(self.models, self._kept_lines, wanted)
+        put_in_order(self.offers, self._kept_offers, offers)
         self._kept_lines, self._kept_offers = wanted, offers
 
     @property

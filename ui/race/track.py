@@ -147,8 +147,9 @@ class RaceTrack(QWidget):
         """Each as wide as its name, and the room as high as they are."""
         for row in self.legend.values():
             row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
-            row.ensurePolished()
-        self._legend_room.setFixedHeight(max(row.sizeHint().height() for row in self.legend.values()))
+            row.ensurePolished()  # the stylesheet has the least height of what is clicked
+        heights = (max(row.sizeHint().height(), row.minimumHeight()) for row in self.legend.values())
+        self._legend_room.setFixedHeight(max(heights))
 
     # ---- a race as it goes on ---------------------------------------------------------------------------------------
 

@@ -17,13 +17,13 @@ from ui.settings.page import SettingsPage
 from ui.settings.row import CONTROL_PX, SettingRow
 from ui.settings.rows import ChoiceRow, DevicesRow, make_row
 from ui.text.language import translate
-from ui.widgets.building import Stretch, button, hbox, label, scrolled, vbox
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, scrolled, vbox
 from ui.widgets.dialogs import Dialog, within_screen
-from ui.widgets.styling import rule
+from ui.widgets.styling import rule, set_style_property
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
-NAV_PX, AROUND_NAV_PX = 168, 24
+NAV_PX, AROUND_NAV_PX = 168, 38  # a scroll bar among it
 
 
 class _Sections(QListWidget):
@@ -91,6 +91,9 @@ class SettingsDialog(Dialog):
         self.nav = _Sections()
         self.nav.setObjectName("settingsNav")
         self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
+        self.search = line_edit(translate("SettingsDialog", "Search settings"), translate("SettingsDialog", "Search"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self.find_setting)
         self.pages = QStackedWidget()
         self._sections = list(dict.fromkeys(field.section for field in fields))
         for section in self._sections:
@@ -116,6 +119,7 @@ class SettingsDialog(Dialog):
         self.save_button.setDefault(True)
         self._follow_looks()
         self._arrange()
+        self.setTabOrder(self.search, self.nav)
         self._check()
         self.resize(within_screen(self, SIZE))
 
@@ -153,7 +157,8 @@ class SettingsDialog(Dialog):
                 self.look_previewed.emit(key, str(self._values[key]))
 
     def _arrange(self) -> None:
-        body = hbox(self.nav, (self.pages, 1), spacing=0)
+        side = vbox(hbox(self.search, margins=(8, 12, 8, 4)), (self.nav, 1), spacing=0)
+        body = hbox(side, (self.pages, 1), spacing=0)
         buttons = hbox(
             self.defaults_button, Stretch(), self.cancel_button, self.save_button, margins=(16, 12, 16, 12), spacing=8
         )
@@ -190,6 +195,26 @@ class SettingsDialog(Dialog):
             if isinstance(row, DevicesRow):
                 row.set_devices(devices)
 
+    def find_setting(self, typed: str) -> None:
+        """Leave the sections that have the typed words, and go to the first setting that does."""
+        words = typed.casefold().split()
+        first: SettingRow | None = None
+        for place in range(self.nav.count()):
+            title = self.nav.item(place).text()
+            section = self._sections[place] if place < len(self._sections) else ""
+            rows = [row for row in self.rows.values() if row.field.section == translate("Settings", section)]
+            fits = [row for row in rows if _has(words, f"{title} {row.label.text()} {row.help.text()}")]
+            for row in rows:
+                set_style_property(row.label, "kind", "strong" if words and row in fits else "")
+            is_left = bool(fits) or _has(words, title)
+            self.nav.item(place).setHidden(not is_left)
+            if words and first is None and is_left:
+                self.nav.setCurrentRow(place)
+                first = fits[0] if fits else None
+        page = self.pages.currentWidget()
+        if first is not None and isinstance(page, QScrollArea):
+            page.ensureWidgetVisible(first)
+
     def show_section(self, section: str) -> None:
         self.show_page(self._sections.index(section))
 
@@ -215,3 +240,7 @@ class SettingsDialog(Dialog):
         if changed:
             self.saved.emit(changed)
         self.accept()
+
+
+def _has(words: Sequence[str], text: str) -> bool:
+    return all(word in text.casefold() for word in words)

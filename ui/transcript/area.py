@@ -450,6 +450,7 @@ class MessageArea(SelectingArea, QScrollArea):
         if view.role == "user":
             card = question = UserCard(self._theme, view, width)
             question.edited.connect(self.edited)
+            question.resized.connect(self.lay_out)
             question.edit_typed.connect(self._on_edit_typed)
             question.attachment_opened.connect(self.attachment_opened)
             question.attachments_left_out.connect(self.attachments_left_out)

@@ -46,7 +46,7 @@ class FoundWords:
 
     def open(self, card: MessageCard) -> bool:
         """Unfold the reasoning where the words stand in it; False while it is still being laid out."""
-        if isinstance(card, ToolCard):
+        if isinstance(card, ToolCard | UserCard):
             card.set_open(True)
             return True
         if not isinstance(card, AnswerCard) or card.reasoning is None or not self._place(card)[0]:

@@ -217,12 +217,10 @@ def empty_layout(layout: QLayout) -> None:
             empty_layout(inner)
 
 
-def put_in_order(box: QBoxLayout, widgets: Sequence[QWidget]) -> None:
-    """Have these in a row or column, in this order; what else is in it goes, and what stands right stays untouched."""
-    for place in reversed(range(box.count())):
-        item = box.itemAt(place)
-        widget = item.widget() if item is not None else None
-        if widget is not None and widget not in widgets:
+def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
+    """Have these in place of those ``before`` in a row or column; what stands right stays untouched, others go."""
+    for widget in before:
+        if widget not in widgets:
             box.removeWidget(widget)
             widget.hide()
             widget.deleteLater()

@@ -16,17 +16,16 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLayout,
-    QPushButton,
     QScrollArea,
     QStyle,
     QSystemTrayIcon,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
+from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
 from ui.widgets.commands import CommandRow
 from ui.widgets.dialogs import link_dialog
 from ui.widgets.enter_key import EnterInDialog
@@ -48,11 +47,7 @@ class ShortcutsDialog(QDialog):
         title = translate("ShortcutsDialog", "Keyboard shortcuts")
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        heading = QLabel(title)
-        heading.setProperty("kind", "heading")
-        close = QPushButton(translate("ShortcutsDialog", "Close"))
-        close.setAccessibleName(close.text())
-        close.clicked.connect(self.accept)
+        close = button(translate("ShortcutsDialog", "Close"), self.accept)
         self.content = QWidget()
         self.content.setObjectName("page")
         self.columns = self._columns(rows)
@@ -62,12 +57,8 @@ class ShortcutsDialog(QDialog):
         self.area.setWidget(self.content)
         self.area.setWidgetResizable(True)
         self.area.setAccessibleName(title)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(MARGINS_PX, 20, MARGINS_PX, 20)
-        layout.setSpacing(16)
-        layout.addWidget(heading)
-        layout.addWidget(self.area, 1)
-        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        parts = (label(title, "heading"), (self.area, 1), (close, 0, Qt.AlignmentFlag.AlignRight))
+        vbox(*parts, parent=self, margins=(MARGINS_PX, 20, MARGINS_PX, 20), spacing=16)
         close.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -101,31 +92,21 @@ class ShortcutsDialog(QDialog):
     def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
         """The first group at the left, the others at the right: all fits on a small screen."""
         groups = list(dict.fromkeys(row.group for row in rows))
-        columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        columns.setContentsMargins(0, 0, 0, 0)
-        columns.setSpacing(48)
-        for wanted in (groups[:1], groups[1:]):
-            column = QVBoxLayout()
+        made = [
+            vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
+            for wanted in (groups[:1], groups[1:])
+        ]
+        for column in made:
             column.setSpacing(GROUPS_PX)
-            for group in wanted:
-                column.addLayout(self._grid(group, [row for row in rows if row.group == group]))
-            column.addStretch(1)
-            columns.addLayout(column)
-        return columns
+        return hbox(*made, margins=0, spacing=48)
 
     def _grid(self, group: str, rows: Sequence[CommandRow]) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(32)
-        grid.setVerticalSpacing(6)
-        caption = QLabel(group)
-        caption.setProperty("kind", "section")
-        grid.addWidget(caption, 0, 0)
+        made = grid(gaps=(32, 6))
+        made.addWidget(label(group, "section"), 0, 0)
         for line, row in enumerate(rows, start=1):
-            keys = QLabel(row.keys)
-            keys.setProperty("kind", "key")
-            grid.addWidget(QLabel(row.words), line, 0)
-            grid.addWidget(keys, line, 1, Qt.AlignmentFlag.AlignRight)
-        return grid
+            made.addWidget(QLabel(row.words), line, 0)
+            made.addWidget(label(row.keys, "key"), line, 1, Qt.AlignmentFlag.AlignRight)
+        return made
 
 
 class WindowDialogs(QObject):

@@ -7,12 +7,13 @@ from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 from shiboken6 import isValid
 
 from ui.composer.message_edit import local_paths
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.building import Stretch, button, hbox, label, vbox
 
 MARGIN_PX = 16
 _NAMES_SHOWN = 4
@@ -36,52 +37,30 @@ class DropOverlay(QFrame):
         self.path = ""
         self.setObjectName("dropOverlay")
         self.setAccessibleName(translate("DropOverlay", "Use the dropped file as"))
-        self.name = QLabel()
-        self.name.setProperty("kind", "title")
-        self.name.setTextFormat(Qt.TextFormat.PlainText)
-        self.name.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.name.setWordWrap(True)
+        self.name = label("", "title", wrap=True)
         self.target_button = self._choice(translate("DropOverlay", "Use as target"), "target")
         self.draft_button = self._choice(translate("DropOverlay", "Use as draft"), "draft")
-        self.cancel_button = QPushButton(translate("DropOverlay", "Cancel"))
-        self.cancel_button.setAccessibleName(translate("DropOverlay", "Cancel"))
-        self.cancel_button.clicked.connect(self.leave)
+        self.cancel_button = button(translate("DropOverlay", "Cancel"), self.leave)
         for stop in (self.target_button, self.draft_button, self.cancel_button):
             stop.installEventFilter(self)
-        hint = QLabel(
-            translate(
-                "DropOverlay",
-                "The target writes the answers. A draft is a smaller model, best with the same vocabulary, that "
-                "proposes tokens for it.",
-            )
+        words = translate(
+            "DropOverlay",
+            "The target writes the answers. A draft is a smaller model, best with the same vocabulary, that "
+            "proposes tokens for it.",
         )
-        hint.setProperty("kind", "muted")
-        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        hint.setWordWrap(True)
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        row.addStretch(1)
-        row.addWidget(self.target_button)
-        row.addWidget(self.draft_button)
-        row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(48, 48, 48, 48)
-        layout.setSpacing(16)
-        layout.addStretch(1)
-        layout.addWidget(self.name)
-        layout.addWidget(hint)
-        layout.addLayout(row)
-        layout.addWidget(self.cancel_button, 0, Qt.AlignmentFlag.AlignCenter)
-        layout.addStretch(1)
+        hint, centre = label(words, "muted", wrap=True), Qt.AlignmentFlag.AlignCenter
+        for each in (self.name, hint):
+            each.setAlignment(centre)
+        row = hbox(Stretch(), self.target_button, self.draft_button, Stretch(), spacing=16)
+        parts = (self.name, hint, row, (self.cancel_button, 0, centre))
+        vbox(Stretch(), *parts, Stretch(), parent=self, margins=48, spacing=16)
         self.hide()
 
     def _choice(self, text: str, role: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName("dropChoice")
-        button.setAccessibleName(text)
-        button.setMinimumWidth(CHOICE_PX)
-        button.clicked.connect(lambda: self._take(role))
-        return button
+        made = button(text, lambda: self._take(role))
+        made.setObjectName("dropChoice")
+        made.setMinimumWidth(CHOICE_PX)
+        return made
 
     def ask(self, path: str) -> None:
         """Ask what the file is to be."""
@@ -149,26 +128,15 @@ class DropHint(QFrame):
         self._window = parent
         self.setObjectName("dropHint")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._icon = QLabel()
-        self.title = QLabel()
-        self.title.setProperty("kind", "title")
-        self.names = QLabel()
-        self.names.setProperty("kind", "muted")
-        self.names.setTextFormat(Qt.TextFormat.PlainText)
+        self._icon, self.title, self.names = label(), label("", "title"), label("", "muted")
         frame = QFrame()
         frame.setObjectName("dropHintFrame")
-        around = QVBoxLayout(self)
-        around.setContentsMargins(MARGIN_PX, MARGIN_PX, MARGIN_PX, MARGIN_PX)
-        around.addWidget(frame)
-        layout = QVBoxLayout(frame)
-        layout.setContentsMargins(32, 32, 32, 32)
-        layout.setSpacing(12)
-        layout.addStretch(1)
-        for label in (self._icon, self.title, self.names):
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setWordWrap(True)
-            layout.addWidget(label)
-        layout.addStretch(1)
+        vbox(frame, parent=self, margins=MARGIN_PX)
+        parts = (self._icon, self.title, self.names)
+        for each in parts:
+            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            each.setWordWrap(True)
+        vbox(Stretch(), *parts, Stretch(), parent=frame, margins=32, spacing=12)
         self.hide()
 
     def show_for(self, paths: Sequence[str]) -> None:

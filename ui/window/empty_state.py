@@ -9,23 +9,20 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import ModelInfo
-from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
+from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.gutter import GUTTER_PX, reserve_scroll_bar
 
@@ -145,23 +142,11 @@ class PromptCard(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._mark = QLabel()
-        heading = ElidedLabel(title)
-        heading.setProperty("kind", "strong")
-        words = ElidedLabel(" ".join(prompt.split()))
-        words.setProperty("kind", "caption")
-        column = QVBoxLayout()
-        column.setSpacing(BETWEEN_PX)
-        column.addStretch(1)
-        column.addWidget(heading)
-        column.addWidget(words)
-        column.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 12, 0)
-        row.setSpacing(10)
-        row.addWidget(self._mark)
-        row.addLayout(column, 1)
-        for label in (self._mark, heading, words):
-            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        heading, words = ElidedLabel(title, "strong"), ElidedLabel(" ".join(prompt.split()), "caption")
+        column = vbox(Stretch(), heading, words, Stretch(), spacing=BETWEEN_PX)
+        hbox(self._mark, (column, 1), parent=self, margins=(12, 0, 12, 0), spacing=10)
+        for part in (self._mark, heading, words):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         theme.changed.connect(self.recolor)
         self.recolor()
 
@@ -207,17 +192,15 @@ class EmptyState(QScrollArea):
         reserve_scroll_bar(self)
         self.setAccessibleName(translate("EmptyState", "Start"))
         self.mark = QLabel()
-        self.title = QLabel()
-        self.title.setProperty("kind", "title")
-        self.text = QLabel()
-        self.text.setProperty("kind", "muted")
-        self.builtin_button = QPushButton(translate("EmptyState", "Quick demo"))
-        self.open_button = QPushButton(translate("EmptyState", " Open a GGUF file…"))
-        self.browse_button = QPushButton(translate("EmptyState", " Find models"))
-        self.complete_button = QPushButton()
-        self.complete_button.clicked.connect(lambda: self.completing_chosen.emit(not self._completes))
+        self.title, self.text = label("", "title", wrap=True), label("", "muted", wrap=True)
+        tip = translate("Header", TINY_NOTE)
+        self.builtin_button = button(translate("EmptyState", "Quick demo"), kind="primary", tip=tip)
+        tip = translate("EmptyState", "Choose a model file on this computer")
+        self.open_button = button(translate("EmptyState", " Open a GGUF file…"), tip=tip)
+        tip = translate("EmptyState", "Recommended models, search and library")
+        self.browse_button = button(translate("EmptyState", " Find models"), tip=tip)
+        self.complete_button = button("", lambda: self.completing_chosen.emit(not self._completes))
         self.prompt_cards: list[PromptCard] = []
-        self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
         self.set_completing(False)
@@ -227,55 +210,21 @@ class EmptyState(QScrollArea):
         card.clicked.connect(lambda: self.prompt_chosen.emit(prompt))
         return card
 
-    def _make(self) -> None:
-        for label in (self.text, self.title):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-        self.builtin_button.setProperty("kind", "primary")
-        self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
-        self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
-        self.browse_button.setToolTip(translate("EmptyState", "Recommended models, search and library"))
-        for button in (self.builtin_button, self.open_button, self.browse_button):
-            button.setAccessibleName(button.text().strip())
-
     def _arrange(self) -> None:
-        self._first_row = first = QHBoxLayout()
-        first.setSpacing(8)
-        for button in (self.builtin_button, self.open_button, self.browse_button, self.complete_button):
-            first.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        first.addStretch(1)
-        self.prompts = self._make_prompts()
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the message that is written below
-        inner = QVBoxLayout(column)
-        inner.setContentsMargins(24 - GUTTER_PX, 24, 24 - GUTTER_PX, 24)
-        inner.setSpacing(8)
-        inner.addStretch(2)
-        inner.addWidget(self.mark)
-        inner.addSpacing(8)
-        inner.addWidget(self.title)
-        inner.addWidget(self.text)
-        inner.addSpacing(12)
-        inner.addLayout(first)
-        inner.addSpacing(8)
-        inner.addWidget(self.prompts)
-        inner.addStretch(3)
-        page = QWidget()
-        page.setObjectName("page")
-        outer = QHBoxLayout(page)
-        outer.setContentsMargins(GUTTER_PX, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(column, 1000)
-        outer.addStretch(1)
-        self.setWidget(page)
-
-    def _make_prompts(self) -> QWidget:
-        holder = QWidget()
-        self._grid = QGridLayout(holder)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(8)
+        left = Qt.AlignmentFlag.AlignLeft
+        buttons = (self.builtin_button, self.open_button, self.browse_button, self.complete_button)
+        self._first_row = hbox(*((each, 0, left) for each in buttons), Stretch(), spacing=8)
+        self.prompts = QWidget()
+        self._grid = grid(gaps=(8, 8), parent=self.prompts, margins=0)
         self._show_examples(BUILTIN)
-        return holder
+        column, page = QWidget(), QWidget()
+        column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)  # as wide as the message that is written below
+        parts = (self.mark, 8, self.title, self.text, 12, self._first_row, 8, self.prompts)
+        sides = 24 - GUTTER_PX
+        vbox(Stretch(2), *parts, Stretch(3), parent=column, margins=(sides, 24, sides, 24), spacing=8)
+        page.setObjectName("page")
+        hbox(Stretch(), (column, 1000), Stretch(), parent=page, margins=(GUTTER_PX, 0, 0, 0))
+        self.setWidget(page)
 
     def _show_examples(self, examples: tuple[Example, ...]) -> None:
         """Offer these; the cards stay where they are the same."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -23,7 +24,7 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, grouped
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton, ShrinkingButton
-from ui.widgets.popups import ChoicePopup
+from ui.widgets.popups import ChoicePopup, Menu
 from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.tab_order import set_tab_order
 
@@ -41,6 +42,7 @@ UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
 EXACT = mark("Header", "The same question gets the same words in every mode, to the letter.")
 MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX = 404
+LEAST_CONTEXT = 2048  # of the lengths that are offered
 TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
 
 
@@ -258,6 +260,8 @@ class Header(QFrame):
     draft_picked = Signal(str)
     remove_draft = Signal()
     use_builtin = Signal()
+    unload = Signal()
+    context_chosen = Signal(object)  # tokens; None: as many as suit the computer
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -306,6 +310,11 @@ class Header(QFrame):
         self.builtin_action = QAction(translate("Header", "Quick demo"), self)
         self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
         self.builtin_action.triggered.connect(self.use_builtin)
+        self.context_action = QAction(self)
+        self.context_action.triggered.connect(self.open_contexts)
+        self.unload_action = QAction(translate("Header", "Unload the model"), self)
+        self.unload_action.setToolTip(hover(translate("Header", "Frees its memory until a model is chosen again.")))
+        self.unload_action.triggered.connect(self.unload)
 
     @property
     def picker(self) -> ModelPicker:
@@ -313,6 +322,8 @@ class Header(QFrame):
         if self._picker is None:
             actions = (
                 (self.stop_action, "square"),
+                (self.context_action, "memory-stick"),
+                (self.unload_action, "x"),
                 (self.target_action, "folder-open"),
                 (self.draft_action, "file-box"),
                 (self.browse_action, "search"),
@@ -331,6 +342,23 @@ class Header(QFrame):
         self._fill_picker()
         self.picker.open_from(self.model_button, at_right=True)
         self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def open_contexts(self) -> None:
+        """Offer lengths of the context, up to what the model was trained for; the model is loaded again with one."""
+        target = self._view.target
+        if target is None:
+            return
+        menu = self.contexts = Menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(translate("Header", "Automatic"), lambda: self.context_chosen.emit(None))
+        most = max(target.n_ctx_train, target.n_ctx)
+        doubled = {LEAST_CONTEXT << step for step in range(16)}
+        for length in sorted({each for each in doubled if each < most} | {target.n_ctx, most}):
+            words = translate("Header", "{count} tokens", None, length).format(count=count(length))
+            action = menu.addAction(words, partial(self.context_chosen.emit, length))
+            action.setCheckable(True)
+            action.setChecked(length == target.n_ctx)
+        menu.popup(self.model_button.mapToGlobal(self.model_button.rect().bottomLeft()))
 
     def set_models(self, models: PickerView) -> None:
         """The models that can be chosen."""
@@ -407,7 +435,13 @@ class Header(QFrame):
         self.progress.setRange(0, 0 if loading and view.progress is None else 1000)
         self.progress.setValue(round((view.progress or 0) * 1000))
         self.stop_action.setVisible(loading)
-        self.draft_action.setEnabled(view.target is not None and not view.target.engine_url)
+        is_own = view.target is not None and not view.target.engine_url
+        self.draft_action.setEnabled(is_own)
+        for action in (self.context_action, self.unload_action):
+            action.setVisible(is_own and not loading)
+        if view.target is not None:
+            words = translate("Header", "Context: {size} tokens…")
+            self.context_action.setText(words.format(size=count(view.target.n_ctx)))
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))

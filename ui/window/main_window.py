@@ -8,7 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QChildEvent,
+    QCoreApplication,
+    QEvent,
+    QLocale,
+    QObject,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -16,6 +28,7 @@ from PySide6.QtGui import (
     QCloseEvent,
     QContextMenuEvent,
     QEnterEvent,
+    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMoveEvent,
@@ -28,7 +41,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMainWindow,
     QPlainTextEdit,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -58,7 +70,7 @@ from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
-from ui.widgets.building import Stretch, hbox, vbox
+from ui.widgets.building import Stretch, button, hbox, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.enter_key import press_button
@@ -95,6 +107,7 @@ DEAD_KEY_MARKS: dict[int, str] = {
     _Key.Key_Dead_Cedilla: "\u0327",
     _Key.Key_Dead_Ogonek: "\u0328",
 }
+COMPOSED = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # of several keys each
 UNDO_SHOWN_MS = 8_000
 FOOT_PX = 24  # beside the parts below a page
 
@@ -114,22 +127,12 @@ class UndoBar(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("noticeBanner")
-        self.icon = QLabel()
-        self.words = ElidedLabel()
-        self.undo_button = QPushButton(translate("UndoBar", "Undo"))
-        self.undo_button.setAccessibleName(translate("UndoBar", "Undo"))
-        self.undo_button.setToolTip(translate("UndoBar", "Undo"))
-        self.undo_button.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.undo_button.clicked.connect(self.undo)
-        self.close_button = IconButton(theme, "x", translate("UndoBar", "Dismiss"))
-        self.close_button.clicked.connect(self.expire)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 6, 6, 6)
-        row.setSpacing(10)
-        row.addWidget(self.icon)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.undo_button)
-        row.addWidget(self.close_button)
+        self.icon, self.words = QLabel(), ElidedLabel()
+        words = translate("UndoBar", "Undo")
+        self.undo_button = button(words, self.undo, tip=words)
+        self.close_button = IconButton(theme, "x", translate("UndoBar", "Dismiss"), self.expire)
+        parts = (self.icon, (self.words, 1), self.undo_button, self.close_button)
+        hbox(*parts, parent=self, margins=(12, 6, 6, 6), spacing=10)
         self._timer = QTimer(self, singleShot=True, interval=UNDO_SHOWN_MS)
         self._timer.timeout.connect(self._on_timeout)
         theme.changed.connect(self._recolor)
@@ -236,6 +239,8 @@ class KeyForwarder:
         self._mark, self._marked_at = "", None
         if not self._focus():
             return False
+        if QGuiApplication.inputMethod().locale().language() in COMPOSED:
+            return True  # it came past the input method: as a Latin letter it would only have to be deleted
         together = unicodedata.normalize("NFC", event.text() + mark)
         text = together if len(together) == len(event.text()) else event.text()
         key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())
@@ -625,11 +630,7 @@ def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) 
 def _with_side(page: QWidget, side: QHBoxLayout) -> QWidget:
     """The page with what may stand at its right."""
     both = QWidget()
-    row = QHBoxLayout(both)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(0)
-    row.addWidget(page, 1)
-    row.addLayout(side)
+    hbox((page, 1), side, parent=both, margins=0, spacing=0)
     return both
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
@@ -51,6 +52,12 @@ def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
     return None
 
 
+@cache
+def _install_roles() -> None:
+    """Once for the program: Qt asks each factory that it was given."""
+    QAccessible.installFactory(interface_of)
+
+
 class AnswerSpeech:
     """Announces the answer on the page. ``level`` is the setting `announce`: "words", "events" or "nothing"."""
 
@@ -59,7 +66,7 @@ class AnswerSpeech:
         self._page = page
         self._raw, self._num_said = "", 0
         self._is_reading = False
-        QAccessible.installFactory(interface_of)
+        _install_roles()
 
     def begin(self) -> None:
         """An answer is wanted."""

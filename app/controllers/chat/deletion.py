@@ -216,5 +216,5 @@ class DeletionController(PartsController):
 
 
 def _days_left(until: datetime) -> str:
-    days = max((until - datetime.now(UTC)).days, 0)
+    days = max((until - datetime.now(UTC)).days + 1, 0)
     return translate("DeletionController", "{count} days left", None, days).format(count=count(days))

@@ -22,7 +22,7 @@ from engine.records import (
     ModelInfo,
     Problem,
 )
-from engine.requests import SetDraft, next_number
+from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
 from ui.text.language import mark, translate
 
@@ -81,6 +81,8 @@ class ModelController(PartsController):
         window.header.draft_picked.connect(lambda path: self.choose_file(path, "draft"))
         window.header.remove_draft.connect(self.remove_draft)
         window.header.use_builtin.connect(self.use_builtin)
+        window.header.unload.connect(self.unload)
+        window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
     def _tell(self) -> None:
         """Say what is in use, and what is on its way."""
@@ -137,6 +139,19 @@ class ModelController(PartsController):
         """End what is being loaded; what was loaded before it stays in use."""
         for number in list(self._pending):
             self._worker.cancel(number)
+
+    def unload(self) -> None:
+        """Free the models; none is in use until one is chosen."""
+        if self._state.answers or self._state.is_serving or self._state.is_racing:
+            self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
+            return
+        from app.core.server.turn import Unload  # noqa: PLC0415  (few unload a model, and the first paint waits for it)
+
+        self.stop_loading()
+        self._window.notice_banner.withdraw_suggestion()
+        self._worker.submit(RunJob(Unload()))
+        self._ready = self._loaded = None
+        self._tell()
 
     def remove_draft(self) -> None:
         """Go on without a draft."""

@@ -30,7 +30,7 @@ from app.core.storage.atomic import exported_file
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
-from engine.requests import RunJob
+from engine.requests import JobEnded, RunJob
 from engine.sentences import said
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -201,6 +201,8 @@ class RaceController(PartsController):
 
     def on_event(self, event: JobEvent) -> None:
         """Take what the engine's thread says of the race."""
+        if isinstance(event, JobEnded):
+            return  # of another job
         page = self._page
         if isinstance(event, LaneText):
             page.track.add_text(event)

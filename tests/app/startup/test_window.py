@@ -63,7 +63,8 @@ paths.config.mkdir(parents=True)
 store = ChatStore(StoreLocation(paths.chats_file, paths.backups), print)
 assert store.open() is None
 chat = store.create_conversation("long")
-store.add_message(chat, "user", "a word and another one\\n\\n" * 200)
+for _ in range(20):
+    store.add_message(chat, "user", "a word and another one\\n\\n" * 10)
 assert store.close(10)
 transcript.FIRST_SLICE_S, transcript.FIRST_FRAME_S = 1e-9, 30.0
 def tell(*_):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPointF
@@ -92,3 +97,39 @@ def test_the_bar_follows_the_palette_and_the_screen(
     monkeypatch.setattr(ContextMeter, "devicePixelRatioF", lambda _: 2.0)
     meter.set_parts(replace(PARTS, last_answer=1))
     assert meter.icon().availableSizes()[0].width() == 2 * BAR.width()
+
+
+TWO_SCREENS = """
+import sys
+from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+application = QApplication([])
+from app.core.domain.context import ContextParts
+from app.core.domain.settings.table import FIELDS
+from tests.ui.conftest import ASSETS
+from ui.composer.context_meter import ContextMeter
+from ui.window.main_window import MainWindow
+window = MainWindow(ASSETS, FIELDS)
+meter = ContextMeter(window.theme)
+window.header.add_indicator(meter)
+meter.set_parts(ContextParts(100, 200, 50, 4096))
+window.setGeometry(1350, 20, 1200, 780)
+window.show()
+QTest.qWaitForWindowExposed(window)
+meter.open_panel()
+window.composer.open_tools()
+for popup in (meter.panel, window.composer.tools_popup):
+    print(popup.screen().name(), popup.x() >= 1300)
+"""
+
+
+def test_popups_open_on_the_screen_of_their_window(tmp_path: Path) -> None:
+    common = {"y": 0, "width": 1300, "height": 860, "logicalDpi": 96, "logicalBaseDpi": 96}
+    screens = [{"name": "one", "x": 0, "dpr": 1, **common}, {"name": "two", "x": 1300, "dpr": 2, **common}]
+    (tmp_path / "screens.json").write_text(json.dumps({"screens": screens}))
+    environment = {**os.environ, "QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"}
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", TWO_SCREENS]
+    ended = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == ["two True"] * 2

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import FIELD_BY_KEY
+from app.core.domain.settings.table import FIELDS as TABLE
 from tests.ui.conftest import FIELDS
 from ui.settings.dialog import LOOKS, SettingsDialog
 from ui.settings.mode_cards import ModeRow
@@ -327,3 +328,21 @@ def test_tab_goes_from_the_own_choice_to_the_number(qtbot: QtBot) -> None:
     assert row.edit.hasFocus()
     qtbot.keyClick(row.edit, Qt.Key.Key_Backtab)
     assert row.automatic.hasFocus()
+
+
+def test_the_search_leaves_sections_with_the_words_and_goes_to_the_setting(window: MainWindow, qtbot: QtBot) -> None:
+    dialog = SettingsDialog(TABLE, {}, window)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.search.setFocus()
+    qtbot.keyClicks(dialog.search, "tool calls valid")
+    left = [dialog.nav.item(row).text() for row in range(dialog.nav.count()) if not dialog.nav.item(row).isHidden()]
+    assert left == ["Tools"]
+    assert dialog.pages.currentWidget().isAncestorOf(dialog.rows["hold_calls"])
+    assert dialog.rows["hold_calls"].label.property("kind") == "strong"
+    assert dialog.rows["tools"].label.property("kind") != "strong"
+    dialog.search.clear()
+    assert not any(dialog.nav.item(row).isHidden() for row in range(dialog.nav.count()))
+    assert dialog.rows["hold_calls"].label.property("kind") != "strong"
+    qtbot.keyClicks(dialog.search, "of nothing at all")
+    assert all(dialog.nav.item(row).isHidden() for row in range(dialog.nav.count()))

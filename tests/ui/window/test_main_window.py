@@ -8,8 +8,28 @@ from types import SimpleNamespace
 
 import PySide6
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, QRect, Qt, QTimer, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QGuiApplication, QInputMethodEvent, QKeyEvent
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QLocale,
+    QMimeData,
+    QObject,
+    QPoint,
+    QPointF,
+    QRect,
+    Qt,
+    QTimer,
+    QUrl,
+)
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QInputMethod,
+    QInputMethodEvent,
+    QKeyEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QTextBrowser, QWidget
 from pytestqt.qtbot import QtBot
@@ -559,6 +579,17 @@ def test_a_dead_key_is_forgotten_elsewhere(window: MainWindow) -> None:
     QTest.keyClick(focus(window.composer.attach_button), Qt.Key.Key_Dead_Acute)
     QTest.keyClicks(focus(window.sidebar.new_button), "e")
     assert window.composer.text == "e"
+
+
+@pytest.mark.parametrize(("language", "typed"), [("Japanese", ""), ("German", "k")])
+def test_a_key_that_an_input_method_would_compose_is_not_sent_raw(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, language: str, typed: str
+) -> None:
+    locale = QLocale(QLocale.Language[language])
+    monkeypatch.setattr(QInputMethod, "locale", lambda _method: locale)
+    QTest.keyClicks(focus(window.composer.attach_button), "k")
+    assert window.composer.edit.hasFocus()  # where the input method composes what follows
+    assert window.composer.text == typed
 
 
 def test_an_input_method_goes_on_where_the_letter_went(window: MainWindow) -> None:

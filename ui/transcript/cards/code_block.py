@@ -148,7 +148,9 @@ class CodeBlock(QFrame):
         top = 0 if language != self._language else None
         if language != self._language:
             self._language = language
-            self.label.setText(language or "text")
+            not_drawn = translate("CodeBlock", "{language}: the diagram is not drawn, this is its text")
+            is_diagram = language.casefold() == "mermaid"
+            self.label.setText(not_drawn.format(language=language) if is_diagram else language or "text")
             self.view.setAccessibleName(
                 translate("CodeBlock", "Code, {language}").format(language=language)
                 if language

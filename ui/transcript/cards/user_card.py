@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
@@ -17,14 +18,18 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.version_switch import ARROW_INSET_PX
-from ui.widgets.building import hbox, vbox
+from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 
+FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
+SHOWN_CHARS, SHOWN_LINES = 800, 10
+MORE = " …"
 LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
 
 
@@ -38,16 +43,25 @@ def shown_text(text: str) -> str:
     return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
 
 
+def beginning(text: str) -> str:
+    """The first lines of a message that is long enough to be folded; empty where it is not."""
+    if len(text) <= FOLD_CHARS and text.count("\n") < FOLD_LINES:
+        return ""
+    return "\n".join(text[:SHOWN_CHARS].split("\n")[:SHOWN_LINES]).rstrip() + MORE
+
+
 class UserCard(MessageCard):
-    """What the user wrote, as plain text, editable in its place.
+    """What the user wrote, as plain text, editable in its place; a long text is folded.
 
     Signals:
+        resized: it was folded or unfolded.
         edited(int, str): the message is to be asked in other words.
         edit_typed(int, str): the message and what its editor holds; empty where it was left or says the same.
         attachment_opened(int): an attachment is to be shown.
         attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
     """
 
+    resized = Signal()
     edited = Signal(int, str)
     edit_typed = Signal(int, str)
     attachment_opened = Signal(int)
@@ -61,6 +75,13 @@ class UserCard(MessageCard):
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self._whole: TextPart | None = None  # the body, where it shows the message
         self._mixed: AnswerBody | None = None  # words and code, where there is code
+        self._is_mixed = False  # whether that is shown
+        self._text_width = text_width
+        self._fold: QPushButton | None = None
+        if beginning(view.text):
+            self._fold = button(translate("ToolCard", "Show all"), kind="link")
+            self._fold.setCheckable(True)
+            self._fold.toggled.connect(self._on_fold)
         self._text = view.text
         self._attached = view.attachments
         self.attachments: AttachmentRows | None = None
@@ -77,7 +98,7 @@ class UserCard(MessageCard):
             ARROW_INSET_PX,  # so text ends where the arrow above it does
         )
         self.body.fit(text_width)
-        self._show_words(view.text, text_width)
+        self._show_words(view.text)
         layout = vbox(top, parent=self, margins=(14, 6, 14 - ARROW_INSET_PX, 12), spacing=0)
         if view.attachments:
             self.attachments = AttachmentRows(theme, removable=False, parent=self)
@@ -86,20 +107,47 @@ class UserCard(MessageCard):
             layout.addWidget(self.attachments)
             layout.addSpacing(8 if view.text else 0)
         layout.addLayout(self._place)
+        if self._fold is not None:
+            layout.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _show_words(self, text: str, text_width: int) -> None:
-        shown = shown_text(text)
+    def set_open(self, is_open: bool) -> None:
+        """Show all of a long text, or its beginning."""
+        if self._fold is not None:
+            self._fold.setChecked(is_open)
+
+    def _on_fold(self, is_open: bool) -> None:
+        if self._fold is not None:
+            words = translate("ToolCard", "Show less") if is_open else translate("ToolCard", "Show all")
+            self._fold.setText(words)
+            self._fold.setAccessibleName(words)
+        self._show_words(self._text)
+        self.resized.emit()
+
+    def save_state(self) -> CardState | None:
+        state = super().save_state()
+        return state and replace(state, unfolded=self._fold is not None and self._fold.isChecked())
+
+    def restore_state(self, state: CardState) -> None:
+        self.set_open(state.unfolded)
+
+    def _show_words(self, text: str) -> None:
+        is_folded = self._fold is not None and not self._fold.isChecked()
+        shown = beginning(text) if is_folded else shown_text(text)
         segments = plain_segments(text) if shown == text else []
-        if any(segment.is_code for segment in segments):
-            self._mixed = AnswerBody(self.theme, self, text_width)
+        self._is_mixed = any(segment.is_code for segment in segments)
+        if self._is_mixed and self._mixed is None:
+            self._mixed = AnswerBody(self.theme, self, self._text_width)
             self._mixed.setAccessibleName(self.body.accessibleName())
             self._mixed.show_segments(segments)
             self._texts.addWidget(self._mixed)
-            self._whole = None
+        if self._mixed is not None:
+            self._mixed.setVisible(self._is_mixed)
+        if self._is_mixed:
             self.body.hide()
             return
         self.body.set_plain(shown)
-        self._whole = TextPart(self.body, SourceMap(text, range(len(text))))
+        source = shown.removesuffix(MORE) if is_folded else text
+        self._whole = TextPart(self.body, SourceMap(source, range(len(source))))
         # Until it has its width Qt would scroll to a caret at the right, where a text from right to left begins.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
@@ -108,11 +156,14 @@ class UserCard(MessageCard):
     def parts(self) -> Sequence[TextPart]:
         if self.editor is not None or not self._text:
             return ()
-        return self._mixed.parts if self._mixed is not None else [self._whole] if self._whole is not None else []
+        if self._mixed is not None and self._is_mixed:
+            return self._mixed.parts
+        return [self._whole] if self._whole is not None else []
 
     def _show_texts(self, *, shown: bool) -> None:
         """Show the message, or make room for its editor."""
-        (self._mixed or self.body).setVisible(shown and bool(self._text))
+        seen = self._mixed if self._mixed is not None and self._is_mixed else self.body
+        seen.setVisible(shown and bool(self._text))
         if self.attachments is not None:
             self.attachments.setVisible(shown)
 
@@ -164,10 +215,11 @@ class UserCard(MessageCard):
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def can_show(self, view: MessageView) -> bool:
-        return view.role == "user" and not view.attachments and len(view.versions) < 2
+        return view.role == "user" and not view.attachments and len(view.versions) < 2 and not beginning(view.text)
 
     def reset(self) -> bool:
-        if self.versions is not None or self.attachments is not None or self.editor is not None or self._mixed:
+        has_more = (self.versions, self.attachments, self.editor, self._fold, self._mixed)
+        if any(part is not None for part in has_more):
             return False
         self.release_height()
         self.set_revealed(False)
@@ -175,9 +227,9 @@ class UserCard(MessageCard):
 
     def rebind(self, view: MessageView, text_width: int) -> None:
         super().rebind(view, text_width)
-        self._text = view.text
+        self._text, self._text_width = view.text, text_width
         self.body.fit(text_width)
-        self._show_words(view.text, text_width)
+        self._show_words(view.text)
 
     @property
     def wrapping_px(self) -> int:

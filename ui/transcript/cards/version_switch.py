@@ -13,7 +13,7 @@ from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
 from ui.widgets.icon_button import IconButton
 
-ARROW_INSET_PX = 8  # from the edge of a button to its arrow: border, padding, and the rim of the icon
+ARROW_INSET_PX = 9  # from the edge of a button to its arrow: border, padding, and the rim of the icon
 LABEL_GAP_PX = 3
 
 

@@ -105,7 +105,7 @@ def test_after_some_seconds_it_can_be_restored_from_recently_deleted(chats: AppH
     chats.controller.deletions.take_back()  # of the bar: nothing happens any more
     assert chats.rows() == ["about zebras"]
     dialog, rows = recently_deleted(chats)
-    assert [(row.title, row.side) for row in rows.rows.rows] == [("about giraffes", "29 days left")]
+    assert [(row.title, row.side) for row in rows.rows.rows] == [("about giraffes", "30 days left")]
     qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert chats.rows() == ["about giraffes", "about zebras"]
     assert chats.controller.state.chat_id == gone

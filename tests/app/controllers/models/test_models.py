@@ -12,8 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.paths import builtin_draft, builtin_target
+from app.core.server.turn import Unload
 from app.core.storage.settings_file import read_settings
 from engine.records import EngineFailed, EngineReady, LoadProgress, Mode, Problem
+from engine.requests import JobEnded
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 
 REFUSED = Problem("This draft does not fit the target", "Token 7 differs.", "Choose another.")
@@ -303,3 +305,50 @@ def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHar
         "puppet can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it again."
     )
     qtbot.waitUntil(lambda: words in harness.window.notices)
+
+
+def pick_action(harness: AppHarness, qtbot: QtBot, words: str) -> None:
+    """Take a row of the list of models by the pointer."""
+    header = harness.window.header
+    header.open_models()
+    rows = header.picker.list
+    line = next(line for line, row in enumerate(rows.rows.rows) if row.title == words)
+    rows.scrollTo(rows.model().index(line, 0))
+    place = rows.visualRect(rows.model().index(line, 0)).center()
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_the_model_is_unloaded_from_its_menu_and_loaded_when_it_is_chosen(harness: AppHarness, qtbot: QtBot) -> None:
+    num_loads = len(harness.engine.loads)
+    pick_action(harness, qtbot, "Unload the model")
+    assert isinstance(harness.engine.jobs[-1], Unload)
+    assert harness.window.engine.state is EngineState.EMPTY
+    assert not harness.window.header.unload_action.isVisible()
+    assert harness.window.problems == []
+    harness.engine.tell(JobEnded(True))
+    assert not harness.window.race.is_created
+    harness.window.header.target_picked.emit(TARGET)
+    qtbot.waitUntil(lambda: len(harness.engine.loads) == num_loads + 1)
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+
+
+def test_a_model_that_answers_is_not_unloaded(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.composer.submitted.emit("Say")
+    pick_action(harness, qtbot, "Unload the model")
+    assert harness.engine.jobs == []
+    assert harness.window.notices[-1] == "The model is in use. Stop the answer or race first."
+
+
+def test_the_context_is_chosen_in_the_menu_of_models(harness: AppHarness, qtbot: QtBot) -> None:
+    header = harness.window.header
+    target = harness.window.engine.target
+    assert target is not None
+    pick_action(harness, qtbot, f"Context: {target.n_ctx:,} tokens…")
+    lengths = [action.text() for action in header.contexts.actions()]
+    assert lengths[0] == "Automatic"
+    assert lengths[-1] == f"{max(target.n_ctx, target.n_ctx_train):,} tokens"
+    header.contexts.actions()[-1].trigger()
+    qtbot.waitUntil(lambda: saved(harness, "n_ctx") == max(target.n_ctx, target.n_ctx_train))
+    assert harness.engine.loads[-1].n_ctx == max(target.n_ctx, target.n_ctx_train)
+    header.contexts.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
@@ -56,3 +57,44 @@ def test_fenced_code_is_a_block_and_all_else_stays_as_it_was_written(theme: Them
     assert not card.parts
     card.end_edit()
     assert len(card.parts) == 3
+
+
+LONG = "\n".join(f"Line {number} of the question." for number in range(60))
+
+
+def test_a_long_question_is_folded_and_copied_whole(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", LONG), MessageView(2, "assistant", "An answer.")])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.cards[0]
+    assert isinstance(card, UserCard)
+    fold = next(each for each in card.findChildren(QPushButton) if each.text() == "Show all")
+    assert "Line 9 of" in card.body.toPlainText()
+    assert "Line 10 of" not in card.body.toPlainText()
+    assert card.text == LONG
+    low = card.height()
+    qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
+    assert fold.text() == "Show less"
+    assert card.body.toPlainText() == LONG
+    qtbot.waitUntil(lambda: card.height() > 3 * low)
+    state = card.save_state()
+    assert state is None or state.unfolded
+    qtbot.keyClick(fold, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: card.height() == low)
+
+
+def test_words_in_the_folded_part_are_found(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", LONG), MessageView(2, "assistant", "An answer.")])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    window.find_bar.open()
+    qtbot.keyClicks(window.find_bar.edit, "Line 57")
+    card = window.transcript.cards[0]
+    assert isinstance(card, UserCard)
+    qtbot.waitUntil(lambda: "Line 57" in card.body.toPlainText())
+
+
+@pytest.mark.parametrize("text", ["short", "line\n" * 20, "x" * 2_000])
+def test_a_question_of_usual_length_is_whole(window: MainWindow, text: str, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", text), MessageView(2, "assistant", "An answer.")])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    card = window.transcript.cards[0]
+    assert not [each for each in card.findChildren(QPushButton) if each.text() == "Show all"]

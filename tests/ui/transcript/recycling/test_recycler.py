@@ -237,9 +237,11 @@ def in_use_by_focus(card: MessageCard, _page: MainWindow) -> QWidget:
     return card.more_button
 
 
-def in_use_by_figures(card: MessageCard, _page: MainWindow) -> QWidget:
+def in_use_by_figures(card: MessageCard, page: MainWindow) -> QWidget:
     assert isinstance(card, AnswerCard)
     card.figures.show_stats(STATS)
+    page.transcript.lay_out()
+    QApplication.processEvents()  # into lines, which words that are selected later stay in
     card.figures.setSelection(0, 4)
     return card.figures
 

@@ -153,6 +153,9 @@ class StoreMachine(RuleBasedStateMachine):
             return multiple()
         old = data.draw(st.sampled_from(questions))
         turn = self.store.begin_turn(chat, text, Mode.OFF, None, instead_of=old)
+        is_first, was = model.messages[old].parent is None, model.messages[old].text
+        if is_first and text.strip() and model.title == title_from(was):
+            model.title = title_from(text)
         model.add(turn.question.id, ModelMessage("user", text, parent=model.messages[old].parent))
         self.add_answer(model, turn.answer.id, turn.question.id, None)
         if not model.title and not model.named:
