@@ -110,6 +110,7 @@ class Controller(PartsController):
         self.chat_settings.show()
         self.layout.start()
         self.context.start()
+        self.projects.start()
         self.conversations.start()
         FirstPaint(window, self.conversations.list_rest, after_ms=UNSEEN_MS)
         self.deletions.start()

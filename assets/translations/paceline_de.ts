@@ -282,11 +282,15 @@
     </message>
     <message>
         <source>Document</source>
-        <translation type="unfinished"></translation>
+        <translation>Dokument</translation>
+    </message>
+    <message>
+        <source>Found for this question</source>
+        <translation>Zu dieser Frage gefunden</translation>
     </message>
     <message>
         <source>Passages of your files</source>
-        <translation type="unfinished"></translation>
+        <translation>Stellen aus Ihren Dateien</translation>
     </message>
     <message>
         <source>Picture</source>
@@ -540,15 +544,15 @@
     </message>
     <message>
         <source>This project</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Projekt</translation>
     </message>
     <message>
         <source>For every chat in {project} that does not set its own value.</source>
-        <translation type="unfinished"></translation>
+        <translation>Für jeden Chat in {project}, der keinen eigenen Wert hat.</translation>
     </message>
     <message>
         <source>from the project</source>
-        <translation type="unfinished"></translation>
+        <translation>vom Projekt</translation>
     </message>
     <message>
         <source>from the model</source>
@@ -568,7 +572,7 @@
     </message>
     <message>
         <source>this project</source>
-        <translation type="unfinished"></translation>
+        <translation>dieses Projekt</translation>
     </message>
     <message>
         <source>set for all</source>
@@ -580,7 +584,7 @@
     </message>
     <message>
         <source>overridden by the project</source>
-        <translation type="unfinished"></translation>
+        <translation>vom Projekt überschrieben</translation>
     </message>
     <message>
         <source>overridden by the model</source>
@@ -1259,11 +1263,11 @@
     </message>
     <message>
         <source>New chat in this folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuer Chat in diesem Ordner</translation>
     </message>
     <message>
         <source>Files and instructions…</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien und Anweisungen …</translation>
     </message>
     <message>
         <source>Remove folder, keep chats	Del</source>
@@ -7154,27 +7158,27 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Use a file with only the pages that matter.</source>
-        <translation type="unfinished"></translation>
+        <translation>Verwenden Sie eine Datei, die nur die wichtigen Seiten enthält.</translation>
     </message>
     <message>
         <source>“{name}” is an archive or a document of a kind that cannot be read.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ ist ein Archiv oder ein Dokument, dessen Format nicht gelesen werden kann.</translation>
     </message>
     <message>
         <source>Reading “{name}” takes more memory than a document of its size should.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ braucht beim Lesen mehr Speicher, als ein Dokument dieser Größe sollte.</translation>
     </message>
     <message>
         <source>“{name}” is damaged, or is not what its name says.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ ist beschädigt oder nicht das, was der Name sagt.</translation>
     </message>
     <message>
         <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
     </message>
     <message>
         <source>Open it in its own program and save or print it anew, or copy the text that matters.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
     </message>
     <message>
         <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
@@ -7190,43 +7194,43 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>“{name}” is {size}; the limit is {limit}.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ hat {size}; höchstens {limit} sind möglich.</translation>
     </message>
     <message>
         <source>The project could not be used</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Projekt kann nicht verwendet werden</translation>
     </message>
     <message>
         <source>Choose another one; “paceline projects list” names them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein anderes; „paceline projects list“ nennt alle.</translation>
     </message>
     <message>
         <source>projects</source>
-        <translation type="unfinished"></translation>
+        <translation>Projekte</translation>
     </message>
     <message>
         <source>no projects</source>
-        <translation type="unfinished"></translation>
+        <translation>keine Projekte</translation>
     </message>
     <message>
         <source>There is no project called {name}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt kein Projekt namens {name}.</translation>
     </message>
     <message>
         <source>A project needs a name.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Projekt braucht einen Namen.</translation>
     </message>
     <message>
         <source>Give one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie einen an.</translation>
     </message>
     <message>
         <source>There are too many projects.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt zu viele Projekte.</translation>
     </message>
     <message>
         <source>The projects could not be kept: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Projekte konnten nicht gespeichert werden: {reason}</translation>
     </message>
     <message>
         <source>Set the mode to Off.</source>
@@ -8725,127 +8729,127 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>ProjectPage</name>
     <message numerus="yes">
         <source>%Ln files</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%Ln Datei</numerusform>
+            <numerusform>%Ln Dateien</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%Ln passages</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%Ln Stelle</numerusform>
+            <numerusform>%Ln Stellen</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%Ln could not be read</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%Ln konnte nicht gelesen werden</numerusform>
+            <numerusform>%Ln konnten nicht gelesen werden</numerusform>
         </translation>
     </message>
     <message>
         <source>File</source>
-        <translation type="unfinished"></translation>
+        <translation>Datei</translation>
     </message>
     <message>
         <source>State</source>
-        <translation type="unfinished"></translation>
+        <translation>Zustand</translation>
     </message>
     <message>
         <source>Pages</source>
-        <translation type="unfinished"></translation>
+        <translation>Seiten</translation>
     </message>
     <message>
         <source>Passages</source>
-        <translation type="unfinished"></translation>
+        <translation>Stellen</translation>
     </message>
     <message>
         <source>Size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
     <message>
         <source>Read</source>
-        <translation type="unfinished"></translation>
+        <translation>Gelesen</translation>
     </message>
     <message>
         <source>Not read</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht gelesen</translation>
     </message>
     <message>
         <source>Not there now</source>
-        <translation type="unfinished"></translation>
+        <translation>Zurzeit nicht da</translation>
     </message>
     <message>
         <source>Instructions</source>
-        <translation type="unfinished"></translation>
+        <translation>Anweisungen</translation>
     </message>
     <message>
         <source>What the model should know and do in every chat of this project</source>
-        <translation type="unfinished"></translation>
+        <translation>Was das Modell in jedem Chat dieses Projekts wissen und beachten soll</translation>
     </message>
     <message>
         <source>Files</source>
-        <translation type="unfinished">Dateien</translation>
+        <translation>Dateien</translation>
     </message>
     <message>
         <source>Add files…</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien hinzufügen …</translation>
     </message>
     <message>
         <source>Add a folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner hinzufügen …</translation>
     </message>
     <message>
         <source>Remove from the project</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus dem Projekt entfernen</translation>
     </message>
     <message>
         <source>The files themselves stay where they are</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Dateien selbst bleiben, wo sie sind</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">Schließen</translation>
+        <translation>Schließen</translation>
     </message>
     <message>
         <source>Reading files</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien werden gelesen</translation>
     </message>
     <message>
         <source>Every question in this project is answered with passages of these files. They are read on this computer, and stay where they are: a change in a folder is noticed. Drop files or folders here to add them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Jede Frage in diesem Projekt wird mit Stellen aus diesen Dateien beantwortet. Sie werden auf diesem Computer gelesen und bleiben, wo sie sind; Änderungen in einem Ordner werden bemerkt. Ziehen Sie Dateien oder Ordner hierher, um sie hinzuzufügen.</translation>
     </message>
     <message>
         <source>{done} of {total}: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>{done} von {total}: {name}</translation>
     </message>
     <message>
         <source>Pause</source>
-        <translation type="unfinished">Anhalten</translation>
+        <translation>Anhalten</translation>
     </message>
     <message>
         <source>Look for changes</source>
-        <translation type="unfinished"></translation>
+        <translation>Nach Änderungen suchen</translation>
     </message>
     <message>
         <source>Add files</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien hinzufügen</translation>
     </message>
     <message>
         <source>Add a folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Ordner hinzufügen</translation>
     </message>
 </context>
 <context>
     <name>Projects</name>
     <message>
         <source>The files of this project could not be read: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Dateien dieses Projekts konnten nicht gelesen werden: {reason}</translation>
     </message>
     <message>
         <source>No passage was given under this number.</source>
-        <translation type="unfinished"></translation>
+        <translation>Unter dieser Nummer wurde keine Stelle mitgegeben.</translation>
     </message>
 </context>
 <context>
@@ -8863,7 +8867,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Instructions of this project: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>Anweisungen dieses Projekts: {text}</translation>
     </message>
     <message>
         <source>System prompt of this model: {text}</source>
@@ -11188,31 +11192,31 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>SourceDialog</name>
     <message>
         <source>Source {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Quelle {number}</translation>
     </message>
     <message>
         <source>Text of the document</source>
-        <translation type="unfinished"></translation>
+        <translation>Text des Dokuments</translation>
     </message>
     <message>
         <source>The model was given this passage. It is marked in the text of its document.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Stelle wurde dem Modell mitgegeben. Sie ist im Text ihres Dokuments markiert.</translation>
     </message>
     <message>
         <source>The model was given this passage. Its document has changed since, or is not in the project any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Stelle wurde dem Modell mitgegeben. Ihr Dokument hat sich seitdem geändert oder gehört nicht mehr zum Projekt.</translation>
     </message>
     <message>
         <source>Open the file</source>
-        <translation type="unfinished"></translation>
+        <translation>Datei öffnen</translation>
     </message>
     <message>
         <source>Copy the passage</source>
-        <translation type="unfinished"></translation>
+        <translation>Stelle kopieren</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">Schließen</translation>
+        <translation>Schließen</translation>
     </message>
 </context>
 <context>

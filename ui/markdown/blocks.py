@@ -513,7 +513,9 @@ def _is_closed(token: Token, text: str) -> bool:
 
 def _references(cites: str) -> dict[str, object]:
     """What the parser is told of the numbers of passages."""
-    return {"references": {str(number): {"href": f"{cites}{number}"} for number in _CITED}} if cites else {}
+    return (
+        {"references": {str(number): {"href": f"{cites}{number}", "title": ""} for number in _CITED}} if cites else {}
+    )
 
 
 @dataclass(slots=True)

@@ -116,7 +116,8 @@ class ProjectPage(Dialog):
         self.remove_button.setToolTip(translate("ProjectPage", "The files themselves stay where they are"))
         self.pause_button = button("", self._toggle_reading)
         self.close_button = button(translate("ProjectPage", "Close"), self.accept)
-        for each in (self.files_button, self.folder_button, self.remove_button, self.pause_button, self.close_button):
+        self.buttons = (self.files_button, self.folder_button, self.remove_button, self.pause_button)
+        for each in (*self.buttons, self.close_button):
             each.setAutoDefault(False)
 
     def _arrange(self) -> None:
@@ -136,9 +137,9 @@ class ProjectPage(Dialog):
             label(explained, "caption", wrap=True),
             (self.tree, 1),
             self.summary,
-            hbox((self.progress, 1), self.progress_words, self.pause_button, spacing=8),
+            hbox((self.progress, 1), self.progress_words, spacing=8),
             4,
-            hbox(self.files_button, self.folder_button, self.remove_button, Stretch(), self.close_button, spacing=8),
+            hbox(*self.buttons, Stretch(), self.close_button, spacing=8),
             parent=self,
             margins=(24, 20, 24, 20),
             spacing=8,

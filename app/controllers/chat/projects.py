@@ -65,6 +65,19 @@ class ProjectController(PartsController):
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat)
 
+    def start(self) -> None:
+        """Give projects of the command line their folders of chats; those whose folder was deleted go."""
+        projects = self._projects.all()
+        if not projects:
+            return
+        folders = {folder.id for folder in self._attempt(self._store.library.folders) or ()}
+        for project in projects:
+            if not project.folder_id:
+                made = self._attempt(partial(self._store.library.create_folder, project.name))
+                self._keep(replace(project, folder_id=made or 0))
+            elif folders and project.folder_id not in folders:  # without any, the chats were set aside
+                self._projects.remove(project.id)
+
     # ---- passages ---------------------------------------------------------------------------------------------------
 
     def project_of(self, conversation_id: int) -> Project | None:
@@ -207,10 +220,13 @@ class ProjectController(PartsController):
     def _rename(self, folder_id: int, name: str) -> None:
         project = self._projects.of_folder(folder_id)
         if project is not None and name.strip():
-            try:
-                self._projects.update(replace(project, name=name.strip()))
-            except ProjectError as error:
-                self._window.show_problem(error.problem)
+            self._keep(replace(project, name=name.strip()))
+
+    def _keep(self, project: Project) -> None:
+        try:
+            self._projects.update(project)
+        except ProjectError as error:
+            self._window.show_problem(error.problem)
 
     def _reload(self) -> None:
         """The open chat follows what its project has now."""
@@ -254,7 +270,7 @@ class ProjectController(PartsController):
                 if time.monotonic() - self._shown_at > SHOW_AGAIN_S:
                     self._show_files()
 
-    def _on_read(self, process: QProcess) -> None:
+    def _on_read(self, process: QProcess, *_ending: object) -> None:
         process.deleteLater()
         if process is self._process:
             self._process = None

@@ -39,10 +39,16 @@ KINDS = {
     AttachmentKind.CSV: mark("Attachments", "CSV"),
     AttachmentKind.PDF: mark("Attachments", "PDF"),
     AttachmentKind.DOCUMENT: mark("Attachments", "Document"),
-    AttachmentKind.PASSAGES: mark("Attachments", "Passages of your files"),
+    AttachmentKind.PASSAGES: mark("Attachments", "Found for this question"),
     AttachmentKind.PICTURE: mark("Attachments", "Picture"),
 }
 ROWS_SEEN = 3.5  # half a row says that there are more
+
+
+def title_of(attachment: Attachment) -> str:
+    """The name of a file; what was found in the files of a project has none."""
+    is_found = attachment.kind is AttachmentKind.PASSAGES
+    return translate("Attachments", "Passages of your files") if is_found else attachment.name
 
 
 def facts(attachment: Attachment) -> str:
@@ -105,16 +111,16 @@ class AttachmentChip(QPushButton):
             each.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.remove_button: IconButton | None = None
         if removable:
-            name = translate("Attachments", "Remove {name}").format(name=attachment.name)
+            name = translate("Attachments", "Remove {name}").format(name=title_of(attachment))
             self.remove_button = IconButton(theme, "x", name, lambda: self.removed.emit(attachment.id))
             self.remove_button.setIconSize(QSize(14, 14))
             row.addWidget(self.remove_button)
-        self.setAccessibleName(f"{attachment.name}, {self.facts.text()}")
+        self.setAccessibleName(f"{title_of(attachment)}, {self.facts.text()}")
         help_text = translate("Attachments", "Press Enter to open it.")
         if removable:
             help_text = translate("Attachments", "Press Enter to open it, Delete to remove it.")
         self.setAccessibleDescription(help_text)
-        self.setToolTip(as_written(f"{attachment.name}\n{help_text}"))
+        self.setToolTip(as_written(f"{title_of(attachment)}\n{help_text}"))
         self.clicked.connect(lambda: self.opened.emit(attachment.id))
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -124,7 +130,7 @@ class AttachmentChip(QPushButton):
         icon = self._theme.pixmap(ICONS[self.attachment.kind], color, 18, self.devicePixelRatioF())
         self._icon.setPixmap(self._thumbnail or icon)
         metrics = QFontMetrics(self._theme.font())
-        self.name.setText(cut(self.attachment.name, metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
+        self.name.setText(cut(title_of(self.attachment), metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from ui.composer.attachments.chips import facts
+from ui.composer.attachments.chips import facts, title_of
 from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
 from ui.text.language import translate
@@ -26,9 +26,9 @@ class AttachmentDialog(Dialog):
     """The text of one attachment, of very long ones a part; Esc closes it."""
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget) -> None:
-        super().__init__(parent, attachment.name)
+        super().__init__(parent, title_of(attachment))
         self.resize(QSize(760, 560).boundedTo(parent.size() * 0.9))
-        name = label(attachment.name, "strong", wrap=True)
+        name = label(title_of(attachment), "strong", wrap=True)
         about = label(self._about(attachment), "caption")
         name_of_text = translate("AttachmentReader", "Text of {name}").format(name=attachment.name)
         self.text = read_only_text("", name_of_text)
