@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -34,9 +36,13 @@ log = logging.getLogger(__name__)
 VERSION = 1  # of the layout
 BUSY_S = 10.0  # so long the process that reads files may hold the index
 MOST_WORDS = 32  # of a question
-CANDIDATES = 50  # passages that each way of finding names
+FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word that more passages have, and more than one of twenty, is common
+CANDIDATES = 100  # passages that each way of finding names
+MOST_FOUND = 50
+WHOLE_SHARE = 0.3  # of what a passage has, beside what its best sentence has
 _RRF_K = 60  # of the paper
 _LETTERS = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 _LAYOUT = """
     CREATE TABLE sources (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
     CREATE TABLE files (
@@ -67,6 +73,7 @@ _LAYOUT = """
     CREATE VIRTUAL TABLE words USING fts5 (
         text, heading, name, content = '', tokenize = 'unicode61 remove_diacritics 2'
     );
+    CREATE VIRTUAL TABLE terms USING fts5vocab (words, 'row');
 """
 _PASSAGE = "files.path, files.name, passages.text, passages.page, passages.heading, passages.line"
 _JOINED = "passages JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id"
@@ -142,20 +149,34 @@ class DocumentIndex:
     def find(self, sources: Sequence[str], question: str, vector: NDArray[np.float32] | None = None) -> list[Passage]:
         """The passages of these sources that fit a question, the best first."""
         ranked: list[Sequence[int]] = []
-        if query := match_any(question):
+        terms = terms_of(question, self._common_words(question))
+        if query := match_any(terms):
             sql = f"""
                 SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
                 JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
                 WHERE words MATCH ? AND sources.path IN ({_marks(sources)})
                 ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {CANDIDATES}
             """  # noqa: S608  (question marks)
-            ranked.append([number for (number,) in self._rows(sql, (query, *_raw(sources)))])
+            found = [number for (number,) in self._rows(sql, (query, *_raw(sources)))]
+            texts = self._texts(found)
+            ranked.append(by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
         if vector is not None:
             ranked.append(self._nearest(sources, vector))
-        best = by_reciprocal_ranks(ranked)[:CANDIDATES]
+        best = by_reciprocal_ranks(ranked)[:MOST_FOUND]
         sql = f"SELECT passages.id, {_PASSAGE} FROM {_JOINED} WHERE passages.id IN ({_marks(best)})"  # noqa: S608
         rows = {number: _passage(row) for number, *row in self._rows(sql, best)}
         return [rows[number] for number in best if number in rows]
+
+    def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
+        sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_marks(numbers)})"  # noqa: S608
+        return dict(self._rows(sql, numbers))
+
+    def _common_words(self, question: str) -> frozenset[str]:
+        """The words of a question that a large part of all passages has: they tell little and take most of the time."""
+        ((most,),) = self._rows(f"SELECT max({FEW_PASSAGES}, count(*) / {COMMON_SHARE}) FROM passages", ())  # noqa: S608
+        words = {_plain(word): word for word in _LETTERS.findall(question)}
+        sql = f"SELECT term FROM terms WHERE term IN ({_marks(words)}) AND doc > ?"  # noqa: S608
+        return frozenset(words[term] for (term,) in self._rows(sql, (*words, most)))
 
     def of_file(self, path: str) -> list[Passage]:
         """All passages of a file in their order."""
@@ -310,20 +331,52 @@ def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> Non
     db.execute(f"DELETE FROM files WHERE {where}", values)  # noqa: S608
 
 
-def match_any(question: str) -> str:
-    """Ask FTS5 for passages with any word of a question, inflected ones as well; empty without words.
+def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
+    """What to look for: the beginnings of the words of a question, so that other endings fit as well, each once.
 
-    The end of a long word is left open. Of letters that are written without spaces, pairs are asked for.
+    Of letters that are written without spaces, pairs. ``common`` words are left out where others remain.
     """
-    parts: list[str] = []
-    for word in _LETTERS.findall(question.replace("\x00", " ")):
-        if not has_unspaced(word):
-            stem = word[: max(4, len(word) - 3)]
-            parts.append(f'"{word}"' + (f' OR "{stem}"*' if len(word) > 4 else ""))
-            continue
+    terms: list[str] = []
+    words = _LETTERS.findall(question.replace("\x00", " "))
+    for word in [word for word in words if word not in common] or words:
         letters = spaced(word).split()
-        parts += [f'"{one} {other}"' for one, other in pairwise(letters)] or [f'"{word}"']
-    return " OR ".join(dict.fromkeys(parts[:MOST_WORDS]))
+        if has_unspaced(word):
+            terms += ["".join(pair) for pair in pairwise(letters)] or [word]
+        else:
+            terms.append(_plain(word)[: max(4, len(word) - 3)])
+    return list(dict.fromkeys(terms))[:MOST_WORDS]
+
+
+def match_any(terms: Iterable[str]) -> str:
+    """Ask FTS5 for passages with any of these; empty without any."""
+    return " OR ".join(f'"{spaced(term)}"' + ("*" if _is_beginning(term) else "") for term in terms)
+
+
+def _is_beginning(term: str) -> bool:
+    return len(term) >= 4 and not has_unspaced(term)
+
+
+def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> list[int]:
+    """Rank passages, given by number and text, by what their best sentence has of the terms; the others break ties.
+
+    BM25 takes a passage with one of the words five times for as good as one with five of them in a row. A term counts
+    the more, the fewer of these passages have it.
+    """
+    plain = [(number, [_plain(each) for each in _SENTENCE.split(text) if each.strip()]) for number, text in passages]
+    patterns = [re.compile(re.escape(term) if has_unspaced(term) else rf"\b{re.escape(term)}") for term in terms]
+    having = {
+        number: [{place for place, pattern in enumerate(patterns) if pattern.search(each)} for each in sentences]
+        for number, sentences in plain
+    }
+    counts = [sum(any(place in each for each in sets) for sets in having.values()) for place in range(len(terms))]
+    weights = [math.log(1.0 + len(passages) / count) if count else 0.0 for count in counts]
+
+    def score(number: int) -> float:
+        sums = [sum(weights[place] for place in each) for each in having[number]]
+        whole = set().union(*having[number]) if having[number] else set()
+        return max(sums, default=0.0) + WHOLE_SHARE * sum(weights[place] for place in whole)
+
+    return sorted((number for number, _ in passages), key=lambda number: -score(number))
 
 
 def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
@@ -335,7 +388,12 @@ def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda number: -scores[number])
 
 
-def _marks(values: Sequence[object]) -> str:
+def _plain(word: str) -> str:
+    """A word as the index has it: in small letters, without diacritics."""
+    return "".join(char for char in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(char))
+
+
+def _marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.core.domain.projects import FileState
-from app.core.projects.index import DocumentIndex, SourceFile, by_reciprocal_ranks, match_any
+from app.core.projects.index import DocumentIndex, SourceFile, by_reciprocal_ranks, by_sentences, match_any, terms_of
 from engine.sandbox.document_child import Section
 
 TEXTS = {
@@ -127,5 +127,14 @@ def test_ranks_are_joined_by_their_reciprocals() -> None:
     assert by_reciprocal_ranks([[1, 2, 3], [3, 1]]) == [1, 3, 2]
 
 
-def test_a_question_becomes_words_with_open_ends_and_pairs_of_letters() -> None:
-    assert match_any("Is watering 図書館?") == '"Is" OR "watering" OR "water"* OR "図 書" OR "書 館"'
+def test_a_question_becomes_beginnings_of_words_and_pairs_of_letters() -> None:
+    terms = terms_of("Is Wässerung 図書館?")
+    assert terms == ["is", "wasser", "図書", "書館"]
+    assert match_any(terms) == '"is" OR "wasser"* OR "図 書" OR "書 館"'
+    assert terms_of("the beans", {"the"}) == ["bean"]
+    assert terms_of("the", {"the"}) == ["the"]
+
+
+def test_words_in_one_sentence_count_more_than_one_word_many_times() -> None:
+    passages = [(1, "Beans. Beans. Beans in May."), (2, "Some are sown. Beans are sown in Leeds."), (3, "Leeds.")]
+    assert by_sentences(["bean", "sown", "leed"], passages)[0] == 2
