@@ -31,6 +31,7 @@ class ChatLayers:
         self._state = state
         self._models = models
         self._store, self._projects = store, projects
+        self._folder_id: int | None = None
         self.project: Project | None = None  # of the open chat, or of the one that is about to begin
         self._conversation_id: int | None = None
         self._target = target
@@ -81,7 +82,8 @@ class ChatLayers:
     def open_new(self, folder_id: int | None = None) -> None:
         """Begin with a chat that has nothing of its own, in a folder or outside of any."""
         self._conversation_id, self._chat = None, {}
-        self.project = self._projects.of_folder(folder_id)
+        self._folder_id = folder_id
+        self.read_project()
 
     def open(self, conversation_id: int) -> None:
         """Take what a stored chat has of its own; nothing of the one before stays, even where this fails.
@@ -90,9 +92,14 @@ class ChatLayers:
             StorageError: the chats cannot be read.
         """
         self._conversation_id, self._chat, self.project = conversation_id, {}, None
-        self.project = self._projects.of_folder(self._store.library.folder_of(conversation_id))
+        self._folder_id = self._store.library.folder_of(conversation_id)
+        self.read_project()
         options = self._store.options.read(conversation_id)
         self._chat = valid_values(options) if options is not None else self._last_mode(conversation_id)
+
+    def read_project(self) -> None:
+        """Take the project of the open chat as it is kept now."""
+        self.project = self._projects.of_folder(self._folder_id)
 
     def stored_as(self, conversation_id: int) -> None:
         """Keep what the new chat has of its own, now that it is stored.

@@ -186,7 +186,6 @@ class ProjectController(PartsController):
 
     def _forget_page(self) -> None:
         self._page = None
-        self._reload()
 
     def _now(self, page: ProjectPage) -> Project:
         """The project of the page, as it is kept."""
@@ -199,6 +198,8 @@ class ProjectController(PartsController):
             page.show_problem(error.problem)
             return
         page.set_project(project)
+        self._conversations.layers.read_project()
+        self._conversations.show_settings()
         self._show_files()
         self._read(project)
 
@@ -227,12 +228,6 @@ class ProjectController(PartsController):
             self._projects.update(project)
         except ProjectError as error:
             self._window.show_problem(error.problem)
-
-    def _reload(self) -> None:
-        """The open chat follows what its project has now."""
-        if self._state.chat_id is not None:
-            self._attempt(lambda: self._conversations.layers.open(self._state.chat_id or 0))
-        self._conversations.show_settings()
 
     # ---- reading ----------------------------------------------------------------------------------------------------
 
