@@ -12,16 +12,14 @@ from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, ProgressLine, counted, fail, table
-from app.core.domain.attachments import Attachment
 from app.core.domain.errors import AppError
-from app.core.domain.projects import FileState, Project, passages_attachment, within
+from app.core.domain.projects import FileState, Project
 from app.core.paths import find_paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.indexing import Progress, update
 from app.core.projects.projects import ProjectError, Projects, with_sources
 from engine.sentences import said
 
-FOUND_CHARS = 4_000  # of passages for a question: about four
 _LOWEST_PRIORITY = 19
 
 
@@ -34,24 +32,6 @@ def command(options: argparse.Namespace) -> int:
         return _ACTIONS[options.action](options, projects, index)
     except AppError as error:
         return fail(error.problem)
-    finally:
-        index.close()
-
-
-def passages_for(name: str, question: str) -> Attachment:
-    """What goes along with a question to a project.
-
-    Raises:
-        ProjectError: there is none of this name, or it has no files.
-        StorageError: its files cannot be searched.
-    """
-    paths = find_paths()
-    project, index = Projects(paths.projects_file).find(name), DocumentIndex(paths.documents_file)
-    if not project.sources:
-        advice = said("Add some: paceline projects add {name} FOLDER", name=project.name)
-        raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
-    try:
-        return passages_attachment(within(index.find(project.sources, question), FOUND_CHARS))
     finally:
         index.close()
 

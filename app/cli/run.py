@@ -406,9 +406,9 @@ def _passages(options: argparse.Namespace, question: str) -> list[Attachment]:
         return []
     if options.raw:
         raise ValueError("Passages go along with a message of a chat: leave out --project or --raw.")
-    from app.cli.projects import passages_for  # noqa: PLC0415  (few ask a project)
+    from app.core.projects.search import passages_for  # noqa: PLC0415  (few ask a project)
 
-    found = passages_for(options.project, question)
+    found = passages_for(find_paths(), options.project, question)
     cited = [f"[{one.number}] {one.place}" for one in cited_passages(found.text)]
     notify("\n".join(cited) or "Nothing in the files of this project fits the question.")
     return [found]

@@ -24,6 +24,7 @@ from app.core.domain.model_name import printable
 from app.core.hub.opening import open_library
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_target, find_paths
+from app.core.projects.search import passages_for
 from app.core.server.access import AllowedHosts, is_loopback
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
@@ -186,7 +187,8 @@ def _key(options: argparse.Namespace) -> str:
 def _served(
     ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
 ) -> ServedModel:
-    return ServedModel(name or printable(Path(ready.target.path).stem), ready, defaults, system, pictures)
+    name = name or printable(Path(ready.target.path).stem)
+    return ServedModel(name, ready, defaults, system, pictures, partial(passages_for, find_paths()))
 
 
 def _pictures(media_path: str | None) -> PictureSource:

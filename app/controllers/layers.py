@@ -82,8 +82,7 @@ class ChatLayers:
     def open_new(self, folder_id: int | None = None) -> None:
         """Begin with a chat that has nothing of its own, in a folder or outside of any."""
         self._conversation_id, self._chat = None, {}
-        self._folder_id = folder_id
-        self.read_project()
+        self.move_to(folder_id)
 
     def open(self, conversation_id: int) -> None:
         """Take what a stored chat has of its own; nothing of the one before stays, even where this fails.
@@ -92,10 +91,14 @@ class ChatLayers:
             StorageError: the chats cannot be read.
         """
         self._conversation_id, self._chat, self.project = conversation_id, {}, None
-        self._folder_id = self._store.library.folder_of(conversation_id)
-        self.read_project()
+        self.move_to(self._store.library.folder_of(conversation_id))
         options = self._store.options.read(conversation_id)
         self._chat = valid_values(options) if options is not None else self._last_mode(conversation_id)
+
+    def move_to(self, folder_id: int | None) -> None:
+        """Take the project of another folder: the open chat is there now."""
+        self._folder_id = folder_id
+        self.read_project()
 
     def read_project(self) -> None:
         """Take the project of the open chat as it is kept now."""

@@ -7233,6 +7233,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Projekte konnten nicht gespeichert werden: {reason}</translation>
     </message>
     <message>
+        <source>Add some: paceline projects add {name} FOLDER</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The project {name} has no files.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Set the mode to Off.</source>
         <translation>Stellen Sie den Modus auf „Aus“.</translation>
     </message>

@@ -61,6 +61,7 @@ class ProjectController(PartsController):
         signals = self._window.sidebar.library_signals
         signals.project_wanted.connect(self.open_page)
         signals.folder_renamed.connect(self._rename)
+        signals.foldered.connect(self._follow_move)
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat)
@@ -222,6 +223,12 @@ class ProjectController(PartsController):
         project = self._projects.of_folder(folder_id)
         if project is not None and name.strip():
             self._keep(replace(project, name=name.strip()))
+
+    def _follow_move(self, conversation_id: int, folder_id: int | None) -> None:
+        """The open chat was put into another folder."""
+        if conversation_id == self._state.chat_id:
+            self._conversations.layers.move_to(folder_id)
+            self._conversations.show_settings()
 
     def _keep(self, project: Project) -> None:
         try:

@@ -21,6 +21,7 @@ from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
 from app.core.hub.opening import open_library
 from app.core.load_requests import load_request
+from app.core.projects.search import passages_for
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries
@@ -101,7 +102,8 @@ class ServedModels:
         if self._pictures is None:
             self._pictures = PictureSource()  # as data alone: no file of this computer
         defaults = defaults_of(settings, ready)
-        return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures)
+        passages = partial(passages_for, self._paths)
+        return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures, passages)
 
     def known(self, name: str) -> ServedModel | None:
         """See `NamedModels.known`."""

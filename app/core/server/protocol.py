@@ -5,9 +5,13 @@ Every field is either followed, or known to change nothing, or refused with stat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from app.core.domain.attachments import Attachment
+from app.core.domain.errors import AppError
+from app.core.domain.framing import with_attachments
 from app.core.domain.template_variables import checked
 from app.core.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.core.server.errors import ApiError
@@ -79,7 +83,8 @@ _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
 class ServedModel:
     """What is served: the ``name`` that requests give, what is loaded, and what holds where a request says nothing.
 
-    ``system`` is the system prompt of chats that bring none; empty for none. ``pictures`` reads those of requests.
+    ``system`` is the system prompt of chats that bring none; empty for none. ``pictures`` reads those of requests,
+    ``passages`` finds those of a project, by its name, for a question.
     """
 
     name: str
@@ -87,6 +92,7 @@ class ServedModel:
     defaults: ChatRequest
     system: str = ""
     pictures: PictureSource | None = None
+    passages: Callable[[str, str], Attachment] | None = None
 
     @property
     def seen(self) -> PictureSource | None:
@@ -185,6 +191,8 @@ def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse
     """What a chat asks."""
     messages = read_messages(fields.take("messages"), model.system, model.seen, use.told)
     _check_continuation(fields, messages)
+    if (project := fields.text("project")) is not None:
+        messages = _with_passages(messages, project, model)
     return replace(
         request,
         messages=messages,
@@ -193,6 +201,27 @@ def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse
         **_thinking(fields, model),
         top_logprobs=_logprobs_of_chat(fields),
     )
+
+
+def _with_passages(messages: tuple[Message, ...], project: str, model: ServedModel) -> tuple[Message, ...]:
+    """Put passages of a project's files in front of the last question.
+
+    Raises:
+        ApiError: there is no such project, or no question.
+    """
+    last = messages[-1]
+    if last.role != "user":
+        raise invalid("project", "`project` is for messages that end with a question.")
+    try:
+        found = model.passages(project, last.content) if model.passages is not None else None
+    except AppError as error:
+        raise ApiError(404, error.message, param="project", code="project_not_found") from error
+    if found is None:
+        raise unsupported("project", "This server has no projects.")
+    content = with_attachments(last.content, [found])
+    shift = len(content) - len(last.content)
+    pictures = tuple((place + shift, picture) for place, picture in last.pictures)
+    return (*messages[:-1], replace(last, content=content, pictures=pictures))
 
 
 def check_name(fields: Fields, model: ServedModel) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.cli.projects import passages_for
+from app.core.paths import find_paths
 from app.core.projects.projects import ProjectError
+from app.core.projects.search import passages_for
 
 Capture = pytest.CaptureFixture[str]
 
@@ -49,7 +50,7 @@ def test_what_is_removed_is_found_no_more(capsys: Capture, papers: Path) -> None
     main(["projects", "add", "House", str(papers)])
     assert main(["projects", "remove", "House", str(papers)]) == 0
     with pytest.raises(ProjectError, match="has no files"):
-        passages_for("House", "rent")
+        passages_for(find_paths(), "House", "rent")
     assert main(["projects", "remove", "House"]) == 0
     capsys.readouterr()
     assert main(["projects", "find", "House", "rent"]) == 1

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.parser import main
-from app.cli.run import MAX_PROMPT_CHARS
+from app.cli.parser import main, make_parser
+from app.cli.run import MAX_PROMPT_CHARS, make_request
 from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.sandbox.pictures import encoded, sample
 
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
@@ -18,6 +19,47 @@ WORDS = ["run", "--prompt", "Repeat: red, green.", "--temperature", "0", "--ctx"
 COLOURS = {"type": "object", "properties": {"colour": {"enum": ["red", "green"]}}, "required": ["colour"]}
 # Of a model that can be had think or not, as those of Qwen3 do it.
 THINKS = "{% if enable_thinking %}<think>{% endif %}{{ messages[-1].content }}"
+
+
+def test_several_files_go_along_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.txt").write_bytes("naïve".encode("cp1252"))
+    files = ["--attach", str(tmp_path / "a.csv"), "--attach", str(tmp_path / "b.txt")]
+    request = make_request(make_parser().parse_args(["run", *files, "--prompt", "Compare.", "--system", "Be brief."]))
+    system, question = request.messages
+    assert system.role == "system"
+    assert question.content == (
+        "Attached file: a.csv (CSV)\n\n```csv\nx,y\n1,2\n```\n\n"
+        "Attached file: b.txt (text)\n\n```\nnaïve\n```\n\nCompare."
+    )
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_files_need_no_prompt(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    request = make_request(make_parser().parse_args(["run", "--attach", str(tmp_path / "a.txt")]))
+    assert request.messages[-1].content.endswith("```\nwords\n```")
+
+
+def test_a_file_that_cannot_be_attached_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes(range(256)))
+    assert main(["run", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
+    assert "“a.bin”" in capsys.readouterr().err
+    assert main(["run", "--attach", str(tmp_path / "gone.txt"), "--prompt", "x"]) == 1
+    assert "There is no file “gone.txt”. Check the path" in capsys.readouterr().err
+    assert main(["run", "--raw", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
+    assert "--raw" in capsys.readouterr().err
+
+
+def test_a_picture_goes_along_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "photo").write_bytes(encoded(sample(), "PNG"))
+    (tmp_path / "a.txt").write_text("words")
+    files = ["--attach", str(tmp_path / "photo"), "--attach", str(tmp_path / "a.txt")]
+    request = make_request(make_parser().parse_args(["run", *files, "--prompt", "What is this?"]))
+    assert len(request.messages[-1].pictures) == 1
+    assert "a.txt" in request.messages[-1].content
+    assert main(["run", *files, "--prompt", "What is this?"]) == 1
+    assert "so it cannot see pictures" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["file", "-"])

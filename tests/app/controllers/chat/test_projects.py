@@ -178,8 +178,8 @@ def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: Q
     page = harness.window.findChild(ProjectPage)
     assert page is not None
     page.sources_added.emit([str(papers)])
-    qtbot.waitUntil(lambda: "1 could not be read" in page.summary.text(), timeout=READ_MS)
-    assert page.summary.text().startswith("3 files · 2 passages")
+    qtbot.waitUntil(lambda: page.summary.text().startswith("3 files"), timeout=READ_MS)
+    assert page.summary.text() == "3 files · 2 passages · 1 could not be read"
     page.instructions.setPlainText("Be short.")
     page.accept()
     project = Projects(harness.paths.projects_file).of_folder(folder)
@@ -210,3 +210,11 @@ def test_a_renamed_folder_renames_its_project(harness: AppHarness, papers: Path)
     project = in_project(harness, papers)
     harness.window.sidebar.library_signals.folder_renamed.emit(project.folder_id, "Flat")
     assert [one.name for one in Projects(harness.paths.projects_file).all()] == ["Flat"]
+
+
+def test_a_chat_that_is_moved_into_a_project_has_its_files(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:
+    project = in_project(harness, papers)
+    harness.window.sidebar.new_chat.emit()
+    ask(harness, qtbot, "hello")
+    harness.window.sidebar.library_signals.foldered.emit(harness.controller.state.chat_id, project.folder_id)
+    assert RENT in ask(harness, qtbot, "How much is the rent?")

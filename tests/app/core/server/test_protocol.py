@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.domain.attachments import Attachment
+from app.core.domain.projects import Passage, passages_attachment
+from app.core.projects.projects import ProjectError
 from app.core.server.errors import ApiError
 from app.core.server.fields import passing_over
 from app.core.server.protocol import ServedModel, parse_request
@@ -469,3 +472,32 @@ def test_messages_are_bounded() -> None:
     assert (error.param, error.message) == (
         "messages", "`messages` may have 10,000 messages at most, and these are 10,001.",
     )  # fmt: skip
+
+
+def with_passages(model: ServedModel) -> ServedModel:
+    def find(project: str, question: str) -> Attachment:
+        if project != "House":
+            raise ProjectError("There is no such project.")
+        return passages_attachment([Passage("/p/rent.md", "rent.md", f"About: {question}", 3)])
+
+    return replace(model, passages=find)
+
+
+def test_a_question_to_a_project_has_passages_in_front_of_it() -> None:
+    content = chat(with_passages(served()), project="House").messages[-1].content
+    assert content.index("[1] rent.md, page 3\nAbout: Hello") < content.rindex("Hello")
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "status"),
+    [
+        (with_passages(served()), {"project": "Garden"}, 404),
+        (served(), {"project": "House"}, 400),
+        (with_passages(served()), {"project": 3}, 400),
+        (with_passages(served()), {"project": "House", "messages": [{"role": "assistant", "content": "x"}]}, 400),
+    ],
+    ids=["unknown", "none here", "no name", "no question"],
+)
+def test_a_project_that_cannot_be_asked_is_refused(model: ServedModel, fields: dict[str, object], status: int) -> None:
+    error = refused(model, **fields)
+    assert (error.status, error.param) == (status, "project")

@@ -1,0 +1,30 @@
+"""Passages of a project's files for one question, for commands and servers; the window keeps its index open."""
+
+from __future__ import annotations
+
+from app.core.domain.attachments import Attachment
+from app.core.domain.projects import passages_attachment, within
+from app.core.paths import Paths
+from app.core.projects.index import DocumentIndex
+from app.core.projects.projects import ProjectError, Projects
+from engine.sentences import said
+
+FOUND_CHARS = 4_000  # of passages for a question: about four
+
+
+def passages_for(paths: Paths, name: str, question: str) -> Attachment:
+    """What goes along with a question to the project of this name.
+
+    Raises:
+        ProjectError: there is none of this name, or it has no files.
+        StorageError: its files cannot be searched.
+    """
+    project = Projects(paths.projects_file).find(name)
+    if not project.sources:
+        advice = said("Add some: paceline projects add {name} FOLDER", name=project.name)
+        raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
+    index = DocumentIndex(paths.documents_file)
+    try:
+        return passages_attachment(within(index.find(project.sources, question), FOUND_CHARS))
+    finally:
+        index.close()
