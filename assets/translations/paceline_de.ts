@@ -7234,11 +7234,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Add some: paceline projects add {name} FOLDER</source>
-        <translation type="unfinished"></translation>
+        <translation>Fügen Sie welche hinzu: paceline projects add {name} ORDNER</translation>
     </message>
     <message>
         <source>The project {name} has no files.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Projekt {name} hat keine Dateien.</translation>
     </message>
     <message>
         <source>Set the mode to Off.</source>

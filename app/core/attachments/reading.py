@@ -98,19 +98,20 @@ def _ask_child(
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
-    error, words = _REFUSALS.get(kind, _REFUSALS["damaged"])
-    return error(said(words, name=name, limit=max_chars))
-
-
-_REFUSALS: dict[str, tuple[type[AttachmentError], str]] = {
-    "locked": (DocumentLockedError, said("“{name}” is password-protected.")),
-    "cipher": (DocumentDamagedError, said("“{name}” uses a kind of encryption that is not supported.")),
-    "long": (FileTooLargeError, said("“{name}” has more than {limit:,} characters of text.")),
-    "unknown": (NotTextError, said("“{name}” is an archive or a document of a kind that cannot be read.")),
-    "gone": (FileUnreadableError, said("“{name}” no longer exists or cannot be read.")),
-    "memory": (DocumentDamagedError, said("Reading “{name}” takes more memory than a document of its size should.")),
-    "damaged": (DocumentDamagedError, said("“{name}” is damaged, or is not what its name says.")),
-}
+    refusals: dict[str, AttachmentError] = {
+        "locked": DocumentLockedError(said("“{name}” is password-protected.", name=name)),
+        "cipher": DocumentDamagedError(said("“{name}” uses a kind of encryption that is not supported.", name=name)),
+        "long": FileTooLargeError(
+            said("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)
+        ),
+        "unknown": NotTextError(said("“{name}” is an archive or a document of a kind that cannot be read.", name=name)),
+        "gone": FileUnreadableError(said("“{name}” no longer exists or cannot be read.", name=name)),
+        "memory": DocumentDamagedError(
+            said("Reading “{name}” takes more memory than a document of its size should.", name=name)
+        ),
+        "damaged": DocumentDamagedError(said("“{name}” is damaged, or is not what its name says.", name=name)),
+    }
+    return refusals.get(kind, refusals["damaged"])
 
 
 @dataclass(frozen=True, slots=True)
