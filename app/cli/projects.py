@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from app.core.paths import find_paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.indexing import Progress, update
 from app.core.projects.projects import ProjectError, Projects, with_sources
+from app.core.projects.search import embedder_of
+from engine.errors import EngineError
 from engine.sentences import said
 
 _LOWEST_PRIORITY = 19
@@ -110,6 +113,7 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
 
     with stop_on_interrupt() as interrupted:
         update(index, project.sources, interrupted.is_set, show)
+        _embed(project, index, interrupted.is_set, show)
         line.end()
         if interrupted.is_set():
             return INTERRUPTED
@@ -122,6 +126,23 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
     passages = sum(file.num_passages for file in files)
     print(f"{project.name}: {counted(len(files), 'file', 'files')}, {counted(passages, 'passage', 'passages')}.")
     return 0
+
+
+def _embed(
+    project: Project, index: DocumentIndex, should_stop: Callable[[], bool], show: Callable[[Progress], None]
+) -> None:
+    """Give new passages their vectors, where the settings name a model for that; one that fails costs no words."""
+    embedder = embedder_of(find_paths())
+    if embedder is None or should_stop():
+        return
+    name = "by meaning"
+    try:
+        embedder.load()
+        embedder.fill(index, project.sources, should_stop, lambda done, total: show(Progress(done, total, name)))
+    except EngineError as error:
+        fail(error.problem)
+    finally:
+        embedder.close()
 
 
 _ACTIONS = {"list": _list, "add": _add, "remove": _remove, "update": _update, "find": _find, "ask": _ask}

@@ -7197,6 +7197,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ hat {size}; höchstens {limit} sind möglich.</translation>
     </message>
     <message>
+        <source>{name} was not made for embeddings.</source>
+        <translation>{name} ist kein Modell für Einbettungen.</translation>
+    </message>
+    <message>
+        <source>Choose a model that was, such as Nomic Embed or EmbeddingGemma, in the settings.</source>
+        <translation>Wählen Sie in den Einstellungen eines, das dafür gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
+    </message>
+    <message>
         <source>The project could not be used</source>
         <translation>Das Projekt kann nicht verwendet werden</translation>
     </message>
@@ -8854,6 +8862,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The files of this project could not be read: {reason}</source>
         <translation>Die Dateien dieses Projekts konnten nicht gelesen werden: {reason}</translation>
+    </message>
+    <message>
+        <source>by meaning</source>
+        <translation>nach der Bedeutung</translation>
     </message>
     <message>
         <source>No passage was given under this number.</source>
@@ -10569,6 +10581,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Embedding model</source>
+        <translation>Einbettungsmodell</translation>
+    </message>
+    <message>
+        <source>Finds passages of a project&apos;s files by their meaning as well as by their words. A GGUF file made for embeddings, such as Nomic Embed or EmbeddingGemma.</source>
+        <translation>Findet Stellen in den Dateien eines Projekts nicht nur nach den Wörtern, sondern auch nach der Bedeutung. Eine GGUF-Datei, die für Einbettungen gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
+    </message>
+    <message>
+        <source>none: by words alone</source>
+        <translation>keines: nur nach Wörtern</translation>
     </message>
     <message>
         <source>Other models</source>

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QProcess
 
 from app.controllers.chat.conversations import ConversationController
+from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import AppError
@@ -30,10 +32,12 @@ from app.core.domain.projects import (
 )
 from app.core.projects.index import DocumentIndex
 from app.core.projects.projects import ProjectError, with_sources
+from engine.errors import EngineError
 from engine.records import RunStats
 from ui.text.language import mark, translate
 
 if TYPE_CHECKING:  # a start waits for no page of projects
+    from app.core.projects.meaning import PassageEmbedder
     from ui.projects.page import ProjectPage
 
 LOOK_AGAIN_S = 30.0  # at most so often the files of the open chat's project are looked at
@@ -43,6 +47,7 @@ LEAST_TOKENS = 750  # of passages: about three
 CONTEXT_SHARE = 4  # a quarter of the context is for passages
 _MEASURED_TOKENS = 64  # fewer say nothing of the speed of reading
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
+MEANING = mark("Projects", "by meaning")  # as the command tells of vectors
 NO_PASSAGE = mark("Projects", "No passage was given under this number.")
 
 
@@ -55,6 +60,9 @@ class ProjectController(PartsController):
         self._index = DocumentIndex(parts.paths.documents_file)
         self._page: ProjectPage | None = None
         self._process: QProcess | None = None
+        self._jobs = JobRunner()
+        self._embedding_path = ""
+        self._embedder: PassageEmbedder | None = None  # once it is loaded
         self._updated: tuple[str, float] = ("", 0.0)  # the project that was looked at last, and when
         self._shown_at = 0.0  # when the page got the files
         self._tokens_per_s = 0.0  # of reading a prompt
@@ -112,7 +120,32 @@ class ProjectController(PartsController):
             return ()
 
     def _find(self, project: Project, question: str) -> Sequence[Passage]:
-        return within(self._index.find(project.sources, question), round(self._room_tokens * CHARS_PER_TOKEN))
+        meaning = None
+        if self._embedder is not None:
+            with suppress(EngineError):  # the words are left
+                meaning = self._embedder.meaning(question)
+        found = self._index.find(project.sources, question, meaning)
+        return within(found, round(self._room_tokens * CHARS_PER_TOKEN))
+
+    def _load_embedder(self) -> None:
+        """Load the embedding model of the settings on a thread; until it is there, words are looked for alone."""
+        path = self._state.settings.text("embedding_path")
+        if path == self._embedding_path:
+            return
+        self._embedding_path = path
+        old, self._embedder = self._embedder, None
+        if old is not None:
+            old.close()
+        if not path:
+            return
+        from app.core.projects.meaning import PassageEmbedder  # noqa: PLC0415  (few have one)
+
+        embedder = PassageEmbedder(path)
+
+        def ready(_: None) -> None:
+            self._embedder = embedder
+
+        self._jobs.run("embedding model", lambda _stop: embedder.load(), ready, self._window.show_problem)
 
     @property
     def _room_tokens(self) -> int:
@@ -242,6 +275,7 @@ class ProjectController(PartsController):
         project = self._conversations.layers.project
         if project is None or not project.sources or self._process is not None:
             return
+        self._load_embedder()
         last, at = self._updated
         if project.id != last or time.monotonic() - at > LOOK_AGAIN_S:
             self._read(project)
@@ -267,6 +301,7 @@ class ProjectController(PartsController):
                 done, total, name = int(told["done"]), int(told["total"]), str(told["name"])
             except (ValueError, LookupError, TypeError):
                 continue
+            name = translate("Projects", MEANING) if name == MEANING else name
             if self._page is not None and process is self._process:
                 self._page.show_progress(done, total, name)
                 if time.monotonic() - self._shown_at > SHOW_AGAIN_S:
@@ -292,6 +327,9 @@ class ProjectController(PartsController):
     def close(self) -> None:
         """End reading."""
         self.stop_reading()
+        self._jobs.close(0.0)
+        if self._embedder is not None:
+            self._embedder.close()
         self._index.close()
 
 

@@ -80,6 +80,14 @@ _JOINED = "passages JOIN files ON files.id = passages.file_id JOIN sources ON so
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """The vector of a question, of length 1, by a model under the name that the index has for it."""
+
+    model: str
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A file of a source, as it is on the disk."""
 
@@ -146,8 +154,8 @@ class DocumentIndex:
         rows = self._rows(sql, (os.fsencode(source),))
         return {os.fsdecode(path): (num_bytes, changed_ns) for path, num_bytes, changed_ns in rows}
 
-    def find(self, sources: Sequence[str], question: str, vector: NDArray[np.float32] | None = None) -> list[Passage]:
-        """The passages of these sources that fit a question, the best first."""
+    def find(self, sources: Sequence[str], question: str, meaning: Meaning | None = None) -> list[Passage]:
+        """The passages of these sources that fit a question, the best first; by its ``meaning`` as well where given."""
         ranked: list[Sequence[int]] = []
         terms = terms_of(question, self._common_words(question))
         if query := match_any(terms):
@@ -160,8 +168,8 @@ class DocumentIndex:
             found = [number for (number,) in self._rows(sql, (query, *_raw(sources)))]
             texts = self._texts(found)
             ranked.append(by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
-        if vector is not None:
-            ranked.append(self._nearest(sources, vector))
+        if meaning is not None:
+            ranked.append(self._nearest(sources, meaning))
         best = by_reciprocal_ranks(ranked)[:MOST_FOUND]
         sql = f"SELECT passages.id, {_PASSAGE} FROM {_JOINED} WHERE passages.id IN ({_marks(best)})"  # noqa: S608
         rows = {number: _passage(row) for number, *row in self._rows(sql, best)}
@@ -190,27 +198,27 @@ class DocumentIndex:
         found = [_passage(row) for row in self._rows(sql, (text, *_raw(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
-    def without_vectors(self, sources: Sequence[str], model: str, most: int) -> list[tuple[int, str]]:
+    def without_vectors(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
         """Number and text of passages that a model has not embedded."""
         sql = f"""
             SELECT passages.id, passages.heading || char(10) || passages.text FROM {_JOINED}
             LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
-            WHERE sources.path IN ({_marks(sources)}) AND vectors.passage_id IS NULL LIMIT {most}
+            WHERE sources.path IN ({_marks(sources)}) AND vectors.passage_id IS NULL
         """  # noqa: S608
         return list(self._rows(sql, (model, *_raw(sources))))
 
-    def _nearest(self, sources: Sequence[str], vector: NDArray[np.float32]) -> list[int]:
-        """The passages whose vectors, of length 1, have the largest products with this one."""
+    def _nearest(self, sources: Sequence[str], meaning: Meaning) -> list[int]:
+        """The passages whose vectors have the largest products with that of a question."""
         sql = f"""
             SELECT passage_id, vector FROM vectors JOIN passages ON passages.id = vectors.passage_id
             JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
-            WHERE sources.path IN ({_marks(sources)}) AND length(vector) = ?
+            WHERE sources.path IN ({_marks(sources)}) AND vectors.model = ?
         """  # noqa: S608
-        rows = list(self._rows(sql, (*_raw(sources), 2 * len(vector))))
+        rows = list(self._rows(sql, (*_raw(sources), meaning.model)))
         if not rows:
             return []
         matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(len(rows), -1)
-        products = matrix.astype(np.float32) @ vector
+        products = matrix.astype(np.float32) @ meaning.vector
         best = np.argsort(-products)[:CANDIDATES]
         return [rows[place][0] for place in best]
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from app.core.domain.attachments import Attachment
 from app.core.domain.projects import passages_attachment, within
 from app.core.paths import Paths
 from app.core.projects.index import DocumentIndex
+from app.core.projects.meaning import PassageEmbedder
 from app.core.projects.projects import ProjectError, Projects
+from app.core.storage.settings_file import read_settings
+from engine.errors import EngineError
 from engine.sentences import said
 
 FOUND_CHARS = 4_000  # of passages for a question: about four
@@ -23,8 +28,20 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
     if not project.sources:
         advice = said("Add some: paceline projects add {name} FOLDER", name=project.name)
         raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
-    index = DocumentIndex(paths.documents_file)
+    index, embedder = DocumentIndex(paths.documents_file), embedder_of(paths)
     try:
-        return passages_attachment(within(index.find(project.sources, question), FOUND_CHARS))
+        meaning = None
+        if embedder is not None:
+            with suppress(EngineError):  # the words are left
+                meaning = embedder.meaning(question)
+        return passages_attachment(within(index.find(project.sources, question, meaning), FOUND_CHARS))
     finally:
         index.close()
+        if embedder is not None:
+            embedder.close()
+
+
+def embedder_of(paths: Paths) -> PassageEmbedder | None:
+    """The embedding model of the settings; None where they name none."""
+    path = read_settings(paths.settings_file).settings.text("embedding_path")
+    return PassageEmbedder(path) if path else None

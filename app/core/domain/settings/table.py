@@ -52,6 +52,16 @@ FIELDS: tuple[SettingField, ...] = (
         automatic="built-in or none",
     ),
     SettingField(
+        "embedding_path",
+        MODELS,
+        "Embedding model",
+        FieldKind.MODEL_FILE,
+        "",
+        "Finds passages of a project's files by their meaning as well as by their words. A GGUF file made for "
+        "embeddings, such as Nomic Embed or EmbeddingGemma.",
+        automatic="none: by words alone",
+    ),
+    SettingField(
         "models_dir",
         MODELS,
         "Library folder",

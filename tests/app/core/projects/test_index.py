@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from app.core.domain.projects import FileState
-from app.core.projects.index import DocumentIndex, SourceFile, by_reciprocal_ranks, by_sentences, match_any, terms_of
+from app.core.projects.index import (
+    DocumentIndex,
+    Meaning,
+    SourceFile,
+    by_reciprocal_ranks,
+    by_sentences,
+    match_any,
+    terms_of,
+)
 from engine.sandbox.document_child import Section
 
 TEXTS = {
@@ -101,14 +109,14 @@ def test_a_quoted_passage_is_found_again_by_its_place(index: DocumentIndex, tmp_
 
 
 def test_vectors_bring_what_has_none_of_the_words(index: DocumentIndex, tmp_path: Path) -> None:
-    waiting = index.without_vectors([str(tmp_path)], "m", 10)
+    waiting = index.without_vectors([str(tmp_path)], "m")
     assert len(waiting) == len(TEXTS)
     numbers = {text.split("\n")[1]: number for number, text in waiting}
     axes = np.eye(4, dtype=np.float32)
     index.put_vectors("m", {numbers[text]: axes[place] for place, text in enumerate(TEXTS.values())})
-    assert index.without_vectors([str(tmp_path)], "m", 10) == []
-    assert index.find([str(tmp_path)], "notice", axes[1])[0].name == "vertrag.txt"
-    assert index.find([str(tmp_path)], "beans", axes[1])[:2] != []
+    assert index.without_vectors([str(tmp_path)], "m") == []
+    assert index.find([str(tmp_path)], "notice", Meaning("m", axes[1]))[0].name == "vertrag.txt"
+    assert index.find([str(tmp_path)], "beans", Meaning("other", axes[1]))[0].name == "garden.md"
 
 
 def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""Passages by meaning: vectors of an embedding model, in a process of its own (`engine.process.embedder`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.projects.index import DocumentIndex, Meaning
+from engine.embeddings import EmbeddingForm, Pooling
+from engine.errors import ModelLoadError
+from engine.process.embedder import Embedder
+from engine.sentences import said
+
+BATCH = 32  # passages between two looks at whether to stop
+# What a model was trained to read in front of a question and of a passage, by its architecture, as its card says:
+# https://huggingface.co/nomic-ai/nomic-embed-text-v1.5, https://huggingface.co/google/embeddinggemma-300m,
+# https://huggingface.co/Qwen/Qwen3-Embedding-0.6B
+_BEFORE = {
+    "nomic-bert": ("search_query: ", "search_document: "),
+    "gemma-embedding": ("task: search result | query: ", "title: none | text: "),
+    "qwen3": ("Instruct: Find passages that answer the question\nQuery: ", ""),
+}
+_CUT = EmbeddingForm(is_cut=True)
+
+
+class PassageEmbedder:
+    """One embedding model. Safe to use from several threads; the first call loads it.
+
+    Raises:
+        EngineError: the model cannot be used.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._embedder = Embedder(Path(path))
+
+    def load(self) -> None:
+        """Load the model, and see that it gives a vector for a text."""
+        model = self._embedder.model()
+        if model.pooling is Pooling.NONE:
+            raise ModelLoadError(
+                said("{name} was not made for embeddings.", name=model.name),
+                said("Choose a model that was, such as Nomic Embed or EmbeddingGemma, in the settings."),
+            )
+
+    def meaning(self, question: str) -> Meaning:
+        """What a question means to this model."""
+        return Meaning(self.name, self._vectors([question], 0)[0])
+
+    def fill(
+        self,
+        index: DocumentIndex,
+        sources: Sequence[str],
+        should_stop: Callable[[], bool],
+        on_progress: Callable[[int, int], None],
+    ) -> None:
+        """Give all passages of these sources their vectors; what was made stays where this is stopped."""
+        name, waiting = self.name, index.without_vectors(sources, self.name)
+        for done in range(0, len(waiting), BATCH):
+            if should_stop():
+                return
+            on_progress(done, len(waiting))
+            batch = waiting[done : done + BATCH]
+            vectors = self._vectors([text for _, text in batch], 1)
+            index.put_vectors(name, {number: vector for (number, _), vector in zip(batch, vectors, strict=True)})
+
+    @property
+    def name(self) -> str:
+        """Under which the index keeps its vectors."""
+        model = self._embedder.model()
+        return f"{model.name} {model.size_bytes}"
+
+    def close(self) -> None:
+        """Free the model."""
+        self._embedder.close()
+
+    def _vectors(self, texts: Sequence[str], place: int) -> list[NDArray[np.float32]]:
+        before = _BEFORE.get(self._embedder.model().architecture, ("", ""))[place]
+        found = self._embedder.embed([before + text for text in texts], _CUT)
+        return [np.array(one.vectors[0], np.float32) for one in found]
