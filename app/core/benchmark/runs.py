@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.domain.model_name import name_of_file
+from app.core.domain.speed.races import LaneChoice
 from engine.records import Mode, RunStats, SamplingParams
 
 OURS = "paceline"
@@ -33,6 +35,12 @@ class Variant:
 PLAIN = Variant(Mode.OFF.value)
 AUTO = Variant(Mode.AUTO.value)
 NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OURS} without draft")
+
+
+def variant_of(choice: LaneChoice) -> Variant:
+    """A lane as a benchmark names it; a lane with models of its own counts as another engine."""
+    own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
+    return Variant(choice.mode.value, choice.depth, f"{OURS} with {' and '.join(own)}" if own else OURS)
 
 
 @dataclass(frozen=True, slots=True)
