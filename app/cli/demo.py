@@ -1,7 +1,7 @@
-"""`paceline demo`: two races of the small real model, where it is here, and one of the built-in pair's modes.
+"""`paceline demo`: two races of the small real model, if it is here, and a race of the built-in pair's modes.
 
-In the first race of the real model much of the answer stands in the prompt, which drafts it; in the second nothing
-does. A pass of the built-in target takes a third of a millisecond, so that little can be gained there.
+In the first race of the real model the prompt contains much of the answer, in the second nothing. A pass of the
+built-in target takes a third of a millisecond, so drafting can gain little there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ REAL_QUESTIONS = (
     ("the answer is new", "Why is the sky blue?"),
 )
 REAL_MODES = (Mode.OFF, Mode.AUTO)
-QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers say little about speed
+QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers are too short to compare
 MAX_TOKENS = 128
 ROUNDS = 4
 NOTE = (
@@ -56,7 +56,7 @@ NOTE = (
 
 
 def command(_options: argparse.Namespace) -> int:
-    """Ask the questions; the exit code as `main` says."""
+    """Run the demo; the exit code as `main` says."""
     session = open_session()
     with stop_on_interrupt() as interrupted, ExitStack() as stack:
         stack.callback(session.close)
@@ -101,7 +101,7 @@ def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_
 
 
 def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
-    """Let the small real model race; where it is not here, or does not load, say so and go on."""
+    """Race the small real model; if it is missing or does not load, say so and return."""
     model = _real_model()
     if model is None:
         print("A small real model, 98 MB, comes with: paceline models pull small", file=sys.stderr)
@@ -137,7 +137,7 @@ def _request(question: str, system: str = "") -> ChatRequest:
 
 
 def _ask(session: Session, request: ChatRequest) -> None:
-    """Print the answer, which also warms up what a race would otherwise meet first."""
+    """Print the answer, which also warms up the models for the race."""
     print(f"[{request.mode.value}] ", end="")
     for event in session.generate(request):
         if isinstance(event, TextChunk):

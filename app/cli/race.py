@@ -94,7 +94,7 @@ def _plan(options: argparse.Namespace) -> RacePlan:
     if options.rounds < 1:
         raise ValueError("--rounds must be 1 or more.")
     for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
-        if number is not None and not number > 0:  # nan is not
+        if number is not None and not number > 0:  # excludes nan
             raise ValueError(f"{name} must be more than 0.")
     return RacePlan(
         options.rounds, options.until, options.max_minutes or (UNTIL_MINUTES if options.until is not None else None)

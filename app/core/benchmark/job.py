@@ -19,7 +19,6 @@ class RaceJob:
     """One race, to be given to the engine's thread once."""
 
     def __init__(self, setup: RaceSetup, request: ChatRequest, store: RaceStore, speeds: PairSpeeds) -> None:
-        """``request`` is the question with the settings of all lanes; mode and depth are each lane's own."""
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
 
     def run(

@@ -58,7 +58,6 @@ class RaceRun:
         store: RaceStore | None = None,
         speeds: PairSpeeds | None = None,
     ) -> None:
-        """``request`` is the question with the settings of all lanes; mode and depth are each lane's own."""
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
         until_sure = RacePlan(2, SURE_PERCENT, UNTIL_MINUTES)
         self._plan = plan or (until_sure if setup.rounds is None else RacePlan(setup.rounds))

@@ -9,10 +9,10 @@ from engine.records import Mode
 
 
 def read_lanes(text: str) -> tuple[LaneChoice, ...]:
-    """Read ``off,auto`` or ``plain,draft:3,suffix``; a single lane races plain decoding.
+    """Read ``off,auto`` or ``plain,draft:3,suffix``. A single lane races plain decoding.
 
     Raises:
-        ValueError: these are no two or three different lanes.
+        ValueError: the text does not name two or three different lanes.
     """
     lanes = tuple(_read_lane(word.strip()) for word in text.split(",") if word.strip())
     if len(lanes) == 1 and lanes[0] != PLAIN_LANE:

@@ -18,8 +18,8 @@ from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention,
 from engine.sentences import said
 from engine.session.session import Session
 
-ROOM_TO_MEASURE = 64  # tokens of a context beyond prompt and answer: drafts, and passes that only measure
-CONTEXT_STEP = 256  # llama.cpp makes contexts in such steps
+ROOM_TO_MEASURE = 64  # tokens of a context beyond prompt and answer, for drafts and measuring passes
+CONTEXT_STEP = 256  # llama.cpp rounds context sizes up to multiples of this
 
 
 def open_beside(
@@ -41,7 +41,7 @@ def open_beside(
     """
     ready = session.ready()
     for choice in choices:
-        if not choice.target and not choice.draft:  # with other models it is known when they are loaded
+        if not choice.target and not choice.draft:  # with other models the mode is checked after loading
             _check_mode(choice, ready)
         for path in filter(None, (choice.target, choice.draft)):
             try:
@@ -76,7 +76,6 @@ def _load_apart(target: str, session: Session, stack: ExitStack, should_stop: Sh
 def _open_lane(
     choice: LaneChoice, session: Session, request: ChatRequest, stack: ExitStack, should_stop: ShouldStop
 ) -> Lane:
-    """A lane beside the session that has its target."""
     n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
     lane = session.beside(n_ctx, with_draft=uses_draft(choice) and not choice.draft)
     stack.callback(lane.close)

@@ -49,8 +49,6 @@ ShouldStop = Callable[[], bool]
 
 
 class AnsweringSession(Protocol):
-    """The part of `Session` that a race needs."""
-
     @property
     def threads(self) -> int: ...
     def ready(self) -> EngineReady: ...
@@ -192,7 +190,7 @@ class _LaneAnswer:
                 elapsed = self._clock() - started
                 if isinstance(event, StatsUpdate | Finished):
                     decode_s = max(0.0, self._seconds + elapsed - event.stats.prompt_s)
-                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # which counts here
+                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # counted in decode_s here
                 if isinstance(event, Finished):  # the generator then ends by itself
                     self.token_ids, self.finished = event.token_ids, True
                     self.was_cancelled = event.reason is FinishReason.CANCELLED
