@@ -1,4 +1,4 @@
-"""Ctrl+C in commands."""
+"""Lets Ctrl+C stop a command after the current pass."""
 
 from __future__ import annotations
 

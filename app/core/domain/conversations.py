@@ -1,4 +1,4 @@
-"""Conversations, their folders, and what a search found in them, as rows."""
+"""The rows of the conversation list: conversations, folders, search results."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One line of the conversation list. ``place`` orders the pinned ones and those of a folder, by hand.
+    """One conversation. ``place`` is the user's order among pinned ones and in a folder.
 
-    ``left_machine``: an engine on another machine answered in it.
+    ``left_machine``: a remote server answered in it.
     """
 
     id: int
@@ -25,7 +25,7 @@ class ConversationRow:
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A folder of the conversation list; ``folded``: its conversations are out of sight."""
+    """One folder; ``folded``: its conversations are hidden."""
 
     id: int
     name: str
@@ -34,10 +34,10 @@ class FolderRow:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A place where the words of a search were found: a message, or a title where ``message_id`` is None.
+    """A search result: a message, or a title if ``message_id`` is None.
 
-    ``parts`` are pieces of text, each with whether it matches; ``source`` are the pieces as they were written, markup
-    included, where they are shown in another way.
+    ``parts`` are pieces of text, each with whether it matches; ``source`` are the pieces with markup, if they are shown
+    without it.
     """
 
     conversation_id: int

@@ -1,4 +1,4 @@
-"""Names of conversations and folders: from a first question, or what somebody wrote, as one line."""
+"""Titles of conversations and folders: from the first question or the user's text, as one line."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 MAX_CHARS = 48
 MAX_TITLE_CHARS = 200
-# What turns the words after it around, or is not seen: a name stands within sentences and beside other names. What
-# joins letters (U+200C, U+200D) and tells the direction of a neighbour only (U+200E, U+200F) is part of writing.
+# Characters that reverse the direction of the following text, or are invisible. Joiners (U+200C, U+200D) and direction
+# marks (U+200E, U+200F) are part of writing and stay.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
@@ -16,12 +16,12 @@ _MARKS = "#>*-`~= \t"
 
 
 def one_line(text: str, limit: int = MAX_TITLE_CHARS) -> str:
-    """Take a name as one line of sensible length, without what is not seen; empty where nothing is left."""
+    """One line of limited length without invisible characters; may be empty."""
     return " ".join(_UNSEEN.sub("", text[: 10 * limit]).split())[:limit].strip()
 
 
 def title_from(text: str) -> str:
-    """Take the first line that says something, without Markdown's marks, cut at a word."""
+    """The first line with text, without Markdown, cut at a word."""
     lines = (one_line(line.replace("**", "").strip(_MARKS)) for line in text.splitlines())
     line = next((line for line in lines if line), "")
     if not line:
